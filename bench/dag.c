@@ -15,9 +15,9 @@
  */
 #include "bench/bench.h"
 #include "core/units.h"
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

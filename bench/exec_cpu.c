@@ -10,7 +10,7 @@
  * micro-batch, over and over in the same place; schedules hold more, and pay for it in the caches:
  * on one rank, where there are no messages and no second thread, gpipe shows that alone. */
 #include "bench/bench.h"
-#include "exec/host.h"
+#include "exec/host/host.h"
 #include "tests/exec/run.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * that Calculon enumerates for the same run (Isaev et al., SC'23; its own program takes 373 of them
  * a second and core). */
 #include "bench/bench.h"
-#include "core/pool.h"
+#include "core/process/pool.h"
 #include "tests/property/search_case.h"
 
 #include <sys/resource.h>

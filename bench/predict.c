@@ -4,7 +4,7 @@
  * but caches are shared with them. */
 #include "bench/bench.h"
 #include "core/quantile.h"
-#include "schedules/formula.h"
+#include "schedules/order/formula.h"
 #include "tests/exec/run.h"
 
 #include <assert.h>

@@ -8,9 +8,9 @@
  * with its send and receive lowering and its checks, in Python on one core. */
 #include "bench/bench.h"
 #include "schedules/lower/lower.h"
-#include "schedules/program.h"
-#include "schedules/schedule.h"
-#include "schedules/verify.h"
+#include "schedules/order/schedule.h"
+#include "schedules/program/program.h"
+#include "schedules/verify/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

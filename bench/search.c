@@ -2,8 +2,8 @@
  *
  * F = 10, I = 12, W = 8, C = 1. `best` is the shortest of three runs of the order rule alone. */
 #include "bench/bench.h"
-#include "schedules/schedule.h"
-#include "schedules/zb_search.h"
+#include "schedules/order/schedule.h"
+#include "schedules/search/zb_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,11 +12,11 @@
  * Usage: bench_simgrid [PIPESIM], the program whose main job is timed. */
 #define _GNU_SOURCE /* wait4 */
 #include "bench/bench.h"
-#include "core/collective.h"
-#include "core/roofline.h"
+#include "core/cost/analytic/roofline.h"
+#include "core/cost/collective.h"
 #include "core/units.h"
 #include "schedules/lower/lower.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * Usage: bench_sweep PIPESIM */
 #define _GNU_SOURCE /* mkdtemp */
 #include "bench/bench.h"
-#include "core/pool.h"
+#include "core/process/pool.h"
 #include "core/quantile.h"
 
 #include <fcntl.h>

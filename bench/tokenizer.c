@@ -1,9 +1,9 @@
 /* bench/tokenizer.c — text a second through a tokenizer, by CPU time: the built-in text many times
  * over, where almost all words have been met, and its letters as one word, where all is merges. */
-#include "exec/tokenizer.h"
+#include "exec/data/tokenizer.h"
 #include "bench/bench.h"
-#include "core/file.h"
-#include "exec/text_builtin.h"
+#include "core/text/file.h"
+#include "exec/data/text_builtin.h"
 
 enum { COPIES = 50, TRIALS = 5 };
 

@@ -118,8 +118,9 @@ static inline int pp_copy_stream(int purpose)
 enum { PP_MAX_BUCKETS = UINT8_MAX };
 enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
 
-/* One instruction, 24 bytes. Programs keep it as a structure of arrays (schedules/program.h); this
- * form is for building, passing and printing single instructions. */
+/* One instruction, 24 bytes. Programs keep it as a structure of arrays
+ * (schedules/program/program.h); this form is for building, passing and printing single
+ * instructions. */
 struct pp_op {
     uint8_t kind;     /* enum pp_op_kind */
     uint8_t aux;      /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and

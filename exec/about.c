@@ -2,7 +2,7 @@
  * are. */
 #include "exec/run.h"
 
-#include "exec/host.h"
+#include "exec/host/host.h"
 
 #include <stdio.h>
 #include <string.h>

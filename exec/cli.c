@@ -1,9 +1,9 @@
 #include "exec/cli.h"
 
-#include "core/model.h"
-#include "core/model_options.h"
-#include "schedules/schedule.h"
-#include "schedules/select_options.h"
+#include "core/model/model.h"
+#include "core/model/options.h"
+#include "schedules/order/schedule.h"
+#include "schedules/select/select_options.h"
 
 enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
 

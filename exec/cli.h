@@ -2,7 +2,7 @@
 #ifndef PP_EXEC_CLI_H
 #define PP_EXEC_CLI_H
 
-#include "core/request.h"
+#include "core/cli/request.h"
 
 enum pp_exec_command { PP_EXEC_RUN, PP_EXEC_HELP };
 extern const struct pp_cli pp_exec_cli;

@@ -1,6 +1,6 @@
 /* exec/main.c — pipeexec: options, one run, an exit code. */
-#include "core/process.h"
-#include "core/terminal.h"
+#include "core/process/process.h"
+#include "core/text/terminal.h"
 #include "exec/cli.h"
 #include "exec/run.h"
 

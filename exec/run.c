@@ -1,12 +1,12 @@
 #include "exec/run.h"
 
 #include "core/clock.h"
-#include "core/progress.h"
-#include "exec/rendezvous.h"
-#include "exec/report.h"
-#include "exec/resume.h"
-#include "exec/tcp_launch.h"
-#include "exec/what_if.h"
+#include "core/text/progress.h"
+#include "exec/rendezvous/url.h"
+#include "exec/report/report.h"
+#include "exec/resolve/resume.h"
+#include "exec/resolve/what_if.h"
+#include "exec/tcp/launch.h"
 
 #include <string.h>
 

@@ -2,12 +2,13 @@
 #ifndef PP_EXEC_RUN_H
 #define PP_EXEC_RUN_H
 
-#include "exec/config.h"
+#include "exec/resolve/config.h"
 #include "plots/figure.h"
 
 #include <stdio.h>
 
-/* A thread hangs for good: say why the run ends, and end the process (see exec/interpreter.h). */
+/* A thread hangs for good: say why the run ends, and end the process (see exec/machine/machine.h).
+ */
 typedef void (*pp_exec_stuck_fn)(const struct pp_error *err);
 /* Resolve, train, write traces, report to `out`. PP_ETOLERANCE when the gradients are not those of
  * the reference: then there is a text report, but no JSON. PP_EFAIL with a report when only the

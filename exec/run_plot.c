@@ -1,9 +1,9 @@
 /* What a run looks like: its median step in characters, or as a picture below the predicted one. */
 #include "exec/run.h"
 
-#include "core/output.h"
-#include "plots/gantt.h"
+#include "core/text/output.h"
 #include "plots/plot.h"
+#include "plots/timeline/gantt.h"
 #include "traces/step.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The two traces of a run: where they go, and what becomes of it. */
 #include "exec/run.h"
 
-#include "core/output.h"
+#include "core/text/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "plots/figure.h"
 
-#include "core/file.h"
-#include "core/output.h"
+#include "core/text/file.h"
+#include "core/text/output.h"
 #include "plots/gnuplot.h"
 
 #include <assert.h>

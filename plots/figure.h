@@ -8,7 +8,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
-#include "core/terminal.h"
+#include "core/text/terminal.h"
 #include "traces/metrics.h"
 
 #include <stdbool.h>

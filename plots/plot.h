@@ -44,7 +44,7 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
                               const struct pp_curves *curves, const struct pp_plot_target *target,
                               struct pp_error *err);
 
-/* ---- plots/memory.c: bytes by component ---- */
+/* ---- plots/memory/memory.c: bytes by component ---- */
 enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
 struct pp_plot_memory {
     const char *title;
@@ -63,7 +63,7 @@ const char *pp_plot_memory_name(int part);
 unsigned pp_plot_memory_rgb(int part);
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
-/* ---- plots/memory_table.c ---- */
+/* ---- plots/memory/table.c ---- */
 /* From a sweep: a bar for each row that `options->where` leaves, at its fullest rank, labelled by
  * the columns `options->by`; NULL: the inputs that tell rows apart. PP_EINVAL where a column is
  * missing or holds no number. */
@@ -71,7 +71,7 @@ enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_tabl
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
-/* ---- plots/memory_time.c: what a rank holds over the time of a step ---- */
+/* ---- plots/memory/time.c: what a rank holds over the time of a step ---- */
 struct pp_plot_held {
     const char *title, *quantity; /* "memory", "activations held" */
     bool is_bytes;                /* else chunk activations */
@@ -84,7 +84,7 @@ struct pp_plot_held {
 };
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);
-/* ---- plots/held.c ---- */
+/* ---- plots/memory/held.c ---- */
 /* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W; of
  * many steps that do not run into each other those of the last one.
  * `granules` of a micro-batch; 0: as many as the forwards of the trace cover. PP_EINVAL when a rank
@@ -92,7 +92,7 @@ enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *h
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
                                   int granules, struct pp_plot_held *held, struct pp_error *err);
 
-/* ---- plots/heat.c: how busy links are over time ---- */
+/* ---- plots/memory/heat.c: how busy links are over time ---- */
 struct pp_plot_heat {
     const char *title;
     const char **rows;       /* [row_count] names; those of one class are neighbours */
@@ -114,7 +114,7 @@ struct pp_plot_links {
 enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,
                              const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/timeline_plot.c, timeline_compare.c ---- */
+/* ---- plots/timeline/plot.c, timeline_compare.c ---- */
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
@@ -139,7 +139,7 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
-/* ---- plots/timeline_step.c ---- */
+/* ---- plots/timeline/step.c ---- */
 /* What is shown of a trace of several steps: the median one as pp_compare() chooses it; of more
  * than two that run into each other, the time that the one in the middle takes, with what else
  * runs. */
@@ -155,7 +155,7 @@ enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *
                                  const struct pp_plot_timeline *options,
                                  const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/error.c: predicted over measured durations, a point for each op ---- */
+/* ---- plots/memory/error.c: predicted over measured durations, a point for each op ---- */
 enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *predicted,
                              const struct pp_trace *measured, const struct pp_plot_target *target,
                              struct pp_error *err);

@@ -1,8 +1,8 @@
 #include "plots/table.h"
 
-#include "core/csv.h"
-#include "core/file.h"
-#include "core/options.h"
+#include "core/cli/options.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
 
 #include <math.h>
 #include <stdlib.h>

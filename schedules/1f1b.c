@@ -1,5 +1,5 @@
 /* schedules/1f1b.c — one forward, one backward (DAPPLE, PipeDream-Flush, Megatron, DeepSpeed). */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static int warmup_of(const struct pp_shape *shape, int rank)
 {

@@ -1,5 +1,5 @@
 /* schedules/bfs.c — breadth-first (looped): all micro-batches through one chunk, then the next. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 /* Sweep df of DF takes micro-batches df, df + DF, ...: all forwards, then all backwards. */
 static struct pp_schedule_work next(const struct pp_shape *shape, int direction, int k)

@@ -9,7 +9,7 @@
  * once. For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
  * (main_with_runtime_forward_ doubling.py, branch ChimeraBk); no implementation of halving is
  * known. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* schedules/dualpipe.c — DualPipe: two directions over the same ranks, which meet in overlapped
  * forward-backward pairs. Micro-batches 0 ... N/2-1 run down, the others up. */
 #include "schedules/dualpipe.h"
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef PP_SCHEDULES_DUALPIPE_H
 #define PP_SCHEDULES_DUALPIPE_H
 
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* schedules/dualpipev.c — DualPipe cut in half: the second direction is the second chunk of a V, so
  * that no weights are held twice. */
-#include "schedules/closed_form.h"
 #include "schedules/dualpipe.h"
+#include "schedules/order/closed_form.h"
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {

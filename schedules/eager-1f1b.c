@@ -1,6 +1,6 @@
 /* schedules/eager-1f1b.c — 1F1B with a warm-up twice as long (DAPPLE's policy B): the forward of
  * each pair runs one round trip ahead of need, so that messages hide behind it. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static int in_flight(const struct pp_shape *shape, int rank)
 {

@@ -1,6 +1,6 @@
 /* schedules/gems.c — two replicas in opposite directions with one micro-batch at work in turn:
  * ranks at the end of one pipeline start the other's next forward early. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 #include <math.h>
 

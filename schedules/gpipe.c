@@ -1,5 +1,5 @@
 /* schedules/gpipe.c — all forwards, then all backwards. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {

@@ -1,7 +1,7 @@
 /* schedules/hanayo.c — waves: the model zig-zags V/2 times over the ranks, so that turning costs no
  * message. The paper gives no closed rule for the order; this one plays its greedy policy. */
-#include "schedules/closed_form.h"
-#include "schedules/greedy.h"
+#include "schedules/order/closed_form.h"
+#include "schedules/search/greedy.h"
 
 /* Backward first, then the oldest micro-batch, then the deepest chunk. */
 static int64_t key(const struct pp_shape *shape, int kind, int stage, int mb)

@@ -1,6 +1,6 @@
 /* schedules/interleaved-zb.c — interleaved 1F1B with split backwards (PyTorch): half of
  * interleaved's warm-up, and rank r keeps r weight gradients pending. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static int in_flight(const struct pp_shape *shape, int rank)
 {

@@ -1,7 +1,7 @@
 /* schedules/pipedream-2bw.c — 1F1B without a flush, gradients summed over the N micro-batches of a
  * step, and each update used one step late: W(t+1) = W(t) - lr * gradient at W(t-1). Two weight
  * versions are alive on every rank. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {

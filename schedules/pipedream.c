@@ -1,7 +1,7 @@
 /* schedules/pipedream.c — 1F1B without a flush: every micro-batch is an update of its own. A rank
  * keeps the weights of each micro-batch in flight, so that its backward sees what its forward saw.
  */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 enum { VERSIONS_MAX = 255 };
 

@@ -1,5 +1,5 @@
-#include "core/options.h"
-#include "schedules/schedule.h"
+#include "core/cli/options.h"
+#include "schedules/order/schedule.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* schedules/seq1f1b.c — 1F1B over sequence splits: forwards take the splits of a micro-batch in
  * order, backwards in reverse, as causal attention needs. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static int units(const struct pp_shape *shape)
 {

@@ -1,5 +1,5 @@
 /* schedules/v-1f1b.c — controllable memory, whole backwards. */
-#include "schedules/vmem.h"
+#include "schedules/search/vmem.h"
 
 static void block(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN])
 {

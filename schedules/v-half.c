@@ -1,5 +1,5 @@
 /* schedules/v-half.c — controllable memory, half of 1F1B's activations. */
-#include "schedules/vmem.h"
+#include "schedules/search/vmem.h"
 
 static void block(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN])
 {

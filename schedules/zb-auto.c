@@ -12,9 +12,9 @@
  *
  * No order has a shorter span than pp_zb_bound(); the search stops when that is reached. For equal
  * stages it is N T + max(0, (D-1)(F+I+2C) - (min(M,N)-1) W), T = F+I+W. */
-#include "schedules/closed_form.h"
-#include "schedules/order.h"
-#include "schedules/zb_search.h"
+#include "schedules/order/closed_form.h"
+#include "schedules/order/order.h"
+#include "schedules/search/zb_search.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* schedules/zb-h1.c — zero bubble with the memory of 1F1B (ZB-H1, PyTorch's ZB1P): the weight
  * gradients fill what would be the bubbles of 1F1B's cool-down. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {

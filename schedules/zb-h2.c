@@ -9,7 +9,7 @@
  * At F = I = W no rank idles between its first and its last op. In general that span is
  * N(F+I+W) + (D-1)(F+I-2W+2C) for m = 2D-1, if F+I >= 2W and N >= 2D-1. Under a barrier the last
  * rank starts (D-1)(F+C) late. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 #include <math.h>
 

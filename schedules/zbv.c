@@ -1,7 +1,7 @@
 /* schedules/zbv.c — ZB-V as handcrafted by its authors: two chunks on a V, every backward split,
  * weight gradients in place of the bubbles. Rank r counts on n = max(2D-1, N) micro-batches; those
  * beyond N are left out, which is what the phases do with ops that are not there. */
-#include "schedules/closed_form.h"
+#include "schedules/order/closed_form.h"
 
 #include <math.h>
 #include <stddef.h>

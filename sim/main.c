@@ -1,8 +1,8 @@
 /* sim/main.c — pipesim: options, one command, an exit code. */
-#include "sim/commands.h"
+#include "sim/command/commands.h"
 
-#include "core/process.h"
-#include "sim/report.h"
+#include "core/process/process.h"
+#include "sim/report/report.h"
 
 #include <stdio.h>
 #include <string.h>

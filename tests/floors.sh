@@ -48,7 +48,7 @@ contained() {
 }
 contained '#include <simgrid/' '^sim/simgrid'
 contained '#include <(cuda|nccl|cublas)' '^(exec/.*(cuda|nccl)|kernels/cuda/)'
-contained '#include <csv.h>' '^core/csv'
+contained '#include <csv.h>' '^core/text/csv'
 
 # A schedule's name belongs to its own file and to nobody else.
 for file in schedules/*.c; do

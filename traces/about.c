@@ -1,7 +1,7 @@
 #include "traces/about.h"
 
-#include "core/json.h"
 #include "core/printable.h"
+#include "core/text/json.h"
 #include "core/units.h"
 
 #include <stddef.h>

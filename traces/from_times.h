@@ -3,7 +3,7 @@
 #ifndef PP_TRACES_FROM_TIMES_H
 #define PP_TRACES_FROM_TIMES_H
 
-#include "core/cost.h"
+#include "core/cost/cost.h"
 #include "traces/metrics.h"
 
 /* What ran, and when. Everything is read only during the call but `name` and `engine`. */

@@ -1,7 +1,7 @@
 #include "traces/step.h"
 
 #include "core/units.h"
-#include "traces/compare_parts.h"
+#include "traces/compare/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "traces/trace.h"
 
-#include "core/file.h"
 #include "core/hash.h"
-#include "core/output.h"
+#include "core/text/file.h"
+#include "core/text/output.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -64,8 +64,8 @@ compile() { # SOURCE COMPILER...
 : >"$out/todo"
 c=("${cc[@]}" -std=gnu11 "${common[@]}")
 {
-    echo '#include "exec/text_builtin.h"'
-    text=exec/text/pride_and_prejudice.txt
+    echo '#include "exec/data/text_builtin.h"'
+    text=exec/data/pride_and_prejudice.txt
     echo "const size_t pp_text_builtin_count = $(wc -c <$text);"
     echo 'const unsigned char pp_text_builtin_bytes[] = {'
     od -An -v -tu1 $text | sed 's/ *\([0-9][0-9]*\)/\1,/g'
@@ -82,16 +82,16 @@ for folder in "${folders[@]}"; do
 done
 if [ ${#nccl[@]} -eq 0 ]; then
     echo "bench: no nccl.h: built without --transport nccl"
-    backend+=(exec/cuda_nccl_none.c)
+    backend+=(exec/cuda/nccl_none.c)
 else
-    backend+=(exec/cuda_nccl.c)
+    backend+=(exec/cuda/nccl.c)
     [ "$kind" = emulated ] || tests+=(tests/exec/test_nccl.c)
 fi
 c=("${cc[@]}" -std=gnu11 "${common[@]}")
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
     bench/probe/*.c "${nccl[@]}" "${tests[@]}"; do
     case $source in
-    kernels/cpu/fp32*.c) compile "$source" "${c[@]}" -fno-math-errno -fno-trapping-math -DPP_LEVEL=base \
+    kernels/cpu/fp32/*.c) compile "$source" "${c[@]}" -fno-math-errno -fno-trapping-math -DPP_LEVEL=base \
         -DPP_TILE_ROWS=4 -DPP_TILE_VECTORS=2 -DPP_TILE_WIDTH=4 ;;
     *) compile "$source" "${c[@]}" ;;
     esac

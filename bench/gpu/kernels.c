@@ -12,7 +12,7 @@
  * table. */
 #include "bench/gpu/block.h"
 #include "core/random.h"
-#include "kernels/cuda/plans.h"
+#include "kernels/cuda/gemm/plans.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "bench/gpu/rig.h"
-#include "core/cluster.h"
+#include "core/cluster/cluster.h"
 #include "core/random.h"
-#include "kernels/cuda/plans.h"
+#include "kernels/cuda/gemm/plans.h"
 
 #include <stdio.h>
 #include <stdlib.h>

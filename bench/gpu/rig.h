@@ -3,7 +3,7 @@
 #ifndef PP_BENCH_GPU_RIG_H
 #define PP_BENCH_GPU_RIG_H
 
-#include "kernels/cuda/stream.h"
+#include "kernels/cuda/device/stream.h"
 #include "kernels/kernels.h"
 
 struct gpu_device {
@@ -11,7 +11,7 @@ struct gpu_device {
     int multiprocessors, capability; /* 90 for 9.0 */
     double memory_bytes;
     double
-        bytes_per_s; /* of its memory: a data sheet's (core/cluster_presets.c), else its clock's */
+        bytes_per_s; /* of its memory: a data sheet's (core/cluster/presets.c), else its clock's */
     double bf16_flops_per_s, fp32_flops_per_s; /* of data sheets; 0 = unknown */
 };
 

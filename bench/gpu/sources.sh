@@ -7,16 +7,18 @@ shopt -s nullglob
 # What a build without optional parts takes.
 is_left_out() {
     case $1 in
-    kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/split_pcre2.c | exec/main.c) ;;
-    schedules/pipesched*) ;;
-    exec/backend_cuda* | exec/cuda_ipc.c | exec/cuda_module.c | exec/cuda_nccl* | exec/nccl*) ;;
+    kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/data/split_pcre2.c | exec/main.c) ;;
+    schedules/library/* | exec/cuda/* | exec/nccl/* | kernels/cuda/*) ;;
     *) return 1 ;;
     esac
 }
+sources() { find "${@:2}" -name "$1" | LC_ALL=C sort; }
 host=()
-for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c kernels/cpu/*.c exec/*.c; do
+for source in $(sources '*.c' core schedules traces plots kernels exec); do
     is_left_out "$source" || host+=("$source")
 done
-backend=(exec/backend_cuda*.c exec/cuda_ipc.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
+mapfile -t backend < <(sources '*.c' exec/cuda | grep -v '/nccl')
+mapfile -t multiply < <(sources '*.c' kernels/cuda)
+mapfile -t kernels < <(sources '*.cu' kernels/cuda)
+mapfile -t nccl_sources < <(sources '*.c' exec/nccl)
 tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
-nccl_sources=(exec/nccl*.c)

@@ -1,8 +1,8 @@
 /* Probes of exec/backend_cuda itself, in all of its modes: ranks that wait for each other, and what
  * parts of a GPU are worth. */
 #include "bench/probe/probe.h"
-#include "exec/cuda_module.h"
-#include "kernels/cuda/stream.h"
+#include "exec/backend/cuda_module.h"
+#include "kernels/cuda/device/stream.h"
 #include "kernels/cuda/table.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * launches that are refused. */
 #include "bench/probe/probe.h"
 #include "core/arena.h"
-#include "kernels/cuda/plans.h"
+#include "kernels/cuda/gemm/plans.h"
 #include "kernels/cuda/table.h"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 /* The tables of CUDA: T is float or bf16, G is float. */
 #include "kernels/cuda/table.h"
-#include "kernels/cuda/parts.h"
+#include "kernels/cuda/device/functions.h"
 
 #include <cublasLt.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Parameters that are cut are gathered before they are used, visit by visit
  * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
- * inside of an op are part of its price (core/roofline_gathers.c).
+ * inside of an op are part of its price (core/cost/analytic/gathers.c).
  *
  * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit
  * of the backward that it serves. With k buffers k - 1 units ahead, but not before the visit of the

@@ -2,7 +2,7 @@
 #ifndef PP_SCHEDULES_LOWER_LISTS_H
 #define PP_SCHEDULES_LOWER_LISTS_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 /* Instructions to insert into one rank's list, each before an index of it (count = at the end).
  * Several at one index keep the order in which they were added. Start from {0}. */

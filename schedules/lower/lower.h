@@ -2,10 +2,10 @@
  *
  * Order: schedule -> recompute -> gathers -> moves -> send/recv -> sync -> optimizer -> clip ->
  * state moves -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
-#ifndef PP_SCHEDULES_LOWER_H
-#define PP_SCHEDULES_LOWER_H
+#ifndef PP_SCHEDULES_LOWER_LOWER_H
+#define PP_SCHEDULES_LOWER_LOWER_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 /* When a RECV is posted. early: as soon as a slot of its channel is free. jit: right before it is
  * waited for. batched: what a rank sends and receives between two ops is posted together and waited

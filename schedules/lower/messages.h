@@ -8,7 +8,7 @@
 #ifndef PP_SCHEDULES_LOWER_MESSAGES_H
 #define PP_SCHEDULES_LOWER_MESSAGES_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 struct pp_message {
     int32_t mb;       /* first granule */

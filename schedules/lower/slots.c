@@ -10,9 +10,9 @@
  * Stages are not told apart: a slot is as large as the largest tensor that it ever carries, so
  * ranks whose stages are of one size waste nothing. A SEND that is never waited for keeps its slot.
  * An overlapped pair takes what both need before either gives anything back. */
-#include "schedules/lifetimes.h"
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
+#include "schedules/memory/lifetimes.h"
 
 #include <string.h>
 

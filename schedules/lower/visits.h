@@ -5,7 +5,7 @@
 #ifndef PP_SCHEDULES_LOWER_VISITS_H
 #define PP_SCHEDULES_LOWER_VISITS_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 /* What a rank does at once: an op, or the two of a pair. */
 struct pp_moment {

@@ -1,6 +1,6 @@
 /* Tokens of standard input, an id a line: encode TOKENIZER. */
-#include "core/file.h"
-#include "exec/tokenizer.h"
+#include "core/text/file.h"
+#include "exec/data/tokenizer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_CUDA_ATTENTION_CASE_H
 #define PP_TESTS_CUDA_ATTENTION_CASE_H
 
-#include "kernels/cuda/parts.h"
+#include "kernels/cuda/device/functions.h"
 #include "tests/cuda/device.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef PP_TESTS_CUDA_DEVICE_H
 #define PP_TESTS_CUDA_DEVICE_H
 
-#include "kernels/cuda/plans.h"
+#include "kernels/cuda/gemm/plans.h"
 #include "tests/cuda/runner.h"
 
 #include <stdlib.h>

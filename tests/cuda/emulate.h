@@ -40,7 +40,7 @@ extern char *const pp_emulated_shared; /* dynamic shared memory of the block */
 #define PP_SHARED(T, name) T *const name = reinterpret_cast<T *>(pp_emulated_shared)
 
 void __syncthreads(void);
-unsigned pp_multiprocessor(void); /* contract in kernels/cuda/device.cuh */
+unsigned pp_multiprocessor(void); /* contract in kernels/cuda/device/device.cuh */
 
 /* ---- what the lanes of a warp do together --------------------------------------------------- */
 
@@ -119,7 +119,8 @@ static inline int __all_sync(unsigned mask, int predicate)
     return __ballot_sync(mask, !predicate) == 0;
 }
 
-/* ---- tensor cores and asynchronous copies: contracts in kernels/cuda/mma.cuh ----------------- */
+/* ---- tensor cores and asynchronous copies: contracts in kernels/cuda/attention/mma.cuh
+ * ----------------- */
 
 void pp_mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]);
 void pp_ldmatrix_x4(uint32_t r[4], const void *shared);

@@ -74,7 +74,7 @@ static void unpack(uint32_t word, float *first, float *second)
     *second = bf16(word >> 16);
 }
 
-/* Layouts: kernels/cuda/mma.cuh. Products are exact in float, sums go over k in order. */
+/* Layouts: kernels/cuda/attention/mma.cuh. Products are exact in float, sums go over k in order. */
 void pp_emulated_multiply(struct warp *w)
 {
     float a[16][16], bt[8][16], b_rows[16][8];

@@ -3,8 +3,8 @@
 #ifndef PP_TESTS_CUDA_GEMM_PROBLEM_H
 #define PP_TESTS_CUDA_GEMM_PROBLEM_H
 
-#include "kernels/cuda/gemm.h"
-#include "kernels/cuda/parts.h"
+#include "kernels/cuda/device/functions.h"
+#include "kernels/cuda/gemm/gemm.h"
 #include "tests/cuda/device.h"
 
 #include <math.h>

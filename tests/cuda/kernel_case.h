@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_CUDA_KERNEL_CASE_H
 #define PP_TESTS_CUDA_KERNEL_CASE_H
 
-#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/attention/mma.cuh"
 
 #include <criterion/criterion.h>
 

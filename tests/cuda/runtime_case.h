@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_CUDA_RUNTIME_CASE_H
 #define PP_TESTS_CUDA_RUNTIME_CASE_H
 
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/device/device.cuh"
 #include "tests/cuda/dies.h"
 
 #include <stdlib.h>

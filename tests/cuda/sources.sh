@@ -21,7 +21,7 @@ print("\n".join(sorted(f[len(root):] for f in files if f.startswith(root) and no
 END
 }
 # One of them is in each build.
-is_chosen='^exec/split_|^kernels/cpu/(blas|levels_)|^exec/main\.c$'
+is_chosen='^exec/data/split_|^kernels/cpu/(blas|levels_)|^exec/main\.c$'
 same() { # TARGETS... -- FILES...
     local targets=()
     while [ "$1" != -- ]; do targets+=("$1") && shift; done
@@ -30,11 +30,11 @@ same() { # TARGETS... -- FILES...
         diff --label Meson "$folder/due" --label bench -u0 <(printf '%s\n' "$@" | sort -u | grep -vE "$is_chosen")
 }
 kernels() {
-    sed -n "/^cuda_kernel_names = \[/,/^\]/s/^  '\(.*\)',$/kernels\/cuda\/\1.cu/p" kernels/cuda/meson.build | sort >"$folder/due"
-    [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(printf '%s\n' "${kernels[@]}" | sort)
+    sed -n "s/^  '\(.*[.]cu\)',$/\1/p" kernels/cuda/*/meson.build | sort >"$folder/due"
+    [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(basename -a "${kernels[@]}" | sort)
 }
 check 'the program' same core schedules run traces kernels plots exec fp32_multiply_base fp32_rest_base -- "${host[@]}"
-check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda_nccl.c "${nccl_sources[@]}" exec/futex.c exec/recorded.c
+check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda/nccl.c "${nccl_sources[@]}" exec/host/futex.c exec/backend/recorded.c
 check 'multiplications' same emulated_cuda_kernels -- "${multiply[@]}"
 check 'kernels' kernels
 end_checks

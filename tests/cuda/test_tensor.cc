@@ -1,4 +1,4 @@
-/* Tensor cores of the emulated device, by the fragments of kernels/cuda/mma.cuh, and its
+/* Tensor cores of the emulated device, by the fragments of kernels/cuda/attention/mma.cuh, and its
  * asynchronous copies. */
 #include "core/random.h"
 #include "tests/cuda/kernel_case.h"

@@ -4,7 +4,7 @@
 #define PP_TESTS_EXEC_NCCL_RIG_H
 
 #include "core/clock.h"
-#include "exec/nccl_parts.h"
+#include "exec/nccl/parts.h"
 #include "tests/cuda/runner.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "tests/exec/run.h"
 
-#include "schedules/verify.h"
-#include "schedules/weight_lane.h"
+#include "schedules/evaluate/weight_lane.h"
+#include "schedules/verify/verify.h"
 
 static int or (int value, int usual)
 {

@@ -1,5 +1,5 @@
 /* How a step fails: with the reason, on every device, and all threads come back. */
-#include "exec/machine_parts.h"
+#include "exec/machine/parts.h"
 #include "tests/exec/train.h"
 
 #include <dirent.h>

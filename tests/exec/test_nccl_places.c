@@ -1,6 +1,6 @@
 /* Who shares a GPU: by where it is, not by what a process calls it. */
 #define _GNU_SOURCE /* setenv */
-#include "exec/nccl.h"
+#include "exec/nccl/nccl.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Sums of fixed point between processes: what NCCL would let wrap is told before. */
-#include "exec/transport_device.h"
-#include "exec/transport_nccl.h"
+#include "exec/transport/device.h"
+#include "exec/transport/nccl.h"
 
 #include <criterion/criterion.h>
 

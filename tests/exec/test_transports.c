@@ -2,7 +2,7 @@
  * while all others come to an end. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
-#include "exec/tcp.h"
+#include "exec/tcp/tcp.h"
 #include "tests/exec/train.h"
 
 #include <errno.h>

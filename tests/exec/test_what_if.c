@@ -4,7 +4,7 @@
 #include "tests/exec/train.h"
 
 #include "core/units.h"
-#include "schedules/perturb.h"
+#include "schedules/evaluate/perturb.h"
 
 #include <math.h>
 

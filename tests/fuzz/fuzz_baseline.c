@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* open_memstream */
 /* A saved report that is read has the command line of a run, and does not differ from itself; what
  * cannot is refused with the name of the file. */
-#include "sim/baseline.h"
-#include "sim/cli.h"
+#include "sim/check/baseline.h"
+#include "sim/cli/cli.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

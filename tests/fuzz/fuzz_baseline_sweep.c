@@ -1,6 +1,6 @@
 /* The rows of a sweep that is read do not differ from themselves, and can be held against fewer of
  * them; what is no sweep is refused with the name of the file. */
-#include "sim/baseline.h"
+#include "sim/check/baseline.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* A trace that is read from JSON can be written as JSON and read again to the same events, and as
  * CSV; compared with itself it differs in nothing, or is refused with a reason. */
-#include "core/file.h"
+#include "core/text/file.h"
 #include "tests/fuzz/events.h"
-#include "traces/compare.h"
+#include "traces/compare/compare.h"
 
 #include <math.h>
 #include <string.h>

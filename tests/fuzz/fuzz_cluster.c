@@ -1,7 +1,7 @@
 /* A cluster text is either refused with a message or a machine with positive, finite numbers on
  * which a model has costs, and whose devices are joined by routes. */
-#include "core/fabric.h"
-#include "core/roofline.h"
+#include "core/cluster/fabric.h"
+#include "core/cost/analytic/roofline.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

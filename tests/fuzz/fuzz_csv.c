@@ -1,5 +1,5 @@
 /* What is read, written and read again is the same table. */
-#include "core/csv.h"
+#include "core/text/csv.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

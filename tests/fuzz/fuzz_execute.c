@@ -2,7 +2,7 @@
  * the loop does: the same gradients, the same loss, to the bit, and the memory that was predicted.
  * The bytes themselves draw the model (tied or not), the replicas, the device and the lowering. */
 #include "exec/cli.h"
-#include "exec/config.h"
+#include "exec/resolve/config.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

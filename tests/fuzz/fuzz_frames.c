@@ -3,8 +3,8 @@
  * The first byte says who listens; then each record is a frame from one of the others, with fields
  * near what the program has, and as many bytes behind it as the rules ask for, or nearly. */
 #include "exec/cli.h"
-#include "exec/config.h"
-#include "exec/tcp.h"
+#include "exec/resolve/config.h"
+#include "exec/tcp/tcp.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The command line of a sweep, one argument a line. Its points are command lines of `run` that read
  * as the points, and their rows have the columns of the header. Files are left out. */
-#include "core/csv.h"
-#include "sim/sweep.h"
+#include "core/text/csv.h"
+#include "sim/sweep/sweep.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Every access to every object either gives a value within the bounds or a message. */
-#include "core/json.h"
+#include "core/text/json.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

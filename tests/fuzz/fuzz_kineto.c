@@ -2,8 +2,8 @@
  * refused. What was read is a trace like any other: as CSV it comes back, and compared with itself
  * it differs in nothing. */
 #include "tests/fuzz/events.h"
-#include "traces/compare.h"
-#include "traces/kineto.h"
+#include "traces/compare/compare.h"
+#include "traces/kineto/kineto.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* A table of measurements is read or refused with its line; every row becomes a command line that
  * the options take, or is skipped with a reason; what was measured changes no command. */
 #include "core/printable.h"
-#include "sim/cli.h"
-#include "sim/validate.h"
+#include "sim/cli/cli.h"
+#include "sim/published/published.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* A config.json is either refused with a message or a model whose sizes, flops and costs are finite
  * and positive. */
-#include "core/roofline.h"
+#include "core/cost/analytic/roofline.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

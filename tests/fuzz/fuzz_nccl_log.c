@@ -1,6 +1,6 @@
 /* A log of nccl-tests, or costs as calibrate writes them: read, or refused with the name of the
  * file. Of what was read, sizes and times are numbers, and a line through them exists. */
-#include "sim/nccl_log.h"
+#include "sim/import/nccl_log.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A command line, one argument a line. What is accepted lies within the table's bounds. */
-#include "core/options.h"
+#include "core/cli/options.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* A platform file is either refused with a message that names it, or a cluster with a fabric whose
  * routes are found or refused. SimGrid may crash as it likes: in a child. */
 #define _GNU_SOURCE /* memfd_create */
-#include "sim/platform_file.h"
-#include "sim/simgrid_module.h"
+#include "sim/simgrid/module/module.h"
+#include "sim/simgrid/platform_file.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

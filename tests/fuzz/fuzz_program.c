@@ -1,5 +1,5 @@
 /* Whatever is read as a program prints, and what is printed reads as the same program. */
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

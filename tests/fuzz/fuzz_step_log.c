@@ -1,6 +1,6 @@
 /* A log of a training run: read, or refused with the name of the file. Of what was read the median
  * lies between the percentiles, and behind what was left out something remains. */
-#include "sim/step_log.h"
+#include "sim/import/step_log.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

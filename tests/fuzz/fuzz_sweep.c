@@ -1,6 +1,6 @@
 /* Rows of a sweep are pieces of the file, in its order, and the file without a torn end is made of
  * nothing else. */
-#include "sim/sweep_read.h"
+#include "sim/sweep/read.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Header and rows, each with its newline, are the bytes up to whole_bytes. */

@@ -1,6 +1,6 @@
 /* A file that is there already is refused and left as it is, or gone on with: then it is in order
  * and complete behind it, and a second look finds nothing to do. */
-#include "sim/sweep_read.h"
+#include "sim/sweep/read.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/fake_grid.h"
 

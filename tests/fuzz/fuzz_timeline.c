@@ -1,10 +1,10 @@
 /* Any trace that can be read is drawn or refused with a reason: in characters, as a script, as a
  * prediction of itself, and as a part of a page, of bounded size. */
 #define _GNU_SOURCE /* open_memstream */
-#include "plots/gantt.h"
-#include "plots/html.h"
+#include "plots/page/page.h"
 #include "plots/plot.h"
-#include "plots/timeline.h"
+#include "plots/timeline/gantt.h"
+#include "plots/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"
 #include "traces/step.h"
 

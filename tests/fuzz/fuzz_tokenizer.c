@@ -3,7 +3,7 @@
  * bytes of the text. "---" instead of the first "--": the first part is a tokenizer.json as it is.
  */
 #define _GNU_SOURCE /* memmem */
-#include "exec/tokenizer.h"
+#include "exec/data/tokenizer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

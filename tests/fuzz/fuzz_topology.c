@@ -1,6 +1,6 @@
 /* A table of nvidia-smi topo -m: read, or refused with the name of the file. What was read is
  * symmetric, and, from a preset, makes a cluster whose text is one. */
-#include "sim/cluster_import.h"
+#include "sim/import/cluster_import.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

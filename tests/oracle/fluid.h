@@ -6,9 +6,9 @@
 #ifndef PP_TESTS_FLUID_H
 #define PP_TESTS_FLUID_H
 
-#include "core/cost.h"
-#include "schedules/program.h"
-#include "sim/network.h"
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
+#include "sim/engine/network.h"
 
 struct fluid_options {
     bool is_buffered;

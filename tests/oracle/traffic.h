@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_TRAFFIC_H
 #define PP_TESTS_TRAFFIC_H
 
-#include "core/fabric.h"
+#include "core/cluster/fabric.h"
 
 struct traffic {
     int source, dest; /* devices */

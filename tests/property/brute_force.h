@@ -5,7 +5,7 @@
 #ifndef PP_TESTS_BRUTE_FORCE_H
 #define PP_TESTS_BRUTE_FORCE_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 enum judgement { JUDGED_LEGAL, JUDGED_ILLEGAL, JUDGED_DEADLOCK };
 extern const char *const judgement_names[];

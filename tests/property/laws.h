@@ -4,7 +4,7 @@
 #define PP_TESTS_LAWS_H
 
 #include "schedules/lower/lower.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "tests/oracle/fluid.h"
 
 enum { LAW_PLATFORMS = 11, LAW_IDEAL = 0, LAW_ANY = -1 };

@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_LISTS_H
 #define PP_TESTS_LISTS_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_MISTAKES_H
 #define PP_TESTS_MISTAKES_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 enum { MISTAKES = 6, FATAL_MISTAKES = 3 }; /* the fatal ones first: they never come out right */
 const char *mistake_name(int mistake);

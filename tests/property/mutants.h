@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_MUTANTS_H
 #define PP_TESTS_MUTANTS_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 struct mutation {
     struct pp_arena *arena; /* of the lists */

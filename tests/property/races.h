@@ -9,7 +9,7 @@
 #ifndef PP_TESTS_RACES_H
 #define PP_TESTS_RACES_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 #include <stdbool.h>
 

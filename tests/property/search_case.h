@@ -2,10 +2,10 @@
 #ifndef PP_TESTS_SEARCH_CASE_H
 #define PP_TESTS_SEARCH_CASE_H
 
-#include "sim/cli.h"
-#include "sim/commands.h"
-#include "sim/plan.h"
-#include "sim/search.h"
+#include "sim/cli/cli.h"
+#include "sim/command/commands.h"
+#include "sim/plan/search.h"
+#include "sim/plan/state.h"
 
 #include <string.h>
 

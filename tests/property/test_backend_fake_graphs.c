@@ -2,7 +2,7 @@
  * another; every two launches that must not change places are ordered, by their stream or by
  * events. Then one wait is left out: where that leaves two launches free to change places, some
  * step must come to another result, and where it does not, none may. */
-#include "exec/backend.h"
+#include "exec/backend/backend.h"
 #include "lists.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
  * must come to the same bits. So verify, the search for races and the executor check each other. */
 #include "mistakes.h"
 #include "races.h"
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 #include "tests/exec/run.h"
 
 #include <criterion/criterion.h>

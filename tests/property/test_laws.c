@@ -1,6 +1,6 @@
 /* Laws that bind the engines together, over the schedules of the registry, layouts and platforms.
  * PIPESIM_LONG=1 runs every schedule on every platform, several times. */
-#include "sim/fold.h"
+#include "sim/run/fold.h"
 #include "tests/oracle/traffic.h"
 #include "tests/property/laws.h"
 #include "tests/unit/random_program.h"

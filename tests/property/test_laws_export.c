@@ -1,8 +1,8 @@
 /* A run as GOAL text, read by its grammar and run under LogGP by tests/oracle/loggp.c, ends when
  * the run did: exactly, but for the nanoseconds to which the text rounds. */
 #define _GNU_SOURCE /* open_memstream */
-#include "schedules/schedule.h"
-#include "sim/export.h"
+#include "schedules/order/schedule.h"
+#include "sim/export/export.h"
 #include "tests/oracle/loggp.h"
 #include "tests/property/option_lines.h"
 #include "tests/unit/sim_run.h"

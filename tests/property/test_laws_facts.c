@@ -4,7 +4,7 @@
  * started at the put; here RECVs are posted early, which comes to the same. */
 #include "core/units.h"
 #include "schedules/lower/lower.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * refused with a reason or keeps all of them. */
 #include "tests/property/option_lines.h"
 
-#include "sim/report.h"
+#include "sim/report/report.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "tests/oracle/maxmin.h"
 #include "tests/unit/random_program.h"
 
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>

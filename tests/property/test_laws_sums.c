@@ -3,8 +3,8 @@
 #include "../unit/cost_inputs.h"
 #include "core/units.h"
 #include "schedules/lower/lower.h"
-#include "sim/engine.h"
-#include "sim/network.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/network.h"
 
 #include <criterion/criterion.h>
 

@@ -4,7 +4,7 @@
 #include "lists.h"
 #include "mutants.h"
 #include "schedules/lower/lower.h"
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

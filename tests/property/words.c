@@ -1,7 +1,7 @@
 #include "tests/property/words.h"
 
-#include "sim/cli.h"
-#include "sim/commands.h"
+#include "sim/cli/cli.h"
+#include "sim/command/commands.h"
 
 #include <math.h>
 #include <string.h>

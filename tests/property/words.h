@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_WORDS_H
 #define PP_TESTS_WORDS_H
 
-#include "sim/resolve.h"
+#include "sim/resolve/resolve.h"
 #include "tests/unit/random_program.h"
 
 enum { MAX_WORDS = 96 };

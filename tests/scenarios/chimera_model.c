@@ -1,6 +1,6 @@
 #include "tests/scenarios/chimera_model.h"
 
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* Zero-bubble schedules: published throughput from the times of a stage and the row of 1F1B.
  * Source: Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024. */
 #include "core/arena.h"
-#include "core/csv.h"
-#include "core/file.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
 #include "tests/scenarios/scenario.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_CELLS_H
 #define PP_TESTS_CELLS_H
 
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

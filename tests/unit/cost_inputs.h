@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_COST_INPUTS_H
 #define PP_TESTS_COST_INPUTS_H
 
-#include "core/roofline.h"
+#include "core/cost/analytic/roofline.h"
 
 #include <criterion/criterion.h>
 

@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_DRAWN_H
 #define PP_TESTS_DRAWN_H
 
-#include "core/file.h"
+#include "core/text/file.h"
 #include "plots/figure.h"
 
 #include <criterion/criterion.h>

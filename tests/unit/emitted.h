@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_EMITTED_H
 #define PP_TESTS_EMITTED_H
 
-#include "sim/emit.h"
+#include "sim/emit/emit.h"
 #include "sim_run.h"
 
 #include <criterion/criterion.h>

@@ -1,12 +1,12 @@
-/* An evaluator that shares nothing with schedules/evaluate.h but its options: every rank of every
- * replica steps through its list and looks again and again whether it may go on. */
+/* An evaluator that shares nothing with schedules/evaluate/evaluate.h but its options: every rank
+ * of every replica steps through its list and looks again and again whether it may go on. */
 #ifndef PP_TESTS_EVALUATE_NAIVE_H
 #define PP_TESTS_EVALUATE_NAIVE_H
 
 #include "random_program.h"
 
-#include "schedules/evaluate.h"
-#include "schedules/plan.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/evaluate/plan.h"
 
 static const int64_t UNKNOWN = -1;
 

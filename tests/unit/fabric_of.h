@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_FABRIC_OF_H
 #define PP_TESTS_FABRIC_OF_H
 
-#include "core/fabric.h"
+#include "core/cluster/fabric.h"
 
 #include <criterion/criterion.h>
 

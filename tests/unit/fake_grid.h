@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_FAKE_GRID_H
 #define PP_TESTS_FAKE_GRID_H
 
-#include "sim/sweep.h"
+#include "sim/sweep/sweep.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_GOLDEN_H
 #define PP_TESTS_GOLDEN_H
 
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

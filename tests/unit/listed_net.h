@@ -4,7 +4,7 @@
 #define PP_TESTS_LISTED_NET_H
 
 #include "schedules/lower/lower.h"
-#include "sim/network.h"
+#include "sim/engine/network.h"
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
 #ifndef PP_TESTS_LOWER_TENSORS_H
 #define PP_TESTS_LOWER_TENSORS_H
 
-#include "core/cost.h"
-#include "schedules/program.h"
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
 
 enum tensor_class { SAVED, KEPT, IN_F, IN_B, OUT_F, OUT_B, LOCAL, TENSOR_CLASSES };
 

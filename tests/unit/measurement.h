@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_UNIT_MEASUREMENT_H
 #define PP_TESTS_UNIT_MEASUREMENT_H
 
-#include "sim/validate.h"
+#include "sim/published/published.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -4,7 +4,7 @@
 #ifndef PP_TESTS_ORDER_ORACLE_H
 #define PP_TESTS_ORDER_ORACLE_H
 
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <math.h>
 #include <stdbool.h>

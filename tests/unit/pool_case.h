@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_UNIT_POOL_CASE_H
 #define PP_TESTS_UNIT_POOL_CASE_H
 
-#include "core/pool.h"
+#include "core/process/pool.h"
 
 #include <assert.h>
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_PREDICT_CASE_H
 #define PP_TESTS_PREDICT_CASE_H
 
-#include "exec/calibration.h"
+#include "exec/predict/calibration.h"
 #include "schedules/lower/lower.h"
 
 #include <criterion/criterion.h>

@@ -4,9 +4,9 @@
 #ifndef PP_TESTS_RANDOM_PROGRAM_H
 #define PP_TESTS_RANDOM_PROGRAM_H
 
-#include "core/cost.h"
-#include "schedules/placement.h"
-#include "schedules/program.h"
+#include "core/cost/cost.h"
+#include "schedules/program/placement.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

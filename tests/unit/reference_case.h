@@ -3,7 +3,7 @@
 #ifndef PP_TESTS_REFERENCE_CASE_H
 #define PP_TESTS_REFERENCE_CASE_H
 
-#include "exec/reference.h"
+#include "exec/reference/reference.h"
 
 #include <criterion/criterion.h>
 

@@ -2,9 +2,9 @@
 #ifndef PP_TESTS_SIM_RUN_H
 #define PP_TESTS_SIM_RUN_H
 
-#include "sim/cli.h"
-#include "sim/commands.h"
-#include "sim/resolve.h"
+#include "sim/cli/cli.h"
+#include "sim/command/commands.h"
+#include "sim/resolve/resolve.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* A model as a row of stages in plain memory: forward and backward of one granule through all of
- * them, whatever the division. For the tests of exec/stage.c. */
+ * them, whatever the division. For the tests of exec/stage/stage.c. */
 #ifndef PP_TESTS_STAGE_RIG_H
 #define PP_TESTS_STAGE_RIG_H
 
-#include "exec/stage.h"
+#include "exec/stage/stage.h"
 #include "kernels/numbers.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_UNIT_SWEEP_CASE_H
 #define PP_TESTS_UNIT_SWEEP_CASE_H
 
-#include "sim/sweep.h"
+#include "sim/sweep/sweep.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_UNIT_SWEEP_FILE_CASE_H
 #define PP_TESTS_UNIT_SWEEP_FILE_CASE_H
 
-#include "sim/sweep_read.h"
+#include "sim/sweep/read.h"
 #include "tests/unit/fake_grid.h"
 
 #include <criterion/criterion.h>

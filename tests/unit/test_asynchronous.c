@@ -1,9 +1,9 @@
 /* Schedules without a flush: which weights a micro-batch uses, where updates stand, the steady
  * step, the memory of the versions. */
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
-#include "schedules/memory.h"
-#include "schedules/verify.h"
+#include "schedules/memory/memory.h"
+#include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>
 

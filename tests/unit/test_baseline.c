@@ -3,8 +3,8 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "sim_run.h"
 
-#include "schedules/schedule.h"
-#include "sim/baseline.h"
+#include "schedules/order/schedule.h"
+#include "sim/check/baseline.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "lower_cases.h"
 
 #include "cells.h"
-#include "schedules/evaluate.h"
-#include "schedules/memory.h"
-#include "schedules/verify.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/memory/memory.h"
+#include "schedules/verify/verify.h"
 
 enum { MAX_STAGES = 64 };
 

@@ -2,7 +2,7 @@
  * evaluator, with ops of all lengths, so that most messages wait for one side or the other. */
 #include "core/random.h"
 #include "predict_case.h"
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "core/file.h"
+#include "core/text/file.h"
 #include "traces/metrics.h"
 #include "traces/trace.h"
 

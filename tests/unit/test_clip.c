@@ -2,8 +2,8 @@
 #include "lower_cases.h"
 
 #include "cells.h"
-#include "schedules/evaluate.h"
-#include "schedules/verify.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/verify/verify.h"
 
 static const uint16_t two_chunks[] = {0, 1, 0, 1};
 static const struct pp_program_head head = {.name = "test",

@@ -1,4 +1,4 @@
-#include "core/cluster.h"
+#include "core/cluster/cluster.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

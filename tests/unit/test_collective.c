@@ -1,5 +1,5 @@
 /* Collectives against their algorithms played round by round, and against measured all-reduces. */
-#include "core/collective.h"
+#include "core/cost/collective.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

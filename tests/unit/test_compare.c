@@ -1,4 +1,4 @@
-#include "traces/compare.h"
+#include "traces/compare/compare.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What may not be compared, and where figures come from many events or steps. */
-#include "traces/compare.h"
+#include "traces/compare/compare.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

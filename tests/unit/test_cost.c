@@ -1,4 +1,4 @@
-#include "core/cost.h"
+#include "core/cost/cost.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

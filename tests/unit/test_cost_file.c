@@ -1,4 +1,4 @@
-#include "core/cost_file.h"
+#include "core/cost/measured/file.h"
 
 #include "core/units.h"
 #include "cost_inputs.h"

@@ -1,6 +1,6 @@
 /* Costs under every order of the devices: groups, messages and rings against counting devices one
  * by one. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "core/units.h"
 #include "cost_inputs.h"
 

@@ -1,5 +1,5 @@
-#include "core/csv.h"
-#include "core/file.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Curves of a table: what is chosen, what is refused, how axes are drawn. Looks into scripts. */
 #include "plots/plot.h"
 
-#include "core/file.h"
+#include "core/text/file.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

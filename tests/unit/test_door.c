@@ -1,5 +1,5 @@
 /* Who is let in, and who costs nobody anything. */
-#include "exec/tcp_door.h"
+#include "exec/tcp/door.h"
 
 #include "core/clock.h"
 

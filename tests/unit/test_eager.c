@@ -1,10 +1,10 @@
 /* Eager order: against a simulation that looks at every rank at every unit of time, against
  * published and derived step times, and as a program like any other. */
-#include "schedules/eager.h"
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
-#include "schedules/memory.h"
-#include "schedules/verify.h"
+#include "schedules/memory/memory.h"
+#include "schedules/search/eager.h"
+#include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* mkstemps */
 #include "schedules/lower/lower.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "traces/metrics.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
 /* The evaluator against closed forms and published figures. */
-#include "core/csv.h"
-#include "core/file.h"
-#include "schedules/evaluate.h"
-#include "schedules/schedule.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/order/schedule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Laws of the evaluator that hold for every program, and its errors. */
 #include "random_program.h"
 
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 
 #include <math.h>

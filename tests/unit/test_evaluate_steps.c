@@ -2,9 +2,9 @@
  * times, which the evaluator's oracle knows. With a barrier: every step is the first one, later. */
 #include "random_program.h"
 
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/evaluate/plan.h"
 #include "schedules/lower/lower.h"
-#include "schedules/plan.h"
 
 enum { PROGRAMS = 150 };
 

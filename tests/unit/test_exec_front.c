@@ -1,8 +1,8 @@
 /* What pipeexec derives from flags: blocks of stages, wires, batches, programs. */
 #include "exec/cli.h"
-#include "exec/config.h"
-#include "exec/report.h"
-#include "exec/wires.h"
+#include "exec/report/report.h"
+#include "exec/resolve/config.h"
+#include "exec/resolve/wires.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Mixtures of experts on devices: what is exchanged, computed and held, against closed forms. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 
 #include "tests/unit/cost_inputs.h"
 

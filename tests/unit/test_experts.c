@@ -1,5 +1,5 @@
 /* Mixtures of experts: what they hold, what a token meets, and their published names. */
-#include "core/model.h"
+#include "core/model/model.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "sim_run.h"
 
-#include "core/file.h"
-#include "schedules/verify.h"
-#include "sim/export.h"
+#include "core/text/file.h"
+#include "schedules/verify/verify.h"
+#include "sim/export/export.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Transfers over shared links against a solver small enough to be obvious: all flows share one link
  * in equal parts. */
 #include "core/units.h"
-#include "sim/express.h"
+#include "sim/engine/express.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

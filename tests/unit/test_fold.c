@@ -1,7 +1,7 @@
 #include "listed_net.h"
 #include "random_program.h"
-#include "sim/fold.h"
-#include "sim/links.h"
+#include "sim/run/fold.h"
+#include "sim/run/links.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Rows of frameworks. */
-#include "core/framework.h"
+#include "core/cost/framework.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What habits of frameworks do to times: recomputation that stops early, exchanges of gradients
  * beside products. */
-#include "core/framework.h"
-#include "core/kernel.h"
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
+#include "core/cost/framework.h"
+#include "core/cost/kernel.h"
 #include "core/units.h"
 #include "tests/unit/cost_inputs.h"
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* open_memstream */
-#include "plots/gantt.h"
-#include "schedules/program.h"
-#include "schedules/schedule.h"
+#include "plots/timeline/gantt.h"
+#include "schedules/order/schedule.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Whole runs with sharded state: what ZeRO publishes, and the same step from both engines. */
-#include "sim/gathers.h"
-#include "sim/links.h"
+#include "sim/config/gathers.h"
+#include "sim/run/links.h"
 #include "tests/unit/sim_run.h"
 
 #include "core/units.h"

@@ -2,8 +2,8 @@
 #include "lower_cases.h"
 
 #include "cells.h"
-#include "schedules/verify.h"
-#include "sim/gathers.h"
+#include "schedules/verify/verify.h"
+#include "sim/config/gathers.h"
 
 enum { STAGES_MAX = 64 };
 

@@ -1,7 +1,7 @@
 /* List scheduling: whenever a rank starts an op, no better one was ready, and it never idles while
  * anything is. Judged by the evaluator's times of the frozen order, not by the play itself. */
-#include "schedules/evaluate.h"
-#include "schedules/schedule.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/order/schedule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Text of others in pages, and commands as a shell reads them. */
-#include "core/html.h"
-#include "core/options.h"
+#include "core/cli/options.h"
+#include "core/text/html.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The interpreter alone, without links: semantics that only it has. */
 #include "core/units.h"
-#include "sim/interpret.h"
+#include "sim/engine/interpret.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

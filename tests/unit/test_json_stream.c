@@ -1,4 +1,4 @@
-#include "core/json_stream.h"
+#include "core/text/json_stream.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

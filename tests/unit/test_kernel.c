@@ -1,5 +1,5 @@
 /* Kernels against closed forms: tiles and waves of products, flops of layers, the host. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "core/units.h"
 #include "tests/unit/cost_inputs.h"
 

@@ -1,7 +1,7 @@
 /* Layer and stage times measured by others on A100-SXM4-80GB against the lists of kernels. Some of
  * these rows are among those that the constants of the A100 were fitted to (docs/costs.md), so the
  * tolerances say how well the shape of the formulas follows them. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "tests/unit/cost_inputs.h"
 
 #include <math.h>

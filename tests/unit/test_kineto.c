@@ -1,4 +1,4 @@
-#include "traces/kineto.h"
+#include "traces/kineto/kineto.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Which process of how many: what launchers and job arrays really set, and what looks like it. */
-#include "core/launcher.h"
+#include "core/process/launcher.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

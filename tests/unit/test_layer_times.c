@@ -1,7 +1,7 @@
 /* Layer times measured by others against the lists of kernels. gemm_eta, memory_eta and launch_s of
  * the P100 were fitted on the 14 times of BERT-base, so that those of BERT-large say how well they
  * predict. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "tests/unit/cost_inputs.h"
 
 #include <math.h>

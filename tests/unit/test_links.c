@@ -1,5 +1,5 @@
 #include "listed_net.h"
-#include "sim/links.h"
+#include "sim/run/links.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * to programs that lack them. */
 #include "lower_by_hand.h"
 
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 
 /* Compute instructions that follow the post of (stage)'s sum on `rank`. */
 static int compute_behind_sum(const struct pp_program *p, int rank, int stage)

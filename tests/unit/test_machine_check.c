@@ -1,5 +1,5 @@
 /* Where the ranks meet last, all gradients are there; and program and model agree. */
-#include "exec/machine_parts.h"
+#include "exec/machine/parts.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

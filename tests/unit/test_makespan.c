@@ -1,7 +1,7 @@
 /* A program played once, where much waits on reduce streams: against closed forms and the plan. The
  * schedules of the registry and random programs are in test_laws_makespan. */
 #include "cells.h"
-#include "schedules/makespan.h"
+#include "schedules/evaluate/makespan.h"
 
 #define SECOND_PS INT64_C(1000000000000)
 

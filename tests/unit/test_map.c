@@ -1,5 +1,5 @@
 /* The order of devices against counting them one by one. */
-#include "core/map.h"
+#include "core/cluster/map.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

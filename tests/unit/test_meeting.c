@@ -1,6 +1,6 @@
 /* What launchers leave in the environment, and where their processes meet. */
 #define _GNU_SOURCE /* clearenv */
-#include "exec/meeting.h"
+#include "exec/rendezvous/meeting.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

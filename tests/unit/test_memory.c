@@ -3,7 +3,7 @@
 #include "lower_tensors.h"
 
 #include "cells.h"
-#include "schedules/memory.h"
+#include "schedules/memory/memory.h"
 
 #include <math.h>
 

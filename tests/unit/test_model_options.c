@@ -1,5 +1,5 @@
 /* Dimensions of a model on the command line: parameters against the formula written out. */
-#include "core/model_options.h"
+#include "core/model/options.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

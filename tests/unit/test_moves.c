@@ -1,6 +1,6 @@
 /* What waits on another memory tier: every instruction is needed, nothing is used before it is
  * back, and little is under way at once. */
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 #include "tests/unit/lower_cases.h"
 
 struct wanted {

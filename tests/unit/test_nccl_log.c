@@ -1,4 +1,4 @@
-#include "sim/nccl_log.h"
+#include "sim/import/nccl_log.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

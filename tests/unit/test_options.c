@@ -1,4 +1,4 @@
-#include "core/options.h"
+#include "core/cli/options.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Result files: there whole or not at all, alone and together. */
-#include "core/output.h"
+#include "core/text/output.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

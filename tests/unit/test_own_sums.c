@@ -2,7 +2,7 @@
  * stages it gets their sums, and the tied one takes its place among them. */
 #include "lower_cases.h"
 
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 
 static struct pp_program *lower(struct pp_arena *arena, const struct pp_program *from,
                                 struct pp_lower_options options)

@@ -1,4 +1,4 @@
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "tests/unit/cost_inputs.h"
 
 #include <math.h>

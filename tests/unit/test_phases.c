@@ -1,6 +1,6 @@
 /* The pattern language of .phases: which weight gradient a W takes, and the published zero-bubble
  * rule restated. */
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

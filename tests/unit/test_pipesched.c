@@ -1,5 +1,5 @@
 /* The library as a stranger uses it: its one header, nothing else of the project. */
-#include "schedules/pipesched.h"
+#include "schedules/library/pipesched.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "schedules/placement.h"
+#include "schedules/program/placement.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* Platform files of users: what is read, and what is refused how. */
-#include "sim/platform_file.h"
-#include "sim/platform_text.h"
+#include "sim/platform/text.h"
+#include "sim/simgrid/platform_file.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

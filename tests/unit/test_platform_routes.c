@@ -1,8 +1,8 @@
 /* A cluster printed as a SimGrid platform and read again: SimGrid's own routes are those of the
  * fabric. */
 #define _GNU_SOURCE /* memfd_create */
-#include "sim/platform.h"
-#include "sim/platform_file.h"
+#include "sim/platform/platform.h"
+#include "sim/simgrid/platform_file.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "plots/gnuplot.h"
 #include "plots/plot.h"
-#include "traces/compare.h"
+#include "traces/compare/compare.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
 #include "drawn.h"
 #include "sim_run.h"
 
-#include "plots/report_read.h"
-#include "sim/figure.h"
-#include "sim/links.h"
-#include "sim/report.h"
+#include "plots/memory/report_read.h"
+#include "sim/figure/figure.h"
+#include "sim/report/report.h"
+#include "sim/run/links.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Every kind of picture in every format, from files as the program writes them: drawn, and not
  * blank. */
-#include "core/file.h"
+#include "core/text/file.h"
 #include "plots/figure.h"
 #include "plots/gnuplot.h"
-#include "sim/commands.h"
-#include "sim/plot_sources.h"
+#include "sim/command/commands.h"
+#include "sim/command/plot_sources.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

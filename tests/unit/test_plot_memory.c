@@ -3,9 +3,9 @@
 #include "drawn.h"
 #include "sim_run.h"
 
-#include "plots/report_read.h"
-#include "sim/figure.h"
-#include "sim/report.h"
+#include "plots/memory/report_read.h"
+#include "sim/figure/figure.h"
+#include "sim/report/report.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "predict_case.h"
 
 #include "core/units.h"
-#include "schedules/formula.h"
+#include "schedules/order/formula.h"
 
 #include <math.h>
 

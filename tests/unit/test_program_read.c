@@ -1,5 +1,5 @@
 /* Program files: what is read, what is refused and where, and that text survives a round trip. */
-#include "schedules/program.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

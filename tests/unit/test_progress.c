@@ -1,7 +1,7 @@
 /* The line that counts: its figures are of this run, and it is as wide as it may be. */
 #define _GNU_SOURCE /* posix_openpt, pipe2 */
 
-#include "core/progress.h"
+#include "core/text/progress.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

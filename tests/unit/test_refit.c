@@ -1,5 +1,6 @@
-/* Fits of made-up rows: the algebra of sim/refit_solve.c against differences and known answers. */
-#include "sim/refit.h"
+/* Fits of made-up rows: the algebra of sim/validate/refit_solve.c against differences and known
+ * answers. */
+#include "sim/validate/refit.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

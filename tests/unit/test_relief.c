@@ -1,5 +1,5 @@
 /* What would help a run that does not fit, against the same runs typed by hand. */
-#include "sim/relief.h"
+#include "sim/fit/fit.h"
 
 #include "sim_run.h"
 

@@ -1,6 +1,6 @@
-#include "core/cost_file.h"
+#include "core/cost/measured/file.h"
 #include "listed_net.h"
-#include "sim/report_text.h"
+#include "sim/report/text.h"
 
 #include <stdlib.h>
 #include <string.h>

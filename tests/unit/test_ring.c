@@ -1,9 +1,9 @@
 /* A gradient sum priced as a ring is the same sum passed around hop by hop. */
 #include "core/units.h"
 #include "cost_inputs.h"
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "core/units.h"
 #include "tests/unit/cost_inputs.h"
 

@@ -1,4 +1,4 @@
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "tests/unit/cost_inputs.h"
 
 static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048};

@@ -1,7 +1,7 @@
 /* Names and shapes: what is found, what is refused and with which values beside it, what is absurd
  * but legal. */
-#include "schedules/program.h"
-#include "schedules/schedule.h"
+#include "schedules/order/schedule.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

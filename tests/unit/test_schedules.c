@@ -1,7 +1,7 @@
 /* Laws that hold for every schedule of the registry at every size it accepts. */
 #include "order_oracle.h"
-#include "schedules/bound.h"
-#include "schedules/program.h"
+#include "schedules/order/bound.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

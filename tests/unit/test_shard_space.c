@@ -1,9 +1,9 @@
 /* All ways to share state out, against every triple of meshes tried one by one. */
-#include "core/shard_space.h"
+#include "core/cost/analytic/shard_space.h"
 
 #include <criterion/criterion.h>
 
-/* The rules of core/state.h read literally, on six numbers. */
+/* The rules of core/cost/state.h read literally, on six numbers. */
 static bool is_legal(struct pp_mesh all, const struct pp_mesh s[PP_STATE_SHARDED])
 {
     for (int c = 0; c < PP_STATE_SHARDED; c++) {

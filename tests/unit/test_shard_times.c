@@ -1,8 +1,8 @@
 /* Communication of a way to cut state, against the sums of the paper written out. */
 #include "cost_inputs.h"
 
-#include "core/roofline_parts.h"
-#include "core/shard_times.h"
+#include "core/cost/analytic/parts.h"
+#include "core/cost/analytic/shard_times.h"
 
 static double time_of(const struct pp_cost_inputs *in, enum pp_op_kind kind, int per_node,
                       int nodes, double bytes)

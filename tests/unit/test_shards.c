@@ -1,5 +1,5 @@
 /* Meshes of sharded state: text, defaults, rules, and what a stage then holds. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "core/units.h"
 #include "tests/unit/cost_inputs.h"
 

@@ -1,6 +1,6 @@
 /* Updated parameters on their way: one gather, broadcasts one after another, or beside the next
  * forward. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "tests/unit/cost_inputs.h"
 
 static const struct pp_device_group nodes4 = {32, 8, 4};

@@ -1,7 +1,7 @@
-#include "exec/state.h"
+#include "exec/stage/state.h"
 
 #include "core/random.h"
-#include "exec/reference.h"
+#include "exec/reference/reference.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

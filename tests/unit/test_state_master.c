@@ -1,5 +1,5 @@
 /* Master weights: state of two element types, held against that of single precision alone. */
-#include "exec/state.h"
+#include "exec/stage/state.h"
 
 #include "kernels/numbers.h"
 

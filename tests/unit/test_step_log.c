@@ -1,4 +1,4 @@
-#include "sim/step_log.h"
+#include "sim/import/step_log.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What gradient sums get of a fabric on which all of them run at once. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 #include "cost_inputs.h"
 
 #include <math.h>

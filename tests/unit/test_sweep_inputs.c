@@ -1,5 +1,5 @@
 /* Files of a sweep: their contents are part of the key, and stay what they were. */
-#include "sim/sweep_check.h"
+#include "sim/sweep/check.h"
 #include "sweep_case.h"
 
 #include <stdlib.h>

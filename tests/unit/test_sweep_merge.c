@@ -1,6 +1,6 @@
 /* Parts of a sweep as one file: the order of points, copies, contradictions, what is missing. */
-#include "core/file.h"
-#include "sim/sweep.h"
+#include "core/text/file.h"
+#include "sim/sweep/sweep.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* --part, the launcher instead of it, and the names of the parts' files. */
-#include "sim/sweep.h"
+#include "sim/sweep/sweep.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The file of a sweep as rows: what is in them, what is torn, what is refused. */
-#include "sim/sweep_read.h"
+#include "sim/sweep/read.h"
 
 #include <criterion/criterion.h>
 

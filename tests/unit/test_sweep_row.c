@@ -1,10 +1,10 @@
 /* Rows against the JSON of the same run, which goes another way: parsed anew, simulated with a
  * trace, printed by jansson. */
-#include "sim/report.h"
-#include "sim/resolve.h"
+#include "sim/report/report.h"
+#include "sim/resolve/resolve.h"
 #include "sweep_case.h"
 
-#include "core/csv.h"
+#include "core/text/csv.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* memmem */
-#include "exec/host.h"
-#include "exec/text.h"
+#include "exec/data/text.h"
+#include "exec/host/host.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

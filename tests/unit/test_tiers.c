@@ -1,7 +1,7 @@
 /* Offloading: bytes and times of closed forms, and what no offloading may do. */
 #include "core/units.h"
-#include "sim/gathers.h"
-#include "sim/tiers.h"
+#include "sim/config/gathers.h"
+#include "sim/config/tiers.h"
 #include "sim_run.h"
 #include "tests/unit/cost_inputs.h"
 

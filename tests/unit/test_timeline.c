@@ -1,6 +1,6 @@
 /* The boxes of a trace against the program that it is of, and messages against a list by hand. */
-#include "plots/timeline.h"
-#include "schedules/program.h"
+#include "plots/timeline/timeline.h"
+#include "schedules/program/program.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 /* Byte-pair encoding by hand: small vocabularies, what is refused, and words of any length. Against
  * an oracle: tests/bpe. */
-#include "exec/text.h"
-#include "exec/tokenizer.h"
+#include "exec/data/text.h"
+#include "exec/data/tokenizer.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "sim/topology.h"
+#include "sim/import/topology.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

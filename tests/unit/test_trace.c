@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-#include "core/file.h"
-#include "core/output.h"
+#include "core/text/file.h"
+#include "core/text/output.h"
 #include "traces/trace.h"
 
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
  * not differ from itself, and pictures are drawn of it. */
 #include "sim_run.h"
 
-#include "schedules/schedule.h"
-#include "traces/compare.h"
+#include "schedules/order/schedule.h"
+#include "traces/compare/compare.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Rows of published measurements: patterns of words, the commands rows stand for, what is read of
  * the measured. */
-#include "sim/validate_parts.h"
+#include "sim/published/parts.h"
 #include "tests/unit/measurement.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* What public recipes set: which release, model, device and precision pick what. */
-#include "sim/validate.h"
+#include "sim/published/published.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

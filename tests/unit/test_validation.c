@@ -1,5 +1,5 @@
 /* Figures of a validation, against values by hand. */
-#include "sim/validation.h"
+#include "sim/validate/validate.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* What verify says, word for word, about one program of every kind of mistake. */
 #include "cells.h"
-#include "schedules/verify.h"
+#include "schedules/verify/verify.h"
 
 static const uint16_t loop[] = {0, 1, 2, 3}, one[] = {0, 0};
 

@@ -1,8 +1,8 @@
 /* What remains of the order of a list when W runs beside it, and when everything happens then. */
-#include "schedules/evaluate.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/evaluate/weight_lane.h"
 #include "schedules/lower/lower.h"
-#include "schedules/schedule.h"
-#include "schedules/weight_lane.h"
+#include "schedules/order/schedule.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Attention windows in the times of stages, against closed forms of the keys that are met. */
-#include "core/roofline_parts.h"
+#include "core/cost/analytic/parts.h"
 
 #include "tests/unit/cost_inputs.h"
 

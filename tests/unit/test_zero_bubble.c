@@ -1,12 +1,12 @@
 /* zb-h2 and zb-auto against public orders, published rates, bounds and 1F1B. Every figure comes
  * from the evaluator, none from the search itself. */
-#include "core/csv.h"
-#include "core/file.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
 #include "random_program.h"
-#include "schedules/evaluate.h"
-#include "schedules/schedule.h"
-#include "schedules/verify.h"
-#include "schedules/zb_search.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/order/schedule.h"
+#include "schedules/search/zb_search.h"
+#include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,0 +1,219 @@
+#include "core/cli/table.h"
+
+enum { COLUMN = 26, WIDTH_MIN = 40, WIDTH_DEFAULT = 80, SCREEN_LINES = 24, SHORT_EXAMPLES = 4 };
+
+/* ---- wrapping -------------------------------------------------------------------------------- */
+
+static int columns(const char *text, int bytes)
+{
+    int count = 0;
+
+    for (int i = 0; i < bytes; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80; /* not the inside of a UTF-8 letter */
+    return count;
+}
+
+/* Print words from column `at` on, further lines indented; ends with a newline. Returns how many
+ * lines it took. */
+static int wrap(FILE *out, const char *text, int at, int indent, int width)
+{
+    bool is_first = true;
+    int lines = 1;
+
+    while (*text) {
+        const int blanks = (int)strspn(text, " "), bytes = (int)strcspn(text + blanks, " ");
+        const int size = columns(text + blanks, bytes);
+
+        if (bytes == 0)
+            break;
+        if (!is_first && at + 1 + size > width) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+            is_first = true;
+            lines++;
+        }
+        fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, text + blanks);
+        at += size + !is_first;
+        is_first = false;
+        text += blanks + bytes;
+    }
+    fputc('\n', out);
+    return lines;
+}
+
+/* `left` at `indent`, `right` wrapped in its own column. */
+static void print_pair(FILE *out, const char *left, const char *right, int width)
+{
+    const int size = 2 + columns(left, (int)strlen(left));
+    const int column = width < WIDTH_DEFAULT ? COLUMN * width / WIDTH_DEFAULT : COLUMN;
+
+    fprintf(out, "  %s", left);
+    if (size + 2 > column)
+        fputc('\n', out);
+    fprintf(out, "%*s", size + 2 > column ? column : column - size, "");
+    wrap(out, right, column, column, width);
+}
+
+static int fit_width(int width)
+{
+    return width <= 0 ? WIDTH_DEFAULT : width < WIDTH_MIN ? WIDTH_MIN : width;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static void print_option(const struct pp_cli *cli, const struct pp_option *option, int command,
+                         FILE *out, int width)
+{
+    struct pp_option_text left, right;
+
+    pp_option_spell(option, &left);
+    pp_option_describe(option, &right);
+    if (command < 0)
+        pp_option_describe_commands(cli, option, &right);
+    print_pair(out, left.bytes, right.bytes, width);
+}
+
+static void print_groups(const struct pp_cli *cli, int command, FILE *out, int width)
+{
+    for (int i = 0; i < cli->option_count; i++) {
+        if (!pp_option_opens_group(cli, command, i))
+            continue;
+        fprintf(out, "\n%s:\n", pp_option_group(&cli->options[i]));
+        for (int j = i; j < cli->option_count; j++)
+            if (pp_option_is_in(&cli->options[j], command) &&
+                !strcmp(pp_option_group(&cli->options[i]), pp_option_group(&cli->options[j])))
+                print_option(cli, &cli->options[j], command, out, width);
+    }
+    fprintf(out, "\nHelp:\n");
+    print_pair(out, "-h", "one screen of help", width);
+    print_pair(out, "--help", "this text", width);
+    print_pair(out, "--version", "the version", width);
+}
+
+/* As a shell takes it, over as many lines as it needs; an option stays with its arguments. */
+static int print_command(FILE *out, const char *text, int width)
+{
+    int at = fprintf(out, "  "), lines = 1;
+
+    for (bool is_first = true; *text; is_first = false) {
+        const char *words = text + strspn(text, " "), *next = strstr(words, " -");
+        const int bytes = (int)(next ? next - words : (ptrdiff_t)strlen(words));
+        const int size = 1 + columns(words, bytes), room = next ? width - 2 : width;
+
+        text = words + bytes;
+        if (!is_first && at + size > room) {
+            at = fprintf(out, " \\\n     ") - 3;
+            lines++;
+        }
+        fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, words);
+        at += size - is_first;
+    }
+    fputc('\n', out);
+    return lines;
+}
+
+/* Returns how many lines they took. */
+static int print_examples(const struct pp_cli *cli, int command, FILE *out, int most, int width)
+{
+    int count = 0, lines = 0;
+
+    for (int i = 0; i < cli->example_count && count < most; i++) {
+        if (!pp_example_is_of(cli, &cli->examples[i], command))
+            continue;
+        if (count++ == 0)
+            fprintf(out, "\nExamples:\n"), lines = 2;
+        if (cli->examples[i].comment)
+            fprintf(out, "  # %s\n", cli->examples[i].comment), lines++;
+        lines += print_command(out, cli->examples[i].command, width);
+    }
+    return lines;
+}
+
+/* The first sentence on one line, cut at the edge of the screen. */
+static void print_option_line(const struct pp_option *option, FILE *out, int width)
+{
+    const char *help = option->help ? option->help : "", *end = strstr(help, ". ");
+    struct pp_option_text left;
+
+    pp_option_spell(option, &left);
+    const int size = (int)left.length, at = size + 4 > COLUMN ? size + 4 : COLUMN;
+    int length = end ? (int)(end - help) : (int)strlen(help);
+    if (length > width - at)
+        length = width > at ? width - at : 0;
+    fprintf(out, "  %-*s%.*s\n", at - 2, left.bytes, length, help);
+}
+
+static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
+{
+    struct pp_option_text names = {.length = 0};
+
+    for (int i = 0; i < cli->command_count; i++) {
+        const size_t room = sizeof(names.bytes) - names.length;
+        const int wanted =
+            snprintf(names.bytes + names.length, room, "%s%s", i ? " " : "", cli->commands[i].name);
+
+        names.length += wanted < 0 || (size_t)wanted >= room ? 0 : (size_t)wanted;
+    }
+    fputs("commands: ", out);
+    return wrap(out, names.bytes, 10, 10, width);
+}
+
+void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
+{
+    const int columns_out = fit_width(width);
+    bool has_common = false;
+
+    fprintf(out, "%s: %s\nusage: ", cli->program, cli->summary);
+    int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
+    lines -= wrap(out, cli->commands[0].usage, 7, 11, columns_out);
+    lines -= print_command_names(cli, out, columns_out);
+    lines -= print_examples(cli, -1, out, SHORT_EXAMPLES, columns_out);
+    for (int i = 0; i < cli->option_count; i++)
+        has_common |= cli->options[i].is_common;
+    fprintf(out, "\nThe most important options:\n");
+    for (int i = 0; i < cli->option_count && lines > 0; i++) {
+        const struct pp_option *option = &cli->options[i];
+
+        if (has_common ? option->is_common : pp_option_is_in(option, 0)) {
+            print_option_line(option, out, columns_out);
+            lines--;
+        }
+    }
+    fprintf(out, "\nEverything: %s --help; one command: %s COMMAND --help\n", cli->program,
+            cli->program);
+}
+
+static void print_topics(const struct pp_cli *cli, FILE *out, int width)
+{
+    if (cli->topics)
+        fprintf(out, "\nTopics (%s help TOPIC):\n", cli->program);
+    for (const struct pp_topic *topic = cli->topics; topic && topic->name; topic++)
+        print_pair(out, topic->name, topic->title, width);
+}
+
+void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width)
+{
+    const int columns_out = fit_width(width);
+    const int first = command < 0 ? 0 : command,
+              last = command < 0 ? cli->command_count : first + 1;
+
+    if (command < 0)
+        fprintf(out, "%s: %s\n\n", cli->program, cli->summary);
+    for (int i = first; i < last; i++) {
+        const char *lead = i == first ? "usage: " : "       ";
+
+        fputs(lead, out);
+        wrap(out, cli->commands[i].usage, 7, 11, columns_out);
+    }
+    fputc('\n', out);
+    if (command >= 0) {
+        wrap(out, cli->commands[command].summary, 0, 0, columns_out);
+    } else {
+        fprintf(out, "Commands:\n");
+        for (int i = 0; i < cli->command_count; i++)
+            print_pair(out, cli->commands[i].name, cli->commands[i].summary, columns_out);
+        print_topics(cli, out, columns_out);
+    }
+    print_groups(cli, command, out, columns_out);
+    print_examples(cli, command, out, cli->example_count, columns_out);
+}

@@ -1,0 +1,356 @@
+#include "core/cli/options.h"
+#include "core/cli/table.h"
+
+#include <assert.h>
+#include <ctype.h>
+
+struct parser {
+    struct pp_arena *arena;
+    const struct pp_cli *cli;
+    int argc, next; /* next argument to look at */
+    char *const *argv;
+    struct pp_parsed *parsed;
+    struct pp_error *err;
+};
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_name(const char *name, const char *typed, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (name[i] != (typed[i] == '_' ? '-' : typed[i]) && name[i] != typed[i])
+            return false;
+    return name[length] == '\0';
+}
+
+static bool is_option_name(const struct pp_option *option, const char *typed, size_t length)
+{
+    const char *letter = length == 1 ? pp_option_letter(option) : NULL;
+
+    if (is_name(option->name, typed, length) || (letter && is_name(letter, typed, length)))
+        return true;
+    for (const char *const *alias = option->aliases; alias && *alias; alias++)
+        if (is_name(*alias, typed, length))
+            return true;
+    return false;
+}
+
+/* Index of the option with that name in that command (-1: in any), or -1. */
+static int find_option(const struct pp_cli *cli, int command, const char *name, size_t length)
+{
+    for (int i = 0; i < cli->option_count; i++)
+        if (pp_option_is_in(&cli->options[i], command) &&
+            is_option_name(&cli->options[i], name, length))
+            return i;
+    return -1;
+}
+
+static int find_command(const struct pp_cli *cli, const char *name)
+{
+    for (int i = 0; i < cli->command_count; i++)
+        if (!strcmp(cli->commands[i].name, name))
+            return i;
+    return -1;
+}
+
+static bool is_number(const char *text)
+{
+    text += *text == '-';
+    return isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
+}
+
+static bool is_dashed(const char *text)
+{
+    return text[0] == '-' && text[1] && !is_number(text);
+}
+
+static const char *suggest_option(const struct parser *p, const char *name)
+{
+    const struct pp_cli *cli = p->cli;
+    const char **names = NULL;
+    int count = 0, capacity = 0;
+
+    for (int i = 0; i < cli->option_count; i++) {
+        if (!pp_option_is_in(&cli->options[i], p->parsed->command))
+            continue;
+        *PP_PUSH(p->arena, names, count, capacity) = cli->options[i].name;
+        for (const char *const *alias = cli->options[i].aliases; alias && *alias; alias++)
+            *PP_PUSH(p->arena, names, count, capacity) = *alias;
+    }
+    *PP_PUSH(p->arena, names, count, capacity) = "help";
+    *PP_PUSH(p->arena, names, count, capacity) = "version";
+    *PP_PUSH(p->arena, names, count, capacity) = NULL;
+    return pp_suggest(name, names);
+}
+
+static const char *suggest_command(const struct parser *p, const char *word)
+{
+    const int count = p->cli->command_count;
+    const char **names = PP_ARRAY(p->arena, const char *, count + 1);
+
+    for (int i = 0; i < count; i++)
+        names[i] = p->cli->commands[i].name;
+    return pp_suggest(word, names);
+}
+
+static enum pp_status append_hint(const struct parser *p)
+{
+    const struct pp_cli *cli = p->cli;
+
+    return pp_error_append(p->err, "\ntry: %s %s --help", cli->program,
+                           cli->commands[p->parsed->command].name);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* "--pp 4 --pp 04" says the same thing twice. */
+static bool is_same(const struct pp_option *option, const struct pp_option_value *a,
+                    const struct pp_option_value *b)
+{
+    if (option->type == PP_OPTION_STRING)
+        return !strcmp(a->text, b->text);
+    return a->integer == b->integer && !(a->number < b->number) && !(a->number > b->number);
+}
+
+static enum pp_status store(const struct parser *p, int index, const char *typed, const char *text)
+{
+    const struct pp_option *option = &p->cli->options[index];
+    const bool takes_lists = p->cli->commands[p->parsed->command].takes_lists;
+    struct pp_option_value *value = &p->parsed->values[index];
+    struct pp_option_value fresh = {.text = text};
+
+    if (!takes_lists || option->type == PP_OPTION_FLAG || !*text) {
+        if (pp_option_read(option, text, &fresh, p->err) != PP_OK)
+            return pp_error_prefix(p->err, "%s: ", typed);
+    }
+    const bool is_collected =
+        option->is_repeatable || (takes_lists && pp_option_has_argument(option));
+    if (value->count > 0 && !is_collected && !is_same(option, value, &fresh))
+        return pp_error_set(p->err, PP_EINVAL,
+                            "%s %s contradicts %s %s before it: give --%s one value", typed, text,
+                            value->typed, value->text, option->name);
+    if (!value->all)
+        value->all = PP_ARRAY(p->arena, const char *, is_collected ? p->argc : 1);
+    value->all[is_collected ? value->count : 0] = text;
+    value->count++;
+    value->text = text;
+    value->typed = typed;
+    value->integer = fresh.integer;
+    value->number = fresh.number;
+    return PP_OK;
+}
+
+/* ---- one option ------------------------------------------------------------------------------ */
+
+static enum pp_status refuse_option(const struct parser *p, const char *typed, const char *name)
+{
+    const struct pp_cli *cli = p->cli;
+    const int index = find_option(cli, -1, name, strlen(name));
+    const char *command = cli->commands[p->parsed->command].name;
+
+    if (index >= 0) {
+        const char *separator = "";
+
+        pp_error_set(p->err, PP_EINVAL, "%s is not an option of \"%s %s\" but of ", typed,
+                     cli->program, command);
+        for (int i = 0; i < cli->command_count; i++)
+            if (find_option(cli, i, name, strlen(name)) >= 0) {
+                pp_error_append(p->err, "%s\"%s\"", separator, cli->commands[i].name);
+                separator = ", ";
+            }
+        if (cli->options[index].instead)
+            pp_error_append(p->err, "; %s", cli->options[index].instead);
+        return append_hint(p);
+    }
+    const char *near = suggest_option(p, name);
+    pp_error_set(p->err, PP_EINVAL, "unknown option %s", typed);
+    if (near)
+        pp_error_append(p->err, "; did you mean %s%s?", pp_option_dashes(near), near);
+    return append_hint(p);
+}
+
+static bool take_help(struct pp_parsed *parsed, const char *argument)
+{
+    const char *name = argument + 1 + (argument[1] == '-');
+
+    if (!strcmp(argument, "-h"))
+        return parsed->wants_short_help = true;
+    if (!strcmp(name, "help"))
+        return parsed->wants_help = true;
+    if (!strcmp(name, "version"))
+        return parsed->wants_version = true;
+    return false;
+}
+
+/* "-j8": a letter and its number. */
+static bool is_joined(const struct parser *p, const char *argument)
+{
+    const char *name = argument + 1;
+    const int index = find_option(p->cli, p->parsed->command, name, 1);
+
+    return isdigit((unsigned char)name[1]) && index >= 0 &&
+           pp_option_has_argument(&p->cli->options[index]) &&
+           find_option(p->cli, p->parsed->command, name, strlen(name)) < 0;
+}
+
+static enum pp_status take_joined(const struct parser *p, const char *argument)
+{
+    const char *typed = pp_arena_printf(p->arena, "%.2s", argument);
+
+    return store(p, find_option(p->cli, p->parsed->command, argument + 1, 1), typed, argument + 2);
+}
+
+static enum pp_status take_option(struct parser *p)
+{
+    const char *argument = p->argv[p->next++];
+    if (is_joined(p, argument))
+        return take_joined(p, argument);
+    const char *name = argument + 1 + (argument[1] == '-'), *equals = strchr(name, '=');
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const char *typed =
+        pp_arena_printf(p->arena, "%.*s", (int)(name - argument + (long)length), argument);
+    const int index = find_option(p->cli, p->parsed->command, name, length);
+
+    if (index < 0 && take_help(p->parsed, argument))
+        return PP_OK;
+    if (index < 0)
+        return refuse_option(p, typed, typed + (name - argument));
+    const struct pp_option *option = &p->cli->options[index];
+    if (!pp_option_has_argument(option)) {
+        if (equals)
+            return pp_error_set(p->err, PP_EINVAL, "%s takes no argument (it has \"%s\")", typed,
+                                equals + 1);
+        return store(p, index, typed, "");
+    }
+    if (equals)
+        return store(p, index, typed, equals + 1);
+    const char *what = option->argument ? option->argument : "argument";
+    if (p->next == p->argc)
+        return pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, what);
+    const char *text = p->argv[p->next++];
+    if (is_dashed(text))
+        return pp_error_set(p->err, PP_EINVAL,
+                            "%s needs its %s but %s follows; write %s=%s if that is meant", typed,
+                            what, text, typed, text);
+    return store(p, index, typed, text);
+}
+
+/* ---- command line ---------------------------------------------------------------------------- */
+
+static enum pp_status refuse_word(const struct parser *p, const char *word)
+{
+    const char *near = suggest_command(p, word);
+
+    pp_error_set(p->err, PP_EINVAL, "unknown command \"%s\"", word);
+    if (near)
+        return pp_error_append(p->err, "; did you mean \"%s %s\"?", p->cli->program, near);
+    pp_error_append(p->err, "; commands are");
+    for (int i = 0; i < p->cli->command_count; i++)
+        pp_error_append(p->err, "%s %s", i ? "," : "", p->cli->commands[i].name);
+    return PP_EINVAL;
+}
+
+static enum pp_status check_operands(const struct parser *p)
+{
+    const struct pp_cli *cli = p->cli;
+    const struct pp_parsed *parsed = p->parsed;
+    const struct pp_command *command = &cli->commands[parsed->command];
+    const int count = parsed->operand_count;
+    const char *first = count > 0 ? parsed->operands[0] : NULL;
+
+    /* Words without a command may be files, unless they look like a command with a slip. */
+    if (first && !parsed->has_command) {
+        if (find_command(cli, first) >= 0)
+            return pp_error_set(p->err, PP_EINVAL, "the command comes first: %s %s ...",
+                                cli->program, first);
+        const bool is_word = p->argc > 1 && p->argv[1] == first && !strpbrk(first, "./");
+        if (is_word && (command->max_operands == 0 || suggest_command(p, first)))
+            return refuse_word(p, first);
+    }
+    if (count < command->min_operands)
+        return pp_error_set(p->err, PP_EINVAL, "%s %s needs %d operand%s, not %d\nusage: %s",
+                            cli->program, command->name, command->min_operands,
+                            command->min_operands == 1 ? "" : "s", count, command->usage);
+    if (command->max_operands >= 0 && count > command->max_operands)
+        return pp_error_set(
+            p->err, PP_EINVAL, "\"%s\" is one operand too many for %s %s\nusage: %s",
+            parsed->operands[command->max_operands], cli->program, command->name, command->usage);
+    return PP_OK;
+}
+
+static bool wants_any_help(const struct pp_parsed *parsed)
+{
+    return parsed->wants_short_help || parsed->wants_help || parsed->wants_version;
+}
+
+/* "--help sweep" is "sweep --help". */
+static enum pp_status finish_help(const struct parser *p)
+{
+    struct pp_parsed *parsed = p->parsed;
+    const int command = parsed->operand_count > 0 ? find_command(p->cli, parsed->operands[0]) : -1;
+
+    if (!parsed->has_command && command >= 0) {
+        parsed->command = command;
+        parsed->has_command = true;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli, int argc,
+                                char *const *argv, struct pp_parsed *parsed, struct pp_error *err)
+{
+    struct pp_error unused;
+    struct parser p = {arena, cli, argc, 1, argv, parsed, err ? err : &unused};
+    const int command = argc > 1 ? find_command(cli, argv[1]) : -1;
+    bool has_options = true;
+
+    *parsed = (struct pp_parsed){
+        .command = command < 0 ? 0 : command,
+        .has_command = command >= 0,
+        .values = PP_ARRAY(arena, struct pp_option_value, cli->option_count + 1),
+        .operands = PP_ARRAY(arena, const char *, argc + 1),
+    };
+    p.next += parsed->has_command;
+    while (p.next < argc) {
+        const char *argument = argv[p.next];
+
+        if (has_options && !strcmp(argument, "--")) {
+            has_options = false;
+            p.next++;
+        } else if (has_options && is_dashed(argument)) {
+            const enum pp_status status = take_option(&p);
+            if (status != PP_OK)
+                return wants_any_help(parsed) ? finish_help(&p) : status;
+        } else {
+            parsed->operands[parsed->operand_count++] = argument;
+            p.next++;
+        }
+    }
+    return wants_any_help(parsed) ? finish_help(&p) : check_operands(&p);
+}
+
+const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
+                                             const struct pp_parsed *parsed, const char *name)
+{
+    int found = -1;
+
+    for (int i = 0; i < cli->option_count; i++) { /* nearly always: by its first name */
+        const struct pp_option *option = &cli->options[i];
+
+        if (option->name[0] == name[0] && !strcmp(option->name, name) &&
+            pp_option_is_in(option, parsed->command))
+            return &parsed->values[i];
+    }
+    for (int i = 0; i < cli->option_count; i++) {
+        const struct pp_option *option = &cli->options[i];
+
+        if (!is_option_name(option, name, strlen(name)))
+            continue;
+        if (found < 0 || pp_option_is_in(option, parsed->command))
+            found = i;
+        if (pp_option_is_in(option, parsed->command))
+            break;
+    }
+    assert(found >= 0);
+    return &parsed->values[found];
+}

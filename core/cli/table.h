@@ -1,0 +1,57 @@
+/* core/cli/table.h — what the parser, the help and the completions ask of one table entry.
+ * Internal to core. */
+#ifndef PP_CORE_CLI_TABLE_H
+#define PP_CORE_CLI_TABLE_H
+
+#include "core/cli/options.h"
+
+#include <string.h>
+
+static inline bool pp_option_is_in(const struct pp_option *option, int command)
+{
+    return command < 0 || (option->commands >> command & 1u);
+}
+
+static inline bool pp_option_has_argument(const struct pp_option *option)
+{
+    return option->type != PP_OPTION_FLAG;
+}
+
+/* The one-letter spelling besides a longer name, or NULL. */
+static inline const char *pp_option_letter(const struct pp_option *option)
+{
+    for (const char *const *alias = option->aliases; alias && *alias; alias++)
+        if (strlen(*alias) == 1)
+            return *alias;
+    return !strcmp(option->name, "output") ? "o" : NULL;
+}
+
+static inline const char *pp_option_dashes(const char *name)
+{
+    return name[1] ? "--" : "-";
+}
+
+enum { PP_CHOICES_MAX = 64, PP_CHOICES_BYTES = 1024 };
+/* Cut "a|b|c" into names (NULL-terminated, stored in `text`); returns how many. */
+int pp_choices_split(const char *choices, char text[PP_CHOICES_BYTES],
+                     const char *names[PP_CHOICES_MAX + 1]);
+
+enum { PP_TEXT_BYTES = 4096 };
+struct pp_option_text {
+    char bytes[PP_TEXT_BYTES]; /* cut when full */
+    size_t length;
+};
+/* "-o, --output FILE" */
+void pp_option_spell(const struct pp_option *option, struct pp_option_text *text);
+/* Help, kind of value, default, repetition, other names. */
+void pp_option_describe(const struct pp_option *option, struct pp_option_text *text);
+/* Append "[only sweep, plot]" for an option that the default command lacks. */
+void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
+                                 struct pp_option_text *text);
+const char *pp_option_group(const struct pp_option *option);
+/* Groups stand in the order in which the table first names them for that command. */
+bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);
+/* An example belongs to the command that is its second word, else to the default one. */
+bool pp_example_is_of(const struct pp_cli *cli, const struct pp_example *example, int command);
+
+#endif

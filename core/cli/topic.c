@@ -1,0 +1,117 @@
+/* Help: what a program says of itself. */
+#include "core/cli/options.h"
+#include "core/text/terminal.h"
+
+#include <string.h>
+
+enum { SHELLS_COUNT = 3 };
+static const char *const SHELLS[SHELLS_COUNT] = {"bash", "zsh", "fish"};
+
+static int command_by_name(const struct pp_cli *cli, const char *name)
+{
+    for (int i = 0; i < cli->command_count; i++)
+        if (!strcmp(cli->commands[i].name, name))
+            return i;
+    return -1;
+}
+
+static int topic_count(const struct pp_cli *cli)
+{
+    int count = 0;
+
+    while (cli->topics && cli->topics[count].name)
+        count++;
+    return count;
+}
+
+static const struct pp_topic *topic_by_name(const struct pp_cli *cli, const char *name)
+{
+    for (int i = 0; i < topic_count(cli); i++)
+        if (!strcmp(cli->topics[i].name, name))
+            return &cli->topics[i];
+    return NULL;
+}
+
+/* A blank line between paragraphs, and around what is not one. */
+static void explain(const struct pp_topic *topic, FILE *out, int width)
+{
+    bool was_line = false;
+
+    fprintf(out, "%s: ", topic->name);
+    pp_text_wrap(out, width, (int)strlen(topic->name) + 2, 0, topic->title);
+    for (const char *const *line = topic->lines; *line; line++) {
+        const bool is_line = **line == ' ';
+        if (!(is_line && was_line))
+            fputc('\n', out);
+        if (is_line)
+            fprintf(out, "%s\n", *line);
+        else
+            pp_text_wrap(out, width, 0, 0, *line);
+        was_line = is_line;
+    }
+    if (topic->more)
+        topic->more(out, width);
+}
+
+static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
+                                    struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const int topics = topic_count(cli);
+    const char **names =
+        PP_ARRAY(scratch, const char *, cli->command_count + topics + SHELLS_COUNT + 2);
+    int count = 0;
+
+    for (int i = 0; i < cli->command_count; i++)
+        names[count++] = cli->commands[i].name;
+    for (int i = 0; i < topics; i++)
+        if (command_by_name(cli, cli->topics[i].name) < 0)
+            names[count++] = cli->topics[i].name;
+    for (int i = 0; i < SHELLS_COUNT; i++)
+        names[count++] = SHELLS[i];
+    names[count] = "man";
+    pp_error_set(err, PP_EINVAL, "help %s: no such command%s", topic, topics ? " or topic" : "");
+    return pp_suggest_or_list(err, topic, names);
+}
+
+static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
+                                  struct pp_error *err)
+{
+    if (topic && !strcmp(topic, "man")) {
+        pp_options_man(cli, PP_VERSION, out);
+        return PP_OK;
+    }
+    for (int i = 0; topic && i < SHELLS_COUNT; i++)
+        if (!strcmp(topic, SHELLS[i])) {
+            pp_options_completion(cli, (enum pp_shell)i, out);
+            return PP_OK;
+        }
+    const struct pp_topic *explained = topic ? topic_by_name(cli, topic) : NULL;
+    const int command = topic ? command_by_name(cli, topic) : -1;
+    if (topic && command < 0 && !explained)
+        return unknown_topic(cli, topic, err);
+    if (explained)
+        explain(explained, out, width);
+    if (explained && command < 0)
+        return PP_OK;
+    if (explained)
+        fputc('\n', out);
+    pp_options_help(cli, command, out, width);
+    return PP_OK;
+}
+
+enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parsed *parsed,
+                                 FILE *out, int width, bool *is_answered, struct pp_error *err)
+{
+    *is_answered = true;
+    if (parsed->wants_short_help)
+        pp_options_short_help(cli, out, width);
+    else if (parsed->wants_help)
+        pp_options_help(cli, parsed->command == 0 ? -1 : parsed->command, out, width);
+    else if (!strcmp(cli->commands[parsed->command].name, "help"))
+        return print_topic(cli, parsed->operand_count ? parsed->operands[0] : NULL, out, width,
+                           err);
+    else
+        *is_answered = false;
+    return PP_OK;
+}

@@ -1,0 +1,266 @@
+#include "core/cli/options.h"
+#include "core/cluster/fabric.h"
+#include "core/cluster/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WORD_BYTES = 128 };
+
+const char *const pp_precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "nvfp4", NULL};
+
+bool pp_precision_is_narrow(enum pp_precision precision)
+{
+    return precision == PP_PRECISION_FP8 || precision == PP_PRECISION_NVFP4;
+}
+
+double pp_device_peak(const struct pp_device *device, enum pp_precision precision)
+{
+    const double half = device->half_flops_per_s, ampere = device->has_bf16 ? half : 0;
+    const double peaks[PP_PRECISIONS] = {
+        [PP_PRECISION_FP32] = device->fp32_flops_per_s,
+        [PP_PRECISION_TF32] = ampere / 2,
+        [PP_PRECISION_FP16] = half,
+        [PP_PRECISION_BF16] = ampere,
+        [PP_PRECISION_FP8] = device->fp8_flops_per_s,
+        [PP_PRECISION_NVFP4] = device->fp4_flops_per_s,
+    };
+
+    return precision == device->precision ? device->peak_flops_per_s : peaks[precision];
+}
+
+enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precision precision,
+                                       struct pp_error *err)
+{
+    const double peak_flops_per_s = pp_device_peak(device, precision);
+
+    if (peak_flops_per_s <= 0) {
+        pp_error_set(err, PP_EINVAL, "--precision %s: %s has no peak for it, it has",
+                     pp_precision_names[precision], device->title);
+        for (int i = 0; i < PP_PRECISIONS; i++)
+            if (pp_device_peak(device, (enum pp_precision)i) > 0)
+                pp_error_append(err, " %s", pp_precision_names[i]);
+        return PP_EINVAL;
+    }
+    device->precision = precision;
+    device->dtype = pp_precision_names[precision];
+    device->peak_flops_per_s = peak_flops_per_s;
+    return PP_OK;
+}
+
+void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s)
+{
+    const double factor = peak_flops_per_s / device->peak_flops_per_s;
+
+    device->peak_flops_per_s = peak_flops_per_s;
+    device->fp32_flops_per_s *= factor;
+    device->half_flops_per_s *= factor;
+    device->fp8_flops_per_s *= factor;
+    device->fp4_flops_per_s *= factor;
+}
+
+const char *pp_cluster_name(int i)
+{
+    return pp_cluster_presets[i].name;
+}
+
+static const struct {
+    const char *alias, *name;
+} aliases[] = {
+    {"daint", "p100-daint"},     {"dgx-1", "v100-dgx1"}, {"dgx1-v100", "v100-dgx1"},
+    {"dgx-2", "v100-dgx2"},      {"dgx-a100", "a100"},   {"dgx-b200", "b200"},
+    {"dgx-h100", "h100"},        {"dgx-h200", "h200"},   {"p100", "p100-daint"},
+    {"piz-daint", "p100-daint"}, {"selene", "a100"},     {"v100", "v100-dgx1"},
+    {"a100-80", "a100"},         {"a100-80gb", "a100"},  {"h100-80gb", "h100"},
+    {"a100-40gb", "a100-40"},
+};
+enum { ALIASES = sizeof aliases / sizeof *aliases, NAMES_MAX = 64 };
+
+static const struct pp_cluster *find_cluster(const char *name)
+{
+    for (size_t i = 0; i < ALIASES; i++)
+        if (pp_same_name(name, aliases[i].alias))
+            name = aliases[i].name;
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
+        if (pp_same_name(name, c->name))
+            return c;
+    return NULL;
+}
+
+/* The preset cluster that is built of a device. */
+static const struct pp_cluster *find_device(const char *name)
+{
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
+        if (pp_same_name(name, c->device.name))
+            return c;
+    return find_cluster(name);
+}
+
+static enum pp_status unknown_name(const char *what, const char *word, struct pp_error *err)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (const struct pp_cluster *c = pp_cluster_presets;
+         c->name != NULL && count + ALIASES + 1 < NAMES_MAX; c++)
+        names[count++] = c->name;
+    for (size_t i = 0; i < ALIASES; i++)
+        names[count++] = aliases[i].alias;
+    names[count] = NULL;
+    const char *near = pp_suggest(word, names);
+    pp_error_set(err, PP_EINVAL, "--cluster: unknown %s '%.60s': ", what, word);
+    if (near != NULL)
+        return pp_error_append(err, "did you mean '%s'? (`pipesim clusters` lists them)", near);
+    pp_error_append(err, "built in are");
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
+        pp_error_append(err, " %s", c->name);
+    return pp_error_append(err, "; or a text as \"node:2 gpu:8 device:a100 nic:8x200Gbps\"");
+}
+
+struct words {
+    char text[WORD_BYTES];
+    const char *rest;
+};
+
+static bool is_separator(char c)
+{
+    return c == ',' || isspace((unsigned char)c);
+}
+
+/* The next word of the text, split at white space and commas. A word that is too long is an error
+ * of its own, so that nothing is cut silently. */
+static enum pp_status next_word(struct words *words, bool *found, struct pp_error *err)
+{
+    const char *start = words->rest;
+
+    while (is_separator(*start))
+        start++;
+    size_t length = 0;
+    while (start[length] != '\0' && !is_separator(start[length]))
+        length++;
+    if (length >= WORD_BYTES)
+        return pp_error_set(err, PP_EINVAL, "--cluster: '%.40s...' is too long", start);
+    memcpy(words->text, start, length);
+    words->text[length] = '\0';
+    words->rest = start + length;
+    *found = length > 0;
+    return PP_OK;
+}
+
+/* Cut "key:value" or "key=value"; NULL when the word is a bare name. */
+static char *split_value(char *word)
+{
+    char *separator = word + strcspn(word, ":=");
+
+    if (*separator == '\0')
+        return NULL;
+    *separator = '\0';
+    return separator + 1;
+}
+
+/* The preset that the text starts from: its device's, or the one it names first. */
+static enum pp_status find_base(const char *text, const struct pp_cluster **base,
+                                struct pp_error *err)
+{
+    struct words words = {.rest = text};
+    const struct pp_cluster *named = NULL;
+    bool found;
+
+    *base = find_cluster("h100");
+    for (int i = 0;; i++) {
+        PP_TRY(next_word(&words, &found, err));
+        if (!found)
+            return PP_OK;
+        char *value = split_value(words.text);
+        if (value == NULL) {
+            named = find_cluster(words.text);
+            if (named == NULL)
+                return unknown_name("cluster", words.text, err);
+            if (i > 0)
+                return pp_error_set(err, PP_EINVAL,
+                                    "--cluster: '%s' must stand first, before the keys",
+                                    words.text);
+            *base = named;
+        } else if (strcmp(words.text, "device") == 0) {
+            if (named != NULL)
+                return pp_error_set(err, PP_EINVAL,
+                                    "--cluster: device:%s after the preset %s: give one of them",
+                                    value, named->name);
+            *base = find_device(value);
+            if (*base == NULL)
+                return unknown_name("device", value, err);
+        }
+    }
+}
+
+/* A machine whose size is given must hold its nodes. */
+static enum pp_status check_size(struct pp_arena *arena, const struct pp_cluster *c,
+                                 struct pp_error *err)
+{
+    const bool is_whole =
+        c->fabric.kind == PP_FABRIC_TORUS || c->fabric.kind == PP_FABRIC_DRAGONFLY;
+    const int64_t devices = (int64_t)c->nodes * c->gpus_per_node;
+    struct pp_fabric *fabric;
+
+    if (!is_whole || devices == 0)
+        return PP_OK;
+    if (devices > INT32_MAX)
+        return pp_error_set(err, PP_EINVAL, "--cluster: a %s of %lld devices is too large",
+                            pp_fabric_names[c->fabric.kind], (long long)devices);
+    return pp_fabric_make(arena, c, (int)devices, &fabric, err);
+}
+
+/* Another number of devices in a node: as many NICs for each as the preset has. */
+static int nics_of(const struct pp_cluster *preset, int gpus_per_node)
+{
+    const int64_t nics = (int64_t)preset->fabric.nics * gpus_per_node / preset->gpus_per_node;
+
+    return nics > 1 ? (int)nics : 1;
+}
+
+static enum pp_status parse_text(struct pp_arena *arena, const char *source,
+                                 struct pp_cluster_text *text, struct pp_error *err)
+{
+    const struct pp_cluster preset = text->cluster;
+    struct words words = {.rest = source};
+    bool found;
+
+    for (;;) {
+        PP_TRY(next_word(&words, &found, err));
+        if (!found)
+            break;
+        const char *value = split_value(words.text);
+        if (value != NULL)
+            PP_TRY(pp_cluster_set_key(text, words.text, value, err));
+    }
+    if (text->given == 0)
+        return PP_OK;
+    PP_TRY(pp_cluster_check_keys(text, err));
+    struct pp_cluster *c = &text->cluster;
+    if (text->nic_bytes_per_s > 0)
+        c->inter.bytes_per_s = text->nic_bytes_per_s / c->gpus_per_node;
+    else
+        c->fabric.nics = nics_of(&preset, c->gpus_per_node);
+    c->title = pp_arena_printf(arena, "as given, other values from %s", c->name);
+    c->source = pp_arena_printf(arena, "given by --cluster; other values: %s", c->source);
+    c->name = pp_arena_strdup(arena, source);
+    return check_size(arena, c, err);
+}
+
+enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
+                               struct pp_error *err)
+{
+    const struct pp_cluster *base;
+    struct words words = {.rest = text};
+    bool found;
+
+    PP_TRY(next_word(&words, &found, err));
+    if (!found)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster is empty: expected a preset or a text as \"node:2 gpu:8\"");
+    PP_TRY(find_base(text, &base, err));
+    struct pp_cluster_text parsed = {.cluster = *base};
+    PP_TRY(parse_text(arena, text, &parsed, err));
+    *cluster = parsed.cluster;
+    return PP_OK;
+}

@@ -1,0 +1,146 @@
+/* core/cluster/cluster.h — devices and links. Numbers are per device and direction, SI, with
+ * sources. Devices are numbered node by node; which is which: core/cluster/map.h. */
+#ifndef PP_CORE_CLUSTER_CLUSTER_H
+#define PP_CORE_CLUSTER_CLUSTER_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+
+enum pp_precision {
+    PP_PRECISION_FP32,
+    PP_PRECISION_TF32,
+    PP_PRECISION_FP16,
+    PP_PRECISION_BF16,
+    PP_PRECISION_FP8,
+    PP_PRECISION_NVFP4,
+    PP_PRECISIONS
+};
+extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NULL */
+
+/* At most ten constants of a device: seven of data sheets, three or four fitted (docs/costs.md). */
+struct pp_device {
+    const char *name;            /* "h100" */
+    const char *title;           /* "H100-SXM 80GB" */
+    const char *generation;      /* "hopper": devices of one share fitted constants */
+    const char *dtype;           /* name of the training precision: "bf16", "fp16", "fp32", ... */
+    enum pp_precision precision; /* the same */
+    double peak_flops_per_s;     /* dense, of that precision */
+    double fp32_flops_per_s, half_flops_per_s, fp8_flops_per_s,
+        fp4_flops_per_s; /* dense; half: fp16 and, with has_bf16, bf16; fp8, fp4:
+                          * 0 = the device has none */
+    bool has_bf16;       /* Ampere and later: bf16, and tf32 at half that rate */
+    double memory_bytes; /* usable by a program */
+    double memory_bytes_per_s;
+    int multiprocessors;
+    double launch_s;             /* per kernel */
+    double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
+    double attention_eta;        /* of fused attention, forward, long sequences */
+    const char *source;
+    bool is_attention_first;   /* fused as in FlashAttention 1, else as in its second version */
+    bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
+};
+
+/* Are only the matrices of blocks in that precision, and all else in bf16? fp8, nvfp4. */
+bool pp_precision_is_narrow(enum pp_precision precision);
+/* Dense peak for a precision; 0 where the device has none. */
+double pp_device_peak(const struct pp_device *device, enum pp_precision precision);
+/* Train in another precision than the device's usual one; PP_EINVAL names those it has. */
+enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precision precision,
+                                       struct pp_error *err);
+/* Another peak of the training precision: the others change in proportion. */
+void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s);
+
+struct pp_link {
+    double alpha_s;     /* latency of one message */
+    double bytes_per_s; /* per device and direction */
+};
+
+/* What collectives make of a link where the library is left to choose (`auto`, as NCCL): constants
+ * beside those of a single message. docs/costs.md, "Collectives as measured". */
+struct pp_ring_link {
+    double start_s; /* once: launch on all members, handshake, filling of the pipeline */
+    double frac;    /* bandwidth of large buffers relative to that of messages; 0 = 1 */
+};
+
+enum pp_fabric_kind {
+    PP_FABRIC_FAT_TREE,  /* nodes with NICs on rails, leaf switches per rail, spines */
+    PP_FABRIC_DRAGONFLY, /* groups of chassis of routers, Cray Aries */
+    PP_FABRIC_TORUS,     /* nodes on a grid with wrap-around links */
+    PP_FABRIC_STAR,      /* every NIC on one switch that never blocks */
+    PP_FABRIC_IDEAL,     /* every ordered pair of devices has a link that nothing shares */
+    PP_FABRIC_FILE,      /* SimGrid XML */
+    PP_FABRIC_KINDS
+};
+enum { PP_TORUS_DIMS = 3 };
+extern const char *const pp_fabric_names[PP_FABRIC_KINDS]; /* "fat-tree" */
+
+/* Shape of the network. Bandwidths per direction, SI, before eta_link; 0 = derived from the links
+ * of the cluster. */
+struct pp_fabric_shape {
+    enum pp_fabric_kind kind;
+    bool is_pcie;            /* devices of a node meet in host memory, not in an NVSwitch */
+    double host_bytes_per_s; /* of that memory, shared by all its devices */
+    int nics;                /* per node, shared by its devices; 0 = one each */
+    int leaf_nodes;          /* fat tree: nodes of a leaf switch; 0 = all */
+    double oversubscription; /* fat tree: leaf ports down per bandwidth up; 0 = 1, never blocks */
+    bool is_static; /* a route keeps to one path: on a fat tree to one uplink by destination
+                     * (D-mod-K), on a dragonfly to the minimal one; else adaptive: a leaf's
+                     * uplinks are one, and so are a router's ports */
+    int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
+    double torus_bytes_per_s; /* of a link to a neighbour; 0 = as fast as a NIC */
+    int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
+                                                 * a chassis, nodes of a router */
+    double chassis_bytes_per_s, group_bytes_per_s,
+        global_bytes_per_s; /* between two routers of a
+                             * chassis, two chassis of a group (per router), two groups (in all) */
+    const char *file;       /* SimGrid XML */
+};
+
+/* Memory beside that of the devices. 0 = none, or not known: nothing can be offloaded to it. */
+struct pp_tiers {
+    double host_bytes, host_bytes_per_s; /* of a node's memory, shared by its devices */
+    double device_bytes_per_s;           /* between a device and its host, reached, each way */
+    double nvme_bytes, nvme_bytes_per_s; /* of a node's drives, each way, shared by its devices */
+    double update_params_per_s;          /* Adam on the processors of a node */
+};
+
+struct pp_cluster {
+    const char *name;  /* preset, or the text given */
+    const char *title; /* "8x400 Gb/s rails, fat tree" */
+    struct pp_device device;
+    int gpus_per_node;
+    int nodes; /* 0 = as many as needed */
+    struct pp_link intra,
+        inter; /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
+    struct pp_ring_link intra_ring, inter_ring; /* `start_s` of both where a group has several nodes
+                                                 * with several members */
+    bool is_cube_mesh; /* no switch in the node: how many links a ring finds depends on its members
+                        * (DGX-1) */
+    struct pp_fabric_shape fabric;
+    struct pp_tiers tiers;
+    double eta_link;    /* reached share of bytes_per_s for large messages */
+    double other_bytes; /* context, libraries, communication buffers per device */
+    const char *source;
+};
+
+extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
+const char *pp_cluster_name(int i);                  /* of the i-th; NULL behind the last */
+extern const struct pp_device pp_device_presets[];
+/* A preset (aliases such as "piz-daint" included; case and dashes ignored) or a text: "node:2 gpu:8
+ * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device
+ * name h100. Keys not given come from the device's preset cluster; a preset may stand first ("a100
+ * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share; "nvlink:" or
+ * "pcie:" is per device and direction. "ram:1TB@200GBps h2d:25GBps nvme:8TB@25GBps cpu:5e9" are
+ * the tiers below; pcie: stands for h2d: too. `latency` is the network's. PP_EINVAL with the key,
+ * what is expected and a suggestion. */
+enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
+                               struct pp_error *err);
+/* 1 when two devices (global numbers) are in one node. */
+static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)
+{
+    return a / c->gpus_per_node == b / c->gpus_per_node;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* core/cluster/fabric.h — the network of a cluster as directed links and fixed routes.
+ *
+ * Devices 0 .. devices-1 are numbered node by node. The route from one device to another is a list
+ * of links: a transfer waits for the route's latency, then uses all its links at once, and shares
+ * each of them fairly with the other transfers on it (max-min fairness, SimGrid's CM02 without
+ * crosstraffic). Links and routes are computed, not stored, except for those read from a file.
+ * Bandwidths are those reached (data sheet times eta_link), per direction. Lives in an arena;
+ * read-only. */
+#ifndef PP_CORE_CLUSTER_FABRIC_H
+#define PP_CORE_CLUSTER_FABRIC_H
+
+#include "core/cluster/cluster.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct pp_fabric;
+
+struct pp_fabric_link {
+    double bytes_per_s, latency_s;
+    bool is_fatpipe; /* every transfer gets the whole bandwidth: nothing is shared */
+};
+
+struct pp_route {
+    double alpha_s;     /* sum of the latencies, and on a torus what both ends take beside them */
+    double bytes_per_s; /* of the slowest link: what a transfer gets that is alone; infinite from a
+                         * device to itself */
+    int count;          /* links; 0 from a device to itself */
+};
+
+/* Fabric of a cluster with room for `devices` devices. PP_EINVAL when the cluster is too small (the
+ * message says how many devices it has) or has no such shape. */
+enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
+                              struct pp_fabric **fabric, struct pp_error *err);
+/* Where routes come from that are not computed: link ids of the route into `links` (room for
+ * `max`), their number returned; -1 when there is none, with the reason in `err`. */
+struct pp_route_source {
+    int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
+    void *context;
+    double alpha_s; /* of every route, beside the latencies of its links */
+};
+/* A fabric of listed links, `name` and `links` [link_count] kept by reference; routes are asked for
+ * once and kept. */
+struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
+                                   const struct pp_fabric_link *links, const char *const *names,
+                                   int link_count, struct pp_route_source source);
+/* PP_EINVAL with the first route that was asked for and could not be found. A route that was not
+ * found costs nothing and has no links: ask before results are used. */
+enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *err);
+
+/* Multiply the bandwidth of links: `name` is a link, or a class of links ("node": those of devices
+ * and hosts, "network": all others), or a name with '*' for any run of characters. A file's links
+ * are all "network". PP_EINVAL with near names when nothing has that name. */
+enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
+                               struct pp_error *err);
+bool pp_fabric_is_scaled(const struct pp_fabric *fabric); /* single links are, not only classes */
+
+/* How the nodes of a computed fabric are joined; 0 where the shape has no such thing. */
+struct pp_fabric_size {
+    enum pp_fabric_kind kind;
+    bool is_pcie;
+    int gpus_per_node, nodes;
+    int rails;               /* NICs of a node that transfers can choose from */
+    int leaf_nodes, uplinks; /* fat tree: of a leaf; 0 uplinks: they never bind and are left out */
+    int torus[PP_TORUS_DIMS];
+    int groups, chassis, routers, router_nodes;
+    bool is_static;
+};
+struct pp_fabric_size pp_fabric_size(const struct pp_fabric *fabric);
+
+int pp_fabric_devices(const struct pp_fabric *fabric);
+int pp_fabric_links(const struct pp_fabric *fabric); /* ids are 0 .. links-1 */
+struct pp_fabric_link pp_fabric_link(const struct pp_fabric *fabric, int link);
+/* "node3.gpu2.up", "node3.nic0.down", "leaf1.rail5.up": unique, without blanks. */
+enum { PP_LINK_NAME_BYTES = 128 };
+const char *pp_fabric_link_name(const struct pp_fabric *fabric, int link,
+                                char text[PP_LINK_NAME_BYTES]);
+int pp_fabric_route_max(const struct pp_fabric *fabric); /* links of the longest route */
+/* Links of a route into `links` (room for pp_fabric_route_max), in order. */
+struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int dest,
+                                int32_t *links);
+/* Latency and bandwidth of a route without its links (count is 0), as cheap as the shape allows. */
+struct pp_route pp_fabric_cost(const struct pp_fabric *fabric, int source, int dest);
+
+#endif

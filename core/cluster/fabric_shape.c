@@ -1,0 +1,256 @@
+/* Sizes of a fabric from its cluster: how many links of each level, how fast. */
+#include "core/cluster/fabric_parts.h"
+
+#include <math.h>
+
+enum {
+    NODES_MAX = 1 << 24,    /* of a machine whose size is given */
+    ARIES_ROUTER_NODES = 4, /* Cray XC: Alverson et al. 2012 */
+    ARIES_ROUTERS = 16,
+    ARIES_CHASSIS = 6,
+};
+
+static int64_t whole_over(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static double node_bytes_per_s(const struct pp_cluster *c)
+{
+    return c->inter.bytes_per_s * c->gpus_per_node;
+}
+
+/* A level as if its links had been counted before; pp_fabric_shape() gives it ids. */
+static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind level, int64_t count,
+                                double bytes_per_s, double latency_s, struct pp_error *err)
+{
+    if (count > INT32_MAX - f->links)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: the fabric of %d devices has more than %d links",
+                            f->devices, INT32_MAX);
+    f->level[level] = (struct pp_fabric_level){f->links, (int)count, bytes_per_s, latency_s};
+    f->links += (int)count;
+    return PP_OK;
+}
+
+/* Links of the devices, and of host memory. Half of the latency of a route inside a node each. */
+static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster *c,
+                                    struct pp_error *err)
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    const int gpus = c->gpus_per_node;
+    double host = s->host_bytes_per_s;
+
+    f->size.is_pcie = s->is_pcie;
+    f->has_device = gpus > 1 || s->is_pcie;
+    f->size.rails = s->nics > 0 && s->nics < gpus ? s->nics : gpus;
+    if (!(host > 0)) /* every byte is written and read */
+        host = fmax(c->intra.bytes_per_s, c->intra.bytes_per_s * gpus / 2);
+    if (f->has_device)
+        PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->size.nodes * gpus, c->intra.bytes_per_s,
+                         fmin(f->intra_s, f->inter_s) / 2, err));
+    return f->size.is_pcie ? set_level(f, PP_LEVEL_HOST, f->size.nodes, host, 0, err) : PP_OK;
+}
+
+/* With one device a node its link and the NIC carry the same transfers: they are one link, as fast
+ * as the slower. NICs have what device links leave of the latency between nodes. */
+static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c,
+                                 struct pp_error *err)
+{
+    PP_TRY(shape_devices(f, c, err));
+    double nic = node_bytes_per_s(c) / f->size.rails;
+    if (!f->has_device)
+        nic = fmin(nic, c->intra.bytes_per_s);
+    return set_level(f, PP_LEVEL_NIC, 2LL * f->size.nodes * f->size.rails, nic,
+                     f->inter_s / 2 - f->level[PP_LEVEL_DEVICE].latency_s, err);
+}
+
+/* Uplinks of a leaf. Adaptive routing makes them one, which can only bind when it is slower than
+ * the NICs below it. */
+static enum pp_status shape_fat_tree(struct pp_fabric *f, const struct pp_cluster *c,
+                                     struct pp_error *err)
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    const double over = s->oversubscription > 0 ? s->oversubscription : 1;
+    const int64_t leaves = s->leaf_nodes > 0 ? whole_over(f->size.nodes, s->leaf_nodes) : 1;
+    const double up = s->leaf_nodes / over;
+
+    PP_TRY(shape_node(f, c, err));
+    if (leaves <= 1 || (!s->is_static && over <= 1))
+        return PP_OK;
+    if (s->is_static && (up < 1 || up != floor(up)))
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: leaf:%d oversub:%g leaves %g uplinks a leaf, and "
+                            "routing:static needs a whole number: oversub:%g",
+                            s->leaf_nodes, over, up, s->leaf_nodes / fmax(1, floor(up)));
+    f->size.leaf_nodes = s->leaf_nodes;
+    f->size.uplinks = s->is_static ? (int)up : 1;
+    const double nic = node_bytes_per_s(c) / f->size.rails;
+    return set_level(f, PP_LEVEL_LEAF, 2 * leaves * f->size.rails * f->size.uplinks,
+                     s->is_static ? nic : nic * up, 0, err);
+}
+
+static int or_default(int value, int fallback)
+{
+    return value > 0 ? value : fallback;
+}
+
+/* Links not given: in proportion to a node's as on Aries, where a NIC reaches 10.2 GB/s, routers of
+ * a chassis two links of 5.25 GB/s (one directly, one by another router), chassis 15.75 GB/s; the
+ * links of a group to all others together as fast as its nodes. */
+static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_cluster *c,
+                                      struct pp_error *err)
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    const double node = node_bytes_per_s(c);
+
+    f->size.router_nodes = or_default(s->router_nodes, ARIES_ROUTER_NODES);
+    f->size.routers = or_default(s->routers, ARIES_ROUTERS);
+    f->size.chassis = or_default(s->chassis, ARIES_CHASSIS);
+    const int64_t of_group = (int64_t)f->size.routers * f->size.chassis,
+                  group_nodes = of_group * f->size.router_nodes;
+    if (group_nodes > NODES_MAX || s->groups * group_nodes > NODES_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: a dragonfly of %dx%dx%dx%d is too large: at most %d nodes",
+                            or_default(s->groups, 1), f->size.chassis, f->size.routers,
+                            f->size.router_nodes, NODES_MAX);
+    const int64_t wanted = whole_over(f->size.nodes, group_nodes),
+                  groups = s->groups ? s->groups : wanted;
+    if (groups < wanted)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: a dragonfly of %lldx%dx%dx%d holds %lld nodes, and %d are "
+                            "needed: %lld groups",
+                            (long long)groups, f->size.chassis, f->size.routers,
+                            f->size.router_nodes, (long long)(groups * group_nodes), f->size.nodes,
+                            (long long)wanted);
+    if (s->is_static && groups > of_group)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: a group of %lld routers reaches %lld others, not %lld: "
+                            "routing:adaptive or larger groups",
+                            (long long)of_group, (long long)of_group - 1, (long long)groups - 1);
+    f->size.groups = (int)groups;
+    f->size.nodes = (int)(groups * group_nodes);
+    f->size.is_static = s->is_static;
+    PP_TRY(shape_node(f, c, err));
+
+    const double chassis = s->chassis_bytes_per_s > 0 ? s->chassis_bytes_per_s : node * 10.5 / 10.2;
+    const double group = s->group_bytes_per_s > 0 ? s->group_bytes_per_s : node * 15.75 / 10.2;
+    const double global = s->global_bytes_per_s > 0
+                              ? s->global_bytes_per_s
+                              : node * (double)group_nodes / fmax(1, (double)groups - 1);
+    const double detour = 2; /* links of the group that a spread flow uses one after the other */
+    const double router =
+        ((f->size.routers - 1) * chassis + (f->size.chassis - 1) * group) / detour;
+    f->has_router = !s->is_static && of_group > 1 && router < node * f->size.router_nodes;
+    f->has_global = groups > 1 && (s->is_static || global < node * (double)group_nodes);
+    if (f->has_router)
+        PP_TRY(set_level(f, PP_LEVEL_ROUTER, 2 * groups * of_group, router, 0, err));
+    if (s->is_static) {
+        PP_TRY(set_level(f, PP_LEVEL_CHASSIS, groups * of_group * (f->size.routers - 1), chassis, 0,
+                         err));
+        PP_TRY(
+            set_level(f, PP_LEVEL_GROUP, groups * of_group * (f->size.chassis - 1), group, 0, err));
+    }
+    return f->has_global ? set_level(f, PP_LEVEL_GLOBAL, groups * (groups - 1), global, 0, err)
+                         : PP_OK;
+}
+
+/* As cubic as the nodes allow: the largest divisor up to the root of what is left, twice. */
+static void cubic(int nodes, int torus[PP_TORUS_DIMS])
+{
+    for (int dim = PP_TORUS_DIMS - 1; dim > 0; dim--) {
+        int size = (int)(pow(nodes, 1.0 / (dim + 1)) + 1e-9);
+        while (nodes % size != 0)
+            size--;
+        torus[dim] = size;
+        nodes /= size;
+    }
+    torus[0] = nodes;
+}
+
+/* The ports of a torus are the NICs: a link to a neighbour is as fast as one of them. */
+static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *c,
+                                  struct pp_error *err)
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    int64_t nodes = 1;
+
+    if (s->torus[0] > 0) {
+        for (int dim = 0; dim < PP_TORUS_DIMS; dim++) {
+            f->size.torus[dim] = or_default(s->torus[dim], 1);
+            nodes *= f->size.torus[dim];
+        }
+    } else {
+        cubic(f->size.nodes, f->size.torus);
+        nodes = f->size.nodes;
+    }
+    if (nodes < f->size.nodes)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--cluster: torus:%dx%dx%d holds %lld nodes, and %d are needed: torus:%dx%dx%d",
+            f->size.torus[0], f->size.torus[1], f->size.torus[2], (long long)nodes, f->size.nodes,
+            (int)whole_over(f->size.nodes, (int64_t)f->size.torus[1] * f->size.torus[2]),
+            f->size.torus[1], f->size.torus[2]);
+    if (nodes > NODES_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: torus:%dx%dx%d is too large: at most %d nodes",
+                            f->size.torus[0], f->size.torus[1], f->size.torus[2], NODES_MAX);
+    f->size.nodes = (int)nodes;
+    PP_TRY(shape_devices(f, c, err));
+    const double nic = node_bytes_per_s(c) / (s->nics > 0 ? s->nics : c->gpus_per_node);
+    return set_level(f, PP_LEVEL_TORUS, 2 * nodes * PP_TORUS_DIMS,
+                     s->torus_bytes_per_s > 0 ? s->torus_bytes_per_s : nic, 0, err);
+}
+
+static enum pp_status shape_star(struct pp_fabric *f, const struct pp_cluster *c,
+                                 struct pp_error *err)
+{
+    return shape_node(f, c, err);
+}
+
+static enum pp_status shape_ideal(struct pp_fabric *f, const struct pp_cluster *c,
+                                  struct pp_error *err)
+{
+    PP_TRY(set_level(f, PP_LEVEL_PAIR, (int64_t)f->devices * (f->devices - 1), c->inter.bytes_per_s,
+                     f->inter_s, err));
+    return set_level(f, PP_LEVEL_PAIR_NODE, 0, c->intra.bytes_per_s, f->intra_s, err);
+}
+
+static enum pp_status shape_file(struct pp_fabric *f, const struct pp_cluster *c,
+                                 struct pp_error *err)
+{
+    (void)f;
+    return pp_error_set(err, PP_EINVAL, "--cluster: links and routes of %s come from the file",
+                        c->name);
+}
+
+static enum pp_status (*const shapes[PP_FABRIC_KINDS])(struct pp_fabric *,
+                                                       const struct pp_cluster *,
+                                                       struct pp_error *) = {
+    [PP_FABRIC_FAT_TREE] = shape_fat_tree, [PP_FABRIC_DRAGONFLY] = shape_dragonfly,
+    [PP_FABRIC_TORUS] = shape_torus,       [PP_FABRIC_STAR] = shape_star,
+    [PP_FABRIC_IDEAL] = shape_ideal,       [PP_FABRIC_FILE] = shape_file,
+};
+
+/* Torus and dragonfly have their size from the whole machine; the others' part in use stands for
+ * itself. */
+enum pp_status pp_fabric_shape(struct pp_fabric *f, const struct pp_cluster *c,
+                               struct pp_error *err)
+{
+    const bool is_whole =
+        c->fabric.kind == PP_FABRIC_TORUS || c->fabric.kind == PP_FABRIC_DRAGONFLY;
+    const int64_t needed = whole_over(f->devices, c->gpus_per_node);
+
+    if (c->nodes > 0 && needed > c->nodes)
+        return pp_error_set(err, PP_EINVAL,
+                            "--gpus %d: the cluster has %d nodes of %d, %lld devices", f->devices,
+                            c->nodes, c->gpus_per_node, (long long)c->nodes * c->gpus_per_node);
+    f->size.nodes = is_whole && c->nodes > 0 ? c->nodes : (int)needed;
+    f->size.gpus_per_node = c->gpus_per_node;
+    f->intra_s = c->intra.alpha_s;
+    f->inter_s = c->inter.alpha_s;
+    PP_TRY(shapes[f->size.kind](f, c, err));
+    for (int i = 0; i < PP_LEVELS; i++)
+        f->level[i].bytes_per_s *= c->eta_link;
+    return PP_OK;
+}

@@ -1,0 +1,30 @@
+/* core/cluster/layout.h — how the devices are divided, and the batch. A value, copied freely.
+ * gpus = tp * cp * pp * dp; ep times etp divides tp * cp * dp; gbs = dp * mbs * micro_batches. */
+#ifndef PP_CORE_CLUSTER_LAYOUT_H
+#define PP_CORE_CLUSTER_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pp_layout {
+    int gpus;
+    int tp, pp, dp, cp, ep; /* degrees, >= 1 */
+    int etp;                /* tensor-parallel degree of experts, divides tp; 0 = tp */
+    int vp;                 /* chunks per pipeline rank and pipeline */
+    int micro_batches;      /* N of one data-parallel replica, over all its pipelines together */
+    int mbs;                /* samples per micro-batch */
+    int64_t gbs;            /* samples per step over all replicas */
+    int seq;                /* tokens per sample */
+};
+
+static inline int pp_layout_etp(const struct pp_layout *layout)
+{
+    return layout->etp > 0 ? layout->etp : layout->tp;
+}
+/* Devices of a pipeline rank's replicas that each hold a part of the experts. */
+static inline int pp_layout_expert_devices(const struct pp_layout *layout)
+{
+    return layout->ep * pp_layout_etp(layout);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* core/cluster/link_set.h — the links that were asked for, numbered 0, 1, ... in the order of their
+ * first use: a fabric may have far more links than are used. */
+#ifndef PP_CORE_CLUSTER_LINK_SET_H
+#define PP_CORE_CLUSTER_LINK_SET_H
+
+#include "core/arena.h"
+#include "core/cluster/fabric.h"
+
+struct pp_link_set {
+    struct pp_arena *arena;
+    const struct pp_fabric *fabric;
+    int count, capacity;
+    int32_t *link;                /* [index]: id in the fabric */
+    struct pp_fabric_link *value; /* [index] */
+    int32_t *slots;               /* open addressing, index + 1, 0 = free */
+    uint32_t mask;
+};
+/* Lives in the arena; `expected` links is a hint. */
+struct pp_link_set pp_link_set_make(struct pp_arena *arena, const struct pp_fabric *fabric,
+                                    int expected);
+/* Index of a link, which is added when it is new. */
+int pp_link_set_at(struct pp_link_set *set, int32_t link);
+
+#endif

@@ -1,0 +1,437 @@
+/* The keys of a cluster text. */
+#include "core/cluster/text.h"
+
+#include "core/cli/options.h"
+#include "core/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_NODES = 1 << 24,
+    MAX_GPUS_PER_NODE = 4096,
+    MAX_NICS = 1024,
+    MAX_SIZE = 1 << 20,
+    DRAGONFLY_SIZES = 4,
+    NUMBER_BYTES = 16,
+    MAX_LATENCY_S = 10,
+};
+
+enum field {
+    NODE,
+    GPU,
+    DEVICE,
+    NVLINK,
+    NIC,
+    MEMORY,
+    HBM,
+    PEAK,
+    LATENCY,
+    ATTENTION,
+    FABRIC,
+    HOST,
+    LEAF,
+    OVERSUB,
+    ROUTING,
+    TORUS,
+    HOP,
+    DRAGONFLY,
+    RANK1,
+    RANK2,
+    RANK3,
+    RAM,
+    H2D,
+    NVME,
+    CPU,
+};
+#define H2D_GIVEN (1u << H2D)
+
+static enum pp_status parse_count(const char *value, int high, int *count, struct pp_error *err)
+{
+    int64_t number;
+
+    PP_TRY(pp_units_parse_int(value, 1, high, &number, err));
+    *count = (int)number;
+    return PP_OK;
+}
+
+enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double *number,
+                                   struct pp_error *err)
+{
+    PP_TRY(pp_units_parse(value, unit, number, err));
+    if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is out of range: expected more than 0, at most 1e18", value);
+    return PP_OK;
+}
+
+static enum pp_status parse_latency(const char *value, double *alpha_s, struct pp_error *err)
+{
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
+    return *alpha_s <= MAX_LATENCY_S
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
+                              MAX_LATENCY_S);
+}
+
+/* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
+static enum pp_status parse_sizes(const char *value, int least, int most, int *sizes,
+                                  struct pp_error *err)
+{
+    char number[NUMBER_BYTES];
+    int count = 0;
+
+    for (const char *at = value; at; count++) {
+        const size_t length = strcspn(at, "xX");
+        if (count == most || length == 0 || length >= sizeof number)
+            return pp_error_set(err, PP_EINVAL, "expected %s%d numbers with x between",
+                                least < most ? "up to " : "", most);
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        PP_TRY(parse_count(number, MAX_SIZE, &sizes[count], err));
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    if (count < least)
+        return pp_error_set(err, PP_EINVAL, "expected %d numbers with x between", least);
+    for (; count < most; count++)
+        sizes[count] = 0;
+    return PP_OK;
+}
+
+static enum pp_status set_nodes(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    return parse_count(value, MAX_NODES, &text->cluster.nodes, err);
+}
+
+static enum pp_status set_gpus(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    return parse_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
+}
+
+/* "450GBps", or "450GBps@2us" with the latency of a message. */
+static enum pp_status parse_link(const char *value, struct pp_link *link, struct pp_error *err)
+{
+    const size_t length = strcspn(value, "@");
+    char rate[NUMBER_BYTES * 3];
+
+    if (length >= sizeof rate)
+        return pp_error_set(err, PP_EINVAL, "expected a bandwidth, or bandwidth@latency");
+    snprintf(rate, sizeof rate, "%.*s", (int)length, value);
+    PP_TRY(pp_cluster_quantity(rate, PP_UNIT_BYTES_PER_S, &link->bytes_per_s, err));
+    return value[length] ? parse_latency(value + length + 1, &link->alpha_s, err) : PP_OK;
+}
+
+static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value,
+                                 struct pp_error *err)
+{
+    text->cluster.fabric.is_pcie = false;
+    return parse_link(value, &text->cluster.intra, err);
+}
+
+static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    text->cluster.fabric.is_pcie = true;
+    text->cluster.is_cube_mesh = false;
+    PP_TRY(parse_link(value, &text->cluster.intra, err));
+    if (!(text->given & H2D_GIVEN))
+        text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
+    return PP_OK;
+}
+
+/* "8x400Gbps": eight cards in a node; "400Gbps": one. */
+static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, struct pp_error *err)
+{
+    char count_text[NUMBER_BYTES];
+    const size_t digits = strspn(value, "0123456789");
+    int count = 1;
+
+    if (digits > 0 && digits < sizeof count_text &&
+        (value[digits] == 'x' || value[digits] == 'X')) {
+        snprintf(count_text, sizeof count_text, "%.*s", (int)digits, value);
+        PP_TRY(parse_count(count_text, MAX_NICS, &count, err));
+        value += digits + 1;
+    }
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
+    text->nic_bytes_per_s *= count;
+    text->cluster.fabric.nics = count;
+    return PP_OK;
+}
+
+static enum pp_status set_memory(struct pp_cluster_text *text, const char *value,
+                                 struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
+}
+
+static enum pp_status set_bandwidth(struct pp_cluster_text *text, const char *value,
+                                    struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
+                               err);
+}
+
+static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    double peak_flops_per_s;
+
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
+    pp_device_scale_peak(&text->cluster.device, peak_flops_per_s);
+    return PP_OK;
+}
+
+static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err)
+{
+    return parse_latency(value, &text->cluster.inter.alpha_s, err);
+}
+
+/* "unfused" prices software without FlashAttention. */
+static enum pp_status set_attention(struct pp_cluster_text *text, const char *value,
+                                    struct pp_error *err)
+{
+    text->cluster.device.is_attention_unfused = strcmp(value, "unfused") == 0;
+    if (text->cluster.device.is_attention_unfused || strcmp(value, "fused") == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "expected fused or unfused");
+}
+
+/* ---- the fabric -------------------------------------------------------------------------- */
+
+const char *const pp_fabric_names[PP_FABRIC_KINDS] = {
+    [PP_FABRIC_FAT_TREE] = "fat-tree", [PP_FABRIC_DRAGONFLY] = "dragonfly",
+    [PP_FABRIC_TORUS] = "torus",       [PP_FABRIC_STAR] = "star",
+    [PP_FABRIC_IDEAL] = "ideal",       [PP_FABRIC_FILE] = "file",
+};
+
+static const struct {
+    const char *alias;
+    enum pp_fabric_kind kind;
+} fabric_aliases[] = {
+    {"rail", PP_FABRIC_FAT_TREE}, {"rails", PP_FABRIC_FAT_TREE},  {"clos", PP_FABRIC_FAT_TREE},
+    {"tree", PP_FABRIC_FAT_TREE}, {"aries", PP_FABRIC_DRAGONFLY}, {"switch", PP_FABRIC_STAR},
+    {"mesh", PP_FABRIC_TORUS},
+};
+enum { FABRIC_ALIASES = sizeof fabric_aliases / sizeof *fabric_aliases };
+
+static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value,
+                                 struct pp_error *err)
+{
+    for (int i = 0; i < PP_FABRIC_FILE; i++)
+        if (pp_same_name(value, pp_fabric_names[i])) {
+            text->cluster.fabric.kind = (enum pp_fabric_kind)i;
+            return PP_OK;
+        }
+    for (int i = 0; i < FABRIC_ALIASES; i++)
+        if (pp_same_name(value, fabric_aliases[i].alias)) {
+            text->cluster.fabric.kind = fabric_aliases[i].kind;
+            return PP_OK;
+        }
+    const char *names[PP_FABRIC_FILE + 1] = {0};
+    for (int i = 0; i < PP_FABRIC_FILE; i++)
+        names[i] = pp_fabric_names[i];
+    const char *near = pp_suggest(value, names);
+    pp_error_set(err, PP_EINVAL, "unknown topology: ");
+    if (near)
+        pp_error_append(err, "did you mean %s? ", near);
+    return pp_error_append(err, "known are fat-tree dragonfly torus star ideal");
+}
+
+static enum pp_status set_host(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.host_bytes_per_s,
+                               err);
+}
+
+static enum pp_status set_leaf(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    return parse_count(value, MAX_NODES, &text->cluster.fabric.leaf_nodes, err);
+}
+
+static enum pp_status set_oversub(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err)
+{
+    double *over = &text->cluster.fabric.oversubscription;
+
+    PP_TRY(pp_units_parse(value, PP_UNIT_COUNT, over, err));
+    return *over >= 1 && *over <= MAX_SIZE
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "expected a number from 1 (never blocks) to %d",
+                              MAX_SIZE);
+}
+
+static enum pp_status set_routing(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err)
+{
+    text->cluster.fabric.is_static = strcmp(value, "static") == 0;
+    if (text->cluster.fabric.is_static || strcmp(value, "adaptive") == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "expected static or adaptive");
+}
+
+static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    return parse_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
+}
+
+static enum pp_status set_hop(struct pp_cluster_text *text, const char *value, struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.torus_bytes_per_s,
+                               err);
+}
+
+/* Groups, chassis of a group, routers of a chassis, nodes of a router. */
+static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *value,
+                                    struct pp_error *err)
+{
+    struct pp_fabric_shape *s = &text->cluster.fabric;
+    int sizes[DRAGONFLY_SIZES];
+
+    PP_TRY(parse_sizes(value, DRAGONFLY_SIZES, DRAGONFLY_SIZES, sizes, err));
+    s->groups = sizes[0], s->chassis = sizes[1], s->routers = sizes[2], s->router_nodes = sizes[3];
+    return PP_OK;
+}
+
+static enum pp_status set_rank1(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S,
+                               &text->cluster.fabric.chassis_bytes_per_s, err);
+}
+
+static enum pp_status set_rank2(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.group_bytes_per_s,
+                               err);
+}
+
+static enum pp_status set_rank3(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.global_bytes_per_s,
+                               err);
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+#define TREES (1u << PP_FABRIC_FAT_TREE)
+#define FLIES (1u << PP_FABRIC_DRAGONFLY)
+#define TORI  (1u << PP_FABRIC_TORUS)
+
+/* Keys with the same field exclude each other: the first spelling is the one suggested. */
+static const struct key {
+    const char *name;
+    enum field field;
+    enum pp_status (*set)(struct pp_cluster_text *, const char *, struct pp_error *);
+    const char *example;
+    unsigned fabrics; /* the key is for these only; 0 = for all. One: it chooses it */
+} keys[] = {
+    {"node", NODE, set_nodes, "2", 0},
+    {"nodes", NODE, set_nodes, "2", 0},
+    {"gpu", GPU, set_gpus, "8", 0},
+    {"gpus", GPU, set_gpus, "8", 0},
+    {"device", DEVICE, NULL, "a100", 0},
+    {"nvlink", NVLINK, set_nvlink, "300GBps", 0},
+    {"pcie", NVLINK, set_pcie, "25GBps", 0},
+    {"nic", NIC, set_nic, "8x200Gbps", 0},
+    {"memory", MEMORY, set_memory, "40GB", 0},
+    {"hbm", HBM, set_bandwidth, "1555GBps", 0},
+    {"peak", PEAK, set_peak, "312TF", 0},
+    {"latency", LATENCY, set_latency, "5us", 0},
+    {"attention", ATTENTION, set_attention, "unfused", 0},
+    {"fabric", FABRIC, set_fabric, "fat-tree", 0},
+    {"host", HOST, set_host, "64GBps", 0},
+    {"ram", RAM, pp_cluster_set_ram, "1TB@200GBps", 0},
+    {"h2d", H2D, pp_cluster_set_h2d, "25GBps", 0},
+    {"nvme", NVME, pp_cluster_set_nvme, "8TB@25GBps", 0},
+    {"cpu", CPU, pp_cluster_set_cpu, "5e9", 0},
+    {"leaf", LEAF, set_leaf, "32", TREES},
+    {"oversub", OVERSUB, set_oversub, "2", TREES},
+    {"routing", ROUTING, set_routing, "static", TREES | FLIES},
+    {"torus", TORUS, set_torus, "16x16x8", TORI},
+    {"hop", HOP, set_hop, "25GBps", TORI},
+    {"dragonfly", DRAGONFLY, set_dragonfly, "14x6x16x4", FLIES},
+    {"rank1", RANK1, set_rank1, "10.5GBps", FLIES},
+    {"rank2", RANK2, set_rank2, "15.75GBps", FLIES},
+    {"rank3", RANK3, set_rank3, "337GBps", FLIES},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static enum pp_status unknown_key(const char *word, struct pp_error *err)
+{
+    const char *names[KEYS + 1];
+
+    for (int i = 0; i < KEYS; i++)
+        names[i] = keys[i].name;
+    names[KEYS] = NULL;
+    const char *near = pp_suggest(word, names);
+    pp_error_set(err, PP_EINVAL, "--cluster: unknown key '%.60s': ", word);
+    if (near != NULL)
+        pp_error_append(err, "did you mean '%s'? ", near);
+    pp_error_append(err, "(known are");
+    for (int i = 0; i < KEYS; i++)
+        if (i == 0 || keys[i].field != keys[i - 1].field || keys[i].field == NVLINK)
+            pp_error_append(err, " %s", keys[i].name);
+    return pp_error_append(err, ", as in \"node:2 gpu:8 device:a100 nic:8x200Gbps\")");
+}
+
+enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,
+                                  struct pp_error *err)
+{
+    const struct key *key = keys;
+
+    while (key < keys + KEYS && strcmp(word, key->name) != 0)
+        key++;
+    if (key == keys + KEYS)
+        return unknown_key(word, err);
+    if (text->given & (1u << key->field))
+        return pp_error_set(err, PP_EINVAL, "--cluster: '%s' is given twice", word);
+    text->given |= 1u << key->field;
+    if (key->set == NULL || key->set(text, value, err) == PP_OK)
+        return PP_OK;
+    pp_error_prefix(err, "--cluster: %s:%s: ", word, value);
+    return pp_error_append(err, " (as in %s:%s)", key->name, key->example);
+}
+
+/* The first fabric of a set. */
+static enum pp_fabric_kind first_of(unsigned fabrics)
+{
+    return (enum pp_fabric_kind)__builtin_ctz(fabrics);
+}
+
+/* A key given whose fabrics are not the one there is; NULL when all agree. */
+static const struct key *contradiction(const struct pp_cluster_text *text)
+{
+    for (const struct key *key = keys; key < keys + KEYS; key++)
+        if (text->given & (1u << key->field) && key->fabrics &&
+            !(key->fabrics & (1u << text->cluster.fabric.kind)))
+            return key;
+    return NULL;
+}
+
+enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_error *err)
+{
+    struct pp_fabric_shape *s = &text->cluster.fabric;
+    const struct key *key = contradiction(text);
+
+    if (key != NULL && !(text->given & (1u << FABRIC))) {
+        s->kind = first_of(key->fabrics);
+        key = contradiction(text);
+    }
+    if (key != NULL)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: '%s' is a key of fabric:%s, not of fabric:%s", key->name,
+                            pp_fabric_names[first_of(key->fabrics)], pp_fabric_names[s->kind]);
+    if (text->given & (1u << HOST) && !s->is_pcie)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: 'host' is the memory in which devices of a node meet on "
+                            "PCIe: pcie:25GBps with it, or without host");
+    return PP_OK;
+}

@@ -1,0 +1,122 @@
+#include "core/cost/analytic/parts.h"
+
+double pp_dtype_bytes(const struct pp_device *device)
+{
+    return device->precision == PP_PRECISION_FP32 || device->precision == PP_PRECISION_TF32 ? 4 : 2;
+}
+
+struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_layout *l = &in->layout;
+    const double splits = in->splits, seq = l->seq;
+    struct pp_layer_work work = {
+        .tokens = (double)l->mbs * seq / l->cp / splits,
+        .context = seq,
+    };
+
+    /* A split attends to itself and to what came before. Fused kernels skip the masked half of
+     * the diagonal, others compute whole rectangles. */
+    if (in->model->is_causal)
+        work.context = in->cluster->device.is_attention_unfused ? seq * (split + 1) / splits
+                                                                : seq * (split + 0.5) / splits;
+    return work;
+}
+
+struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_window *window = &in->model->window;
+    const double length = (double)in->layout.seq / in->splits;
+    struct pp_layer_work work = pp_roofline_work(in, split);
+
+    if (window->keys == 0 || in->cluster->device.is_attention_unfused)
+        return work;
+    work.is_near = window->keys < in->layout.seq;
+    work.context = pp_model_window_keys(window, split * length, (split + 1) * length);
+    return work;
+}
+
+/* Kernels with the share of each that counts. */
+static struct pp_compute sum_of(const struct pp_layer_kernels *list, unsigned modules,
+                                double (*share)(const struct pp_kernel *, unsigned modules))
+{
+    const struct pp_layout *l = &list->in->layout;
+    struct pp_compute sum = {0};
+
+    for (int i = 0; i < list->count; i++) {
+        const struct pp_kernel *kernel = &list->kernel[i];
+        const double frac = share(kernel, modules);
+        if (frac == 0)
+            continue;
+        const double s = frac * pp_kernel_time(&list->in->cluster->device, kernel).s;
+        sum.s += s;
+        sum.bytes += frac * kernel->bytes;
+        sum.flops += frac * kernel->flops * l->tp * l->cp;
+        sum.matrix_s += kernel->kind == PP_KERNEL_GEMM ? s : 0;
+        sum.launches += kernel->launches;
+    }
+    return sum;
+}
+
+static double whole(const struct pp_kernel *kernel, unsigned modules)
+{
+    (void)kernel, (void)modules;
+    return 1;
+}
+
+static double of_modules(const struct pp_kernel *kernel, unsigned modules)
+{
+    return (kernel->modules & modules) != 0;
+}
+
+static double of_again(const struct pp_kernel *kernel, unsigned modules)
+{
+    (void)modules;
+    return !kernel->is_never_again;
+}
+
+static double of_selected(const struct pp_kernel *kernel, unsigned modules)
+{
+    (void)modules;
+    return kernel->is_never_again ? 0 : kernel->again_frac;
+}
+
+struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                    struct pp_layer_work work, enum pp_pass pass)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, pass, &list);
+    return sum_of(&list, 0, whole);
+}
+
+struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                      struct pp_layer_work work, unsigned modules)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, modules, of_modules);
+}
+
+struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
+{
+    return pp_roofline_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
+}
+
+struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_layer_work work)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, 0, of_again);
+}
+
+struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                       struct pp_layer_work work)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, 0, of_selected);
+}

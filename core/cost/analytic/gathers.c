@@ -1,0 +1,421 @@
+/* What gathers and scatters of sharded state cost, and loads of parameters that live on another
+ * tier: those of the program, and those of layers inside of an op. Formulas: docs/costs.md,
+ * "Sharded state" and "Offloading". */
+#include "core/cost/analytic/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+/* ---- gathers of layers, inside of an op ------------------------------------------------------ */
+
+/* The units of a stage: blocks, of which the first has the embedding with it and the last the head.
+ */
+struct units {
+    const struct pp_cost_inputs *in;
+    const struct pp_device_links *links;
+    int stage, count;
+    double params, first_params, last_params;    /* of a unit; more in the first and in the last */
+    double moved_frac;                           /* of a unit's parameters: loaded by this device */
+    double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
+};
+
+static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inputs *in,
+                             const struct pp_device_links *links, int stage)
+{
+    struct units u = {
+        .in = in, .links = links, .stage = stage, .count = in->blocks_per_stage[stage]};
+    const double all = pp_roofline_stage_params(in, stage);
+
+    if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
+        u.count = 1;
+    u.first_params = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+                     pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
+    u.last_params = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
+                    pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
+    u.params = (all - u.first_params - u.last_params) / u.count;
+    if (all > 0)
+        u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
+                       pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
+    u.loaded_s = PP_ARRAY(scratch, double, u.count);
+    u.gathered_s = PP_ARRAY(scratch, double, u.count);
+    u.scattered_s = PP_ARRAY(scratch, double, u.count);
+    return u;
+}
+
+static double params_of(const struct units *u, int unit)
+{
+    return u->params + (unit == 0 ? u->first_params : 0) +
+           (unit == u->count - 1 ? u->last_params : 0);
+}
+
+/* Seconds of one pass, unit by unit: the ends take what is theirs, blocks share the rest. */
+struct pass {
+    double s, first_s, last_s;
+};
+
+static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int split,
+                      enum pp_pass pass)
+{
+    const struct pp_layer_work work = pp_roofline_work(in, split);
+
+    return pp_roofline_layer(in, kind, work, pass).s + pp_roofline_tp_s(in, kind, work, pass);
+}
+
+static struct pass pass_of(const struct units *u, int stage, int split, enum pp_pass pass,
+                           int64_t ps)
+{
+    const struct pp_cost_inputs *in = u->in;
+    const double ends = in->head != PP_HEAD_IGNORED,
+                 first = ends * pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
+                 last = ends * pp_roofline_end_share(in, PP_LAYER_HEAD, stage);
+    struct pass p = {0};
+
+    if (first > 0)
+        p.first_s = first * layer_s(in, PP_LAYER_EMBEDDING, split, pass);
+    if (last > 0)
+        p.last_s = last * layer_s(in, PP_LAYER_HEAD, split, pass);
+    p.s = fmax(0, pp_units_s(ps) - p.first_s - p.last_s) / u->count;
+    return p;
+}
+
+static double pass_s(const struct units *u, const struct pass *p, int unit)
+{
+    return p->s + (unit == 0 ? p->first_s : 0) + (unit == u->count - 1 ? p->last_s : 0);
+}
+
+/* A layer at once; or qkv, projection and the two or three matrices of the MLP one by one. Gathers
+ * of single tensors are too small for NCCL to open a ring through each network card. */
+static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
+                                           struct pp_mesh mesh, double bytes)
+{
+    const struct pp_framework *f = pp_roofline_framework(u->in);
+    const struct pp_device_group group =
+        pp_roofline_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
+    const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
+    struct pp_device_links links = *u->links;
+
+    if (f->is_gathered_by_tensor)
+        links.inter.bytes_per_s /= group.fewest > 0 ? group.fewest : group.per_node;
+    const struct pp_collective_time one =
+        pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls);
+    return (struct pp_collective_time){
+        .node_s = calls * one.node_s,
+        .network_s = calls * one.network_s,
+        .latency_s = calls * one.latency_s,
+    };
+}
+
+static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
+{
+    const double bytes = params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device);
+
+    return pp_collective_s(unit_time(u, PP_AG, mesh, bytes));
+}
+
+static double load_bytes(const struct units *u, double params)
+{
+    return u->moved_frac * params * pp_dtype_bytes(&u->in->cluster->device);
+}
+
+static double load_s(const struct units *u, int unit)
+{
+    const enum pp_tier home = u->in->state.home[PP_STATE_PARAMS];
+
+    return u->moved_frac > 0
+               ? load_bytes(u, params_of(u, unit)) / pp_roofline_tier_rate(u->in, home)
+               : 0;
+}
+
+static double scatter_s(const struct units *u, int unit)
+{
+    const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
+
+    return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
+}
+
+/* A pass through the units of an op: what runs beside its compute, one after the other. */
+struct lane {
+    const struct units *u;
+    struct pp_mesh mesh; /* over which parameters are cut for it */
+    bool is_backward, has_fetch, has_scatter, has_load;
+    double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads beside it */
+    double beside_s;                   /* sum of collectives */
+    int gathered, loaded;              /* units that are, or are about to be */
+};
+
+static int unit_at(const struct lane *l, int i)
+{
+    return l->is_backward ? l->u->count - 1 - i : i;
+}
+
+/* A collective that needs what is there at `from_s`. */
+static double run_beside(struct lane *l, double from_s, double s)
+{
+    l->end_s = fmax(l->end_s, fmax(l->clock_s, from_s)) + s;
+    l->beside_s += s;
+    return l->end_s;
+}
+
+/* Behind the unit before number i its gradients are scattered; what number i makes has a buffer. */
+static void scatter_behind(struct lane *l, int i)
+{
+    const int buffers = l->u->in->state.buffers;
+    double *there_s = l->u->scattered_s;
+
+    if (!l->has_scatter || i == 0)
+        return;
+    if (i >= buffers && buffers > 1)
+        l->clock_s = fmax(l->clock_s, there_s[i - buffers]);
+    there_s[i - 1] = run_beside(l, 0, scatter_s(l->u, unit_at(l, i - 1)));
+    if (buffers == 1)
+        l->clock_s = there_s[i - 1];
+}
+
+/* Up to number `until` at the most. */
+static void load_ahead(struct lane *l, int until)
+{
+    for (; l->has_load && l->loaded < until && l->loaded < l->u->count; l->loaded++)
+        l->u->loaded_s[l->loaded] = l->load_end_s =
+            fmax(l->load_end_s, l->clock_s) + load_s(l->u, unit_at(l, l->loaded));
+}
+
+/* As far ahead of number i as there are buffers, shares for gathers one unit further; and number i
+ * itself is there. */
+static void fetch_ahead(struct lane *l, int i)
+{
+    const int buffers = l->u->in->state.buffers, left = l->u->count - i,
+              until = i + (buffers < left ? buffers : left);
+    const bool is_cut = pp_mesh_size(l->mesh) > 1;
+
+    if (!l->has_fetch)
+        return;
+    load_ahead(l, until + (is_cut && buffers > 1));
+    for (; l->gathered < until; l->gathered++) {
+        const double from_s = l->has_load ? l->u->loaded_s[l->gathered] : 0;
+        l->u->gathered_s[l->gathered] =
+            is_cut ? run_beside(l, from_s, gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
+                   : from_s;
+    }
+    if (i > 0)
+        l->clock_s = fmax(l->clock_s, l->u->gathered_s[i]);
+}
+
+/* What of a pass is not compute: in gathers and scatters, in loads. */
+struct shown {
+    double gather_s, load_s;
+};
+
+/* Seconds by which a pass outlasts its compute. What else comes over the same link beside it is the
+ * program's to say (schedules/evaluate/beside.h). */
+static double outlasting_s(struct lane *l, const struct pass *p)
+{
+    double compute_s = 0;
+
+    l->gathered = l->loaded = 1;
+    for (int i = 0; i < l->u->count; i++) {
+        const double s = pass_s(l->u, p, unit_at(l, i));
+        scatter_behind(l, i);
+        fetch_ahead(l, i);
+        l->clock_s += s;
+        compute_s += s;
+    }
+    return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
+}
+
+/* With k buffers unit number i + k - 1 is gathered once number i - 1 has left its buffer, and the
+ * gradients of number i - 1 are scattered until number i + k - 1 begins; both use the same links,
+ * one after the other, and take their share of the device. Loads use links of their own. With one
+ * buffer nothing runs beside anything. What comes before the first unit and the scatter behind the
+ * last one belong to the program. */
+static struct shown shown_of(const struct units *u, const struct pass *p, bool is_backward,
+                             bool has_fetch, bool has_scatter)
+{
+    const struct pp_state_spec *state = &u->in->state;
+    const struct lane lane = {
+        .u = u,
+        .mesh = is_backward && state->secondary.in_node ? state->secondary
+                                                        : state->shard[PP_STATE_PARAMS],
+        .is_backward = is_backward,
+        .has_fetch = has_fetch,
+        .has_scatter = has_scatter && pp_state_cut(state, PP_STATE_PARAMS) > 1,
+    };
+    struct lane here = lane, loading = lane;
+    const double shown_s = outlasting_s(&here, p),
+                 share = pp_roofline_framework(u->in)->gather_share_frac;
+
+    loading.has_load = has_fetch && u->moved_frac > 0;
+    return (struct shown){
+        .gather_s = shown_s + share * fmax(0, here.beside_s - shown_s),
+        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, p) - shown_s) : 0,
+    };
+}
+
+static void expose(struct pp_cost *cost, struct shown shown)
+{
+    const int64_t gather_ps = pp_units_ps(shown.gather_s), copy_ps = pp_units_ps(shown.load_s);
+
+    cost->ps += gather_ps + copy_ps;
+    cost->gather_ps += gather_ps;
+    cost->copy_ps += copy_ps;
+}
+
+static struct pass both(struct pass a, struct pass b)
+{
+    return (struct pass){a.s + b.s, a.first_s + b.first_s, a.last_s + b.last_s};
+}
+
+static void add_exposed(const struct units *units, int stage, struct pp_costs *costs)
+{
+    const struct units u = *units;
+    const struct pp_cost_inputs *in = u.in;
+
+    for (int q = 0; q < in->splits; q++) {
+        const int at = stage * in->splits + q;
+        struct pp_cost *f = &costs->op[PP_F][at], *b = &costs->op[PP_B][at],
+                       *i = &costs->op[PP_I][at], *w = &costs->op[PP_W][at];
+        const struct pass forward = pass_of(&u, stage, q, PP_PASS_F, f->ps),
+                          input = pass_of(&u, stage, q, PP_PASS_I, i->ps),
+                          weight = pass_of(&u, stage, q, PP_PASS_W, w->ps),
+                          again = {.s = pp_units_s(costs->op[PP_R][at].ps) / u.count};
+        /* Blocks that are computed again use what is gathered for their backward. */
+        const struct pass backward = both(input, again), whole = both(backward, weight);
+        expose(f, shown_of(&u, &forward, false, true, false));
+        expose(i, shown_of(&u, &backward, true, true, false));
+        expose(w, shown_of(&u, &weight, true, false, true));
+        expose(b, shown_of(&u, &whole, true, true, true));
+    }
+}
+
+/* ---- gathers, scatters and sums of the program ------------------------------------------------
+ */
+
+static struct pp_cost collective(struct pp_collective_time time, double bytes)
+{
+    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
+                            .latency_ps = pp_units_ps(time.latency_s),
+                            .bytes = bytes};
+}
+
+/* The widest matrix of attention: queries, keys and values together; of latent attention that of
+ * the queries, or of keys and values, from narrow to wide. */
+static double widest_of_attention(const struct pp_model *m)
+{
+    const struct pp_latent *l = &m->latent;
+    const double keys = m->head_dim - l->rope_dim;
+
+    if (l->kv_rank == 0)
+        return m->hidden * (m->heads + 2.0 * m->kv_heads) * m->head_dim;
+    const double queries = (l->q_rank > 0 ? l->q_rank : m->hidden) * (double)m->head_dim,
+                 wide = fmax(queries, l->kv_rank * (keys + l->value_dim));
+    return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
+}
+
+/* The widest of a block on one device: of attention, up of the MLP, or of one expert. */
+static double widest_params(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_experts *e = &m->experts;
+    const bool has_dense = m->layers > pp_model_moe_blocks(m, 0, m->layers);
+    const double whole = fmax(has_dense ? m->ffn : 0, e->shared_ffn) * m->hidden,
+                 expert = (double)e->ffn * m->hidden / pp_layout_etp(&in->layout);
+
+    return fmax(fmax(widest_of_attention(m), whole) / in->layout.tp, expert);
+}
+
+static double gone_frac(const struct units *u)
+{
+    const double most = pp_roofline_framework(u->in)->gathered_params;
+
+    return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params) : 0;
+}
+
+/* What is not done has no bytes. */
+static struct pp_stage_gathers gathers_of(const struct units *u)
+{
+    const struct pp_state_spec *state = &u->in->state;
+    const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
+                 all = u->params * u->count + u->first_params + u->last_params,
+                 first = params_of(u, 0), last = params_of(u, u->count - 1);
+    const bool is_cut = pp_state_cut(state, PP_STATE_PARAMS) > 1;
+    const enum pp_tier home = state->home[PP_STATE_PARAMS];
+    const double grad_bytes = pp_state_cut(state, PP_STATE_GRADS) > 1
+                                  ? pp_roofline_state_bytes(u->in).grads
+                                  : 0,
+                 gather_bytes = is_cut ? value_bytes : 0;
+
+    return (struct pp_stage_gathers){
+        .units = is_cut || u->moved_frac > 0 ? u->count : 0,
+        .is_cut = is_cut,
+        .unit_bytes = is_cut ? value_bytes * u->params : load_bytes(u, u->params),
+        .unit_grads_bytes = grad_bytes * u->params,
+        .gone_frac = gone_frac(u),
+        .share_bytes = is_cut ? load_bytes(u, u->params) : 0,
+        .load_bytes = load_bytes(u, all - first),
+        .reload_bytes = load_bytes(u, all - last),
+        .load_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - first)).ps,
+        .reload_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - last)).ps,
+        .forward_bytes = gather_bytes * (all - first),
+        .backward_bytes = gather_bytes * (all - last),
+        .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,
+    };
+}
+
+/* Of one stage; where the parameters are cut, its gathers too. */
+static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in,
+                       const struct pp_device_links *links, int stage, struct pp_costs *costs)
+{
+    const struct pp_state_spec *state = &in->state;
+    const struct pp_state_sums sums = pp_roofline_state_sums(in, stage);
+    const struct pp_mesh params = state->shard[PP_STATE_PARAMS],
+                         second = state->secondary.in_node ? state->secondary : params;
+    const struct units u = units_of(scratch, in, links, stage);
+    const double value_bytes = pp_dtype_bytes(&in->cluster->device);
+    const double gather_first = params_of(&u, 0) * value_bytes,
+                 gather_last = params_of(&u, u.count - 1) * value_bytes,
+                 scatter = params_of(&u, 0) * pp_roofline_state_bytes(in).grads;
+    const enum pp_tier home = state->home[PP_STATE_PARAMS];
+    const double all = pp_roofline_stage_params(in, stage);
+    const struct pp_device_group part =
+        pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
+    const struct pp_cost rows[PP_PURPOSES] = {
+        [PP_FOR_FORWARD] = collective(unit_time(&u, PP_AG, params, gather_first), gather_first),
+        [PP_FOR_BACKWARD] = collective(unit_time(&u, PP_AG, second, gather_last), gather_last),
+        [PP_FOR_VISIT] = collective(unit_time(&u, PP_RS, params, scatter), scatter),
+        [PP_FOR_PART] =
+            collective(pp_collective_time(PP_RS, in->algorithm, part, links, sums.grads_bytes),
+                       sums.grads_bytes),
+        [PP_FOR_REST] =
+            collective(pp_collective_time(PP_AR, in->algorithm, sums.rest, links, sums.rest_bytes),
+                       sums.rest_bytes),
+        [PP_FOR_LOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, 0))),
+        [PP_FOR_RELOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, u.count - 1))),
+        [PP_FOR_HOME] = pp_roofline_copy(in, home, load_bytes(&u, all)),
+    };
+
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        costs->purpose[purpose][stage] = rows[purpose];
+    if (!costs->gathers)
+        return;
+    costs->gathers[stage] = gathers_of(&u);
+    if (costs->gathers[stage].units > 1)
+        add_exposed(&u, stage, costs);
+}
+
+void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                              const struct pp_sum_links *sums, struct pp_costs *costs)
+{
+    const bool is_moved = in->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+
+    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing is cut */
+        return;
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, in->stages);
+    if (pp_state_cut(&in->state, PP_STATE_GRADS) > 1 || is_moved)
+        costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, in->stages);
+    costs->gather_buffers = in->state.buffers;
+    for (int s = 0; s < in->stages; s++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        fill_stage(arena, in, &sums[s].links, s, costs);
+        pp_arena_release(arena, mark);
+    }
+}

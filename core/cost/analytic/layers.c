@@ -1,0 +1,134 @@
+/* One layer: each pass with what it exchanges, and what recomputation does again of it. */
+#include "core/cost/analytic/parts.h"
+
+#include <math.h>
+
+/* Flops of the attention products of one block, counted in full, all devices of the rank. */
+static double attention_flops(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+
+    return 4.0 * l->mbs * l->seq * l->seq / in->splits * pp_model_attention_width(in->model);
+}
+
+static bool has_attention(enum pp_layer_kind kind)
+{
+    return kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD;
+}
+
+/* Weight gradients are the part of a backward that belongs to the matrices. */
+static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          enum pp_pass pass)
+{
+    const struct pp_layout *l = &in->layout;
+    const double forward =
+        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
+    const double attention = has_attention(kind) ? attention_flops(in) : 0;
+    const double by_pass[PP_PASSES] = {
+        [PP_PASS_F] = forward,
+        [PP_PASS_I] = forward + attention,
+        [PP_PASS_W] = forward - attention,
+    };
+
+    return by_pass[pass];
+}
+
+/* Collectives of a block in one pass that the host launches. */
+static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
+{
+    return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
+}
+
+struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_layer_work work, enum pp_pass pass)
+{
+    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const double tp_s = pp_roofline_shown_tp_s(in, kind, work, pass, compute.matrix_s);
+    const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
+    const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
+    const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
+
+    return (struct pp_layer_sum){
+        .s = compute.s + tp_s + cp_s + ep_s,
+        .tp_s = tp_s,
+        .cp_s = cp_s,
+        .ep_s = ep_s,
+        .flops = layer_flops(in, kind, pass),
+        .bytes = compute.bytes,
+        .launches = compute.launches + collectives(in, pass),
+    };
+}
+
+/* Modules once more. Keys and values of the other context-parallel devices are not kept beside the
+ * attention, and half of a block's exchanges are those of its MLP: a gather and a scatter of four,
+ * or one sum of two. */
+static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                       struct pp_layer_work work)
+{
+    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    const bool has_core = again & PP_AGAIN_CORE,
+               has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
+    const struct pp_compute compute = pp_roofline_modules(in, kind, work, again);
+    const double cp_s = has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0,
+                 all_tp_s = has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
+                 tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+
+    return (struct pp_layer_sum){
+        .s = compute.s + tp_s + cp_s,
+        .tp_s = tp_s,
+        .cp_s = cp_s,
+        .flops = (has_core ? attention_flops(in) : 0) +
+                 pp_roofline_modules(in, kind, work, others).flops,
+        .bytes = compute.bytes,
+        .launches = compute.launches,
+    };
+}
+
+/* What selective recomputation computes again of a block: modules, or as PyTorch does, nearly
+ * everything but the attention. With sequence parallelism PyTorch keeps what was scattered
+ * (torchtitan, parallelize.py) and gathers again, which is half of the exchanges of a forward.
+ * Without, sums are not kept: that of the attention's projection, which is computed again, is half
+ * of them, too; nothing that is computed again needs that of the MLP. */
+static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                        struct pp_layer_work work)
+{
+    if (!pp_roofline_is_per_op(in))
+        return modules_sum(in, kind, work);
+    const struct pp_compute selected = pp_roofline_selected(in, kind, work);
+    const double all_tp_s = pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2;
+    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, selected.matrix_s);
+    return (struct pp_layer_sum){.s = selected.s + tp_s,
+                                 .tp_s = tp_s,
+                                 .flops = selected.flops,
+                                 .bytes = selected.bytes,
+                                 .launches = selected.launches};
+}
+
+/* A whole forward once more, or up to the last tensor that the backward needs: then without the
+ * last exchange, of the output. */
+static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                     struct pp_layer_work work)
+{
+    struct pp_layer_sum sum = pp_roofline_layer_sum(in, kind, work, PP_PASS_F);
+    const struct pp_compute all = pp_roofline_layer(in, kind, work, PP_PASS_F),
+                            again = pp_roofline_whole_again(in, kind, work);
+    const int exchanges = collectives(in, PP_PASS_F);
+
+    if (again.launches == all.launches)
+        return sum;
+    const double end_tp_s = exchanges > 0 ? sum.tp_s / exchanges : 0;
+    sum.s -= all.s - again.s + end_tp_s;
+    sum.tp_s -= end_tp_s;
+    sum.flops -= all.flops - again.flops;
+    sum.bytes -= all.bytes - again.bytes;
+    sum.launches -= all.launches - again.launches + (exchanges > 0);
+    return sum;
+}
+
+struct pp_layer_sum pp_roofline_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_layer_work work)
+{
+    if (in->recompute == PP_RECOMPUTE_NONE)
+        return (struct pp_layer_sum){0};
+    return (in->recompute == PP_RECOMPUTE_SELECTIVE ? selected_sum : again_sum)(in, kind, work);
+}

@@ -1,0 +1,197 @@
+/* Link classes of the messages between pipeline ranks. A message of a rank is sent by each of its
+ * devices to its counterpart, and all replicas take one cost: the least of any of them, so that no
+ * engine that knows of contention is faster. */
+#include "core/cost/analytic/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODE, NETWORK, KINDS, MAX_CLASSES = 255, UNKNOWN = 255 };
+static const char *const names[KINDS] = {[NODE] = "node", [NETWORK] = "network"};
+
+/* A distinct pair of latency and bandwidth. */
+struct class
+{
+    struct pp_link link;
+    int kind;
+};
+
+struct table {
+    const struct pp_cost_inputs *in;
+    struct class class[MAX_CLASSES];
+    int count, lanes;
+    int32_t *route;    /* links of all lanes of a message */
+    unsigned char *of; /* [source * ranks + dest] */
+};
+
+int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
+{
+    const struct pp_fabric_shape *shape = &cluster->fabric;
+    const bool has_own_nics = shape->nics == 0 || shape->nics >= cluster->gpus_per_node;
+    const bool is_switched = shape->kind == PP_FABRIC_FAT_TREE || shape->kind == PP_FABRIC_STAR;
+
+    if (shape->kind == PP_FABRIC_IDEAL || (is_switched && has_own_nics && !shape->is_pcie))
+        return 1;
+    return layout->tp * layout->cp;
+}
+
+static int node_of(const struct pp_cost_inputs *in, int device)
+{
+    return device / in->cluster->gpus_per_node;
+}
+
+/* One lane of a message. */
+struct lane {
+    int source, dest;
+};
+
+static struct lane lane_of(const struct table *t, struct lane ranks, int replica, int lane)
+{
+    const struct pp_cost_inputs *in = t->in;
+    const int tp = lane % in->layout.tp, cp = lane / in->layout.tp;
+
+    return (struct lane){pp_map_device(&in->map, tp, cp, replica, ranks.source),
+                         pp_map_device(&in->map, tp, cp, replica, ranks.dest)};
+}
+
+static struct class min_class(struct class a, struct class b)
+{
+    return b.link.bytes_per_s < a.link.bytes_per_s ? b : a;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Links that several lanes cross together: the last is done when the bytes of all have passed,
+ * after the latency of the first. */
+static struct class crowded_class(const struct table *t, int count, struct class first)
+{
+    struct class slowest = {.link.bytes_per_s = INFINITY};
+
+    qsort(t->route, (size_t)count, sizeof(*t->route), by_number);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && t->route[end] == t->route[i];)
+            end++;
+        const struct pp_fabric_link link = pp_fabric_link(t->in->fabric, t->route[i]);
+        const struct class class = {{first.link.alpha_s, link.bytes_per_s / (end - i)}, first.kind};
+        if (end - i > 1 && !link.is_fatpipe)
+            slowest = min_class(slowest, class);
+    }
+    return slowest;
+}
+
+/* The slowest lane of one replica's message, or what is left of it beside the others. */
+static struct class replica_class(const struct table *t, struct lane ranks, int replica)
+{
+    const struct pp_cost_inputs *in = t->in;
+    struct class slowest = {.link.bytes_per_s = INFINITY};
+    struct class first = {.link.alpha_s = INFINITY, .kind = NODE}; /* of all lanes */
+    int count = 0;
+
+    for (int k = 0; k < t->lanes; k++) {
+        const struct lane lane = lane_of(t, ranks, replica, k);
+        const struct pp_route route =
+            t->lanes > 1 ? pp_fabric_route(in->fabric, lane.source, lane.dest, t->route + count)
+                         : pp_fabric_cost(in->fabric, lane.source, lane.dest);
+        const struct class class = {{route.alpha_s, route.bytes_per_s},
+                                    node_of(in, lane.source) != node_of(in, lane.dest) ? NETWORK
+                                                                                       : NODE};
+        slowest = min_class(slowest, class);
+        first.link.alpha_s = fmin(first.link.alpha_s, route.alpha_s);
+        first.kind = class.kind == NETWORK ? NETWORK : first.kind;
+        count += route.count;
+    }
+    if (count > 0)
+        slowest = min_class(slowest, crowded_class(t, count, first));
+    return slowest;
+}
+
+static int add_class(struct table *t, struct class class)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->class[i].kind == class.kind && t->class[i].link.alpha_s == class.link.alpha_s &&
+            t->class[i].link.bytes_per_s == class.link.bytes_per_s)
+            return i;
+    if (t->count < MAX_CLASSES) {
+        t->class[t->count] = class;
+        return t->count++;
+    }
+    struct class *last = &t->class[MAX_CLASSES - 1]; /* stands for all that are left */
+    last->link.alpha_s = fmin(last->link.alpha_s, class.link.alpha_s);
+    last->link.bytes_per_s = fmax(last->link.bytes_per_s, class.link.bytes_per_s);
+    return MAX_CLASSES - 1;
+}
+
+static void add_pair(struct table *t, int source, int dest)
+{
+    const struct pp_cost_inputs *in = t->in;
+    unsigned char *of = &t->of[(size_t)source * (size_t)in->layout.pp + (size_t)dest];
+    const struct lane ranks = {source, dest};
+
+    if (*of != UNKNOWN || source == dest)
+        return;
+    if (!in->fabric) {
+        *of = (unsigned char)(pp_roofline_crosses(in, source, dest) ? NETWORK : NODE);
+        return;
+    }
+    struct class best = replica_class(t, ranks, 0);
+    for (int replica = 1; replica < in->layout.dp; replica++) {
+        const struct class other = replica_class(t, ranks, replica);
+        best.link.alpha_s = fmin(best.link.alpha_s, other.link.alpha_s);
+        best.link.bytes_per_s = fmax(best.link.bytes_per_s, other.link.bytes_per_s);
+        best.kind = other.kind == NODE ? NODE : best.kind;
+    }
+    *of = (unsigned char)add_class(t, best);
+}
+
+static void add_pairs(struct table *t)
+{
+    const struct pp_cost_inputs *in = t->in;
+
+    for (int p = 0; p < in->pipelines; p++)
+        for (int s = 0; s + 1 < in->stages; s++) {
+            const uint16_t *rank = in->rank_of + (int64_t)p * in->stages + s;
+            add_pair(t, rank[0], rank[1]);
+            add_pair(t, rank[1], rank[0]);
+        }
+}
+
+void pp_roofline_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs)
+{
+    const size_t pairs = (size_t)in->layout.pp * (size_t)in->layout.pp;
+    const struct pp_device_links links = pp_roofline_links(in);
+    struct table t = {.in = in, .lanes = pp_lanes(in->cluster, &in->layout)};
+
+    t.of = pp_arena_alloc_raw(arena, pairs);
+    memset(t.of, UNKNOWN, pairs);
+    if (!in->fabric) {
+        add_class(&t, (struct class){links.intra, NODE});
+        add_class(&t, (struct class){links.inter, NETWORK});
+    }
+    if (in->fabric && t.lanes > 1)
+        t.route =
+            PP_ARRAY(arena, int32_t, (size_t)t.lanes * (size_t)pp_fabric_route_max(in->fabric));
+    add_pairs(&t);
+    if (t.count == 0) /* no messages */
+        add_class(&t, (struct class){links.intra, NODE});
+    for (size_t i = 0; i < pairs; i++)
+        t.of[i] = t.of[i] == UNKNOWN ? 0 : t.of[i];
+    costs->links = t.count;
+    costs->link = t.of;
+    const char **link_names = PP_ARRAY(arena, const char *, t.count);
+    costs->alpha_ps = PP_ARRAY(arena, int64_t, t.count);
+    costs->s_per_byte = PP_ARRAY(arena, double, t.count);
+    for (int i = 0; i < t.count; i++) {
+        link_names[i] = names[t.class[i].kind];
+        costs->alpha_ps[i] = pp_units_ps(t.class[i].link.alpha_s);
+        costs->s_per_byte[i] = 1 / t.class[i].link.bytes_per_s;
+    }
+    costs->link_names = link_names;
+}

@@ -1,0 +1,138 @@
+/* What is computed again: its words, its share of a stage, its flops, and what selective
+ * recomputation means to a framework. */
+#include "core/cost/analytic/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
+const struct pp_again_name pp_again_names[] = {
+    {"core_attn", PP_AGAIN_CORE},
+    {"layernorm", PP_AGAIN_NORM},
+    {"act", PP_AGAIN_ACT},
+    {"mla_up_proj", PP_AGAIN_LATENT},
+    {"mlp", PP_AGAIN_MLP},
+    {"moe_act", PP_AGAIN_ACT},
+    {NULL, 0},
+};
+
+static unsigned module_of(const char *text, size_t length)
+{
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        if (strlen(n->name) == length && !strncmp(text, n->name, length))
+            return n->module;
+    return 0;
+}
+
+enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err)
+{
+    *again = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "+");
+        const unsigned module = module_of(at, length);
+        if (module == 0)
+            break;
+        *again |= module;
+        at += length;
+        if (!*at)
+            return PP_OK;
+    }
+    pp_error_set(err, PP_EINVAL, "'%.60s': expected modules with + between them, of", text);
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        pp_error_append(err, " %s", n->name);
+    return PP_EINVAL;
+}
+
+void pp_again_print(unsigned again, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct pp_again_name *n = pp_again_names; n->name && used < size; n++)
+        if (again & n->module) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", n->name);
+            again &= ~(unsigned)n->module;
+        }
+}
+
+bool pp_roofline_is_per_op(const struct pp_cost_inputs *in)
+{
+    return in->again == 0 && pp_roofline_framework(in)->is_selective_per_op;
+}
+
+unsigned pp_roofline_again(const struct pp_cost_inputs *in)
+{
+    return in->again ? in->again : PP_AGAIN_CORE;
+}
+
+static double recompute_frac(const struct pp_cost_inputs *in, int stage)
+{
+    const double later = in->stages - 1 - stage;
+
+    if (in->recompute == PP_RECOMPUTE_FULL || in->recompute == PP_RECOMPUTE_SELECTIVE)
+        return 1;
+    if (in->recompute == PP_RECOMPUTE_NONE || later <= 0)
+        return 0;
+    /* Merak: stage s of P (from 1) keeps what fits where P - s later micro-batches are in flight:
+     * rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
+    const double frac = 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later;
+    return fmin(1, fmax(0, frac));
+}
+
+double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    double *fracs = PP_ARRAY(arena, double, in->stages);
+
+    for (int s = 0; s < in->stages; s++)
+        fracs[s] = recompute_frac(in, s);
+    return fracs;
+}
+
+/* Products of a forward that a recomputation leaves out, one sample: of matrices only, which no
+ * rule counts differently. */
+static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
+
+    return (pp_roofline_layer(in, kind, work, PP_PASS_F).flops -
+            pp_roofline_whole_again(in, kind, work).flops) *
+           in->splits / in->layout.mbs;
+}
+
+/* Of one block again, one sample. PyTorch's selection is of matrices only, too. */
+static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          enum pp_flops_rule rule)
+{
+    const struct pp_model *m = in->model;
+    const double seq = in->layout.seq;
+
+    if (in->recompute != PP_RECOMPUTE_SELECTIVE)
+        return pp_model_layer_flops(m, kind, 1, seq, rule) - spared_flops(in, kind);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const double samples = (double)in->layout.mbs / in->splits;
+    if (pp_roofline_is_per_op(in))
+        return pp_roofline_selected(in, kind, work).flops / samples;
+    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    return (again & PP_AGAIN_CORE
+                ? 4 * seq * pp_model_keys_met(m, seq, rule) * pp_model_attention_width(m)
+                : 0) +
+           pp_roofline_modules(in, kind, work, others).flops / samples;
+}
+
+double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
+{
+    static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+    double again[2] = {0, 0}; /* blocks of each kind */
+    double flops = 0;
+
+    for (int s = 0; s < in->stages; s++) {
+        const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
+        for (int k = 0; k < 2; k++)
+            again[k] += recompute_frac(in, s) * layers.count[kinds[k]];
+    }
+    for (int k = 0; k < 2; k++)
+        if (again[k] > 0)
+            flops += again[k] * again_flops(in, kinds[k], rule);
+    return flops;
+}

@@ -1,0 +1,225 @@
+/* Compute of stages: their layers together, and the host that launches their kernels. */
+#include "core/cost/analytic/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+/* What the host needs to launch the kernels of a pass. */
+static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
+{
+    const bool is_graph = pp_roofline_has_fused_experts(in); /* that launches them all */
+
+    return is_graph ? 0 : pass->launches * pp_roofline_framework(in)->kernel_gap_s;
+}
+
+/* What the device needs while the host is ahead of it: a part of the launches shows even then. */
+static double device_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
+{
+    return pass->s + pp_roofline_framework(in)->host_frac * host_s(in, pass);
+}
+
+static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
+{
+    return fmax(host_s(in, pass), device_s(in, pass));
+}
+
+/* Every kind of layer over one split, of blocks with full attention and, where the model has them,
+ * those with a window: computed once, then only added up. */
+struct kinds {
+    struct pp_layer_sum sum[PP_LAYER_KINDS][PP_PASSES];
+    struct pp_layer_sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
+};
+struct layers {
+    struct kinds full, near;
+    double gap_s; /* of a stage's F, and of its backward */
+    struct pp_layer_work work;
+};
+
+static const enum pp_layer_kind blocks[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+
+static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
+{
+    if (kind == PP_LAYER_MTP)
+        return model->mtp > 0;
+    return kind != PP_LAYER_MOE || model->experts.count > 0;
+}
+
+static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_work work)
+{
+    struct kinds kinds = {0};
+
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
+            kinds.sum[kind][pass] =
+                pp_roofline_layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (occurs(in->model, blocks[i]))
+            kinds.again[blocks[i]] = pp_roofline_again_sum(in, blocks[i], work);
+    return kinds;
+}
+
+static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_layer_work work = pp_roofline_work(in, split);
+    const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
+    const bool has_gap = in->stages > 1 && !pp_roofline_has_fused_experts(in);
+    struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
+
+    if (in->model->window.keys > 0)
+        layers.near = kinds_of(in, pp_roofline_near_work(in, split));
+    return layers;
+}
+
+static void add_layers(struct pp_layer_sum *sum, const struct pp_layer_sum *layer, double count)
+{
+    sum->s += count * layer->s;
+    sum->tp_s += count * layer->tp_s;
+    sum->cp_s += count * layer->cp_s;
+    sum->ep_s += count * layer->ep_s;
+    sum->flops += count * layer->flops;
+    sum->bytes += count * layer->bytes;
+    sum->launches += count * layer->launches;
+}
+
+static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers,
+                                     int stage, enum pp_pass pass)
+{
+    const bool has_ends = in->head != PP_HEAD_IGNORED;
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    struct pp_layer_sum sum = {0};
+
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD)) {
+            add_layers(&sum, &layers->full.sum[kind][pass], held.count[kind] - held.windowed[kind]);
+            add_layers(&sum, &layers->near.sum[kind][pass], held.windowed[kind]);
+        }
+    const double vocab_s =
+        pp_roofline_vocab_s(in, layers->work, pass,
+                            held.count[PP_LAYER_BLOCK] * layers->full.sum[PP_LAYER_BLOCK][pass].s);
+    sum.s += vocab_s;
+    sum.tp_s += vocab_s;
+    return sum;
+}
+
+static double kind_s(const struct pp_cost_inputs *in, const struct kinds *kinds,
+                     enum pp_layer_kind kind)
+{
+    const bool is_again = in->recompute != PP_RECOMPUTE_STAGE;
+    double s = is_again ? with_host_s(in, &kinds->again[kind]) : 0;
+
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        s += with_host_s(in, &kinds->sum[kind][pass]);
+    return s;
+}
+
+double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_model *m = in->model;
+    const struct layers layers = layers_of(in, 0);
+    const double near_frac = (double)pp_model_windowed_blocks(m, 0, m->layers) / m->layers;
+
+    if (near_frac == 0 || (kind != PP_LAYER_BLOCK && kind != PP_LAYER_MOE))
+        return kind_s(in, &layers.full, kind);
+    return (1 - near_frac) * kind_s(in, &layers.full, kind) +
+           near_frac * kind_s(in, &layers.near, kind);
+}
+
+static struct pp_cost cost_of(struct pp_layer_sum sum)
+{
+    return (struct pp_cost){
+        .ps = pp_units_ps(sum.s),
+        .tp_ps = pp_units_ps(sum.tp_s),
+        .cp_ps = pp_units_ps(sum.cp_s),
+        .ep_ps = pp_units_ps(sum.ep_s),
+        .flops = sum.flops,
+        .bytes = sum.bytes,
+    };
+}
+
+/* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
+static struct pp_cost both(struct pp_cost i, struct pp_cost w)
+{
+    return (struct pp_cost){
+        .ps = i.ps + w.ps,
+        .tp_ps = i.tp_ps + w.tp_ps,
+        .cp_ps = i.cp_ps + w.cp_ps,
+        .ep_ps = i.ep_ps + w.ep_ps,
+        .gather_ps = i.gather_ps + w.gather_ps,
+        .flops = i.flops + w.flops,
+        .bytes = i.bytes + w.bytes,
+    };
+}
+
+static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
+                                         const struct layers *layers, int stage, double frac)
+{
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    struct pp_layer_sum sum = {0};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        const double windowed = held.windowed[blocks[i]];
+        add_layers(&sum, &layers->full.again[blocks[i]], frac * (held.count[blocks[i]] - windowed));
+        add_layers(&sum, &layers->near.again[blocks[i]], frac * windowed);
+    }
+    return sum;
+}
+
+/* Exchanges take no longer than the part takes beyond its launches: what the host covers would not
+ * go away with them. */
+static void cover_exchanges(const struct pp_cost_inputs *in, struct pp_layer_sum *part)
+{
+    const double exchanges_s = part->tp_s + part->cp_s + part->ep_s,
+                 shown_s = fmax(0, part->s - host_s(in, part));
+
+    if (exchanges_s <= shown_s)
+        return;
+    part->tp_s *= shown_s / exchanges_s;
+    part->cp_s *= shown_s / exchanges_s;
+    part->ep_s *= shown_s / exchanges_s;
+}
+
+/* The host launches a backward, recomputation included, as one, and no part of it is shorter than
+ * its launches. What the device takes longer belongs to the parts that it takes longer for, less
+ * the time in which the host gets ahead for the others. A faster device makes no part longer. */
+static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_layer_sum *part[],
+                     int parts)
+{
+    double all_s = 0, longer_s = 0, shorter_s = 0;
+
+    for (int i = 0; i < parts; i++) {
+        const double more_s = device_s(in, part[i]) - host_s(in, part[i]);
+        longer_s += fmax(0, more_s);
+        shorter_s += fmax(0, -more_s);
+        all_s += part[i]->s;
+    }
+    if (all_s <= 0)
+        return;
+    const double shown_frac = longer_s > shorter_s ? 1 - shorter_s / longer_s : 0;
+    for (int i = 0; i < parts; i++) {
+        const double more_s = device_s(in, part[i]) - host_s(in, part[i]);
+        part[i]->s = host_s(in, part[i]) + shown_frac * fmax(0, more_s);
+        cover_exchanges(in, part[i]);
+    }
+    part[0]->s += gap_s;
+}
+
+void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
+                            struct pp_costs *costs)
+{
+    const struct layers layers = layers_of(in, split);
+
+    for (int s = 0; s < in->stages; s++) {
+        const int at = s * in->splits + split;
+        struct pp_layer_sum f = stage_sum(in, &layers, s, PP_PASS_F),
+                            i = stage_sum(in, &layers, s, PP_PASS_I),
+                            w = stage_sum(in, &layers, s, PP_PASS_W),
+                            r = recompute_sum(in, &layers, s, recompute[s]);
+        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&f}, 1);
+        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&i, &w, &r}, 3);
+        costs->op[PP_F][at] = cost_of(f);
+        costs->op[PP_I][at] = cost_of(i);
+        costs->op[PP_W][at] = cost_of(w);
+        costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
+        costs->op[PP_R][at] = cost_of(r);
+    }
+}

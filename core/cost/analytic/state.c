@@ -1,0 +1,118 @@
+/* What sharded state takes: bytes by class, and the groups that sum and gather. Rules:
+ * core/cost/state.h; formulas: docs/costs.md, "Sharded state". What gathers cost:
+ * core/cost/analytic/gathers.c. */
+#include "core/cost/analytic/parts.h"
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+static int largest_divisor(int of, int most)
+{
+    while (most > 1 && of % most != 0)
+        most--;
+    return most > 1 ? most : 1;
+}
+
+struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in)
+{
+    const int stages = in->pipelines > 1 ? in->stages : 1;
+    struct pp_mesh mesh = {0, 0};
+
+    for (int s = 0; s < stages; s++) {
+        const struct pp_device_group group = pp_roofline_stage_group(in, s);
+        const int in_node = largest_divisor(group.members, group.per_node);
+        if (mesh.in_node == 0 || in_node < mesh.in_node)
+            mesh = (struct pp_mesh){in_node, group.members / in_node};
+    }
+    return mesh;
+}
+
+/* As many devices; one device where the mesh is one. */
+static struct pp_device_group mesh_group(struct pp_mesh mesh)
+{
+    const int members = pp_mesh_size(mesh);
+
+    return members > 1 ? (struct pp_device_group){members, mesh.in_node, mesh.nodes, 0}
+                       : (struct pp_device_group){1, 1, 1, 1};
+}
+
+/* Of all replicas, however unevenly they are spread, the group of the stage. */
+struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,
+                                                struct pp_mesh fine, struct pp_mesh coarse)
+{
+    if (pp_mesh_size(coarse) == 1 && pp_mesh_size(fine) > 1 &&
+        pp_mesh_is_same(fine, in->state.replicas))
+        return pp_roofline_stage_group(in, stage);
+    return mesh_group(pp_mesh_within(fine, coarse));
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_state_spec *state = &in->state;
+    const double params =
+        (pp_roofline_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
+        pp_state_cut(state, PP_STATE_PARAMS);
+    const struct pp_mesh *shard = state->shard;
+    const struct pp_device_group sum =
+        pp_state_cut(state, PP_STATE_PARAMS) == 1
+            ? pp_roofline_stage_group(in, stage)
+            : pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS]);
+    struct pp_device_group scatter = sum, rest = {1, 1, 1, 1};
+
+    if (pp_state_cut(state, PP_STATE_OPTIMIZER) > pp_state_cut(state, PP_STATE_PARAMS)) {
+        scatter =
+            pp_roofline_group_within(in, stage, shard[PP_STATE_OPTIMIZER], shard[PP_STATE_PARAMS]);
+        rest = pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_OPTIMIZER]);
+    }
+    return (struct pp_state_sums){
+        .sum = sum,
+        .scatter = scatter,
+        .rest = rest,
+        .grads_bytes = params * bytes.grads,
+        .rest_bytes = params * bytes.grads / scatter.members,
+        .params_bytes = params * pp_dtype_bytes(&in->cluster->device),
+    };
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
+                              struct pp_stage_memory *memory)
+{
+    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_state_spec *state = &in->state;
+    double params[PP_STATE_SHARDED];
+
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        params[c] = pp_roofline_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
+    memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
+    if (state->secondary.in_node)
+        memory->params_bytes +=
+            bytes.params * pp_roofline_cut_params(in, stage, pp_mesh_size(state->secondary));
+    memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
+    memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
+}
+
+/* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
+ * its norm, read and written to be clipped; afterwards it is cleared. */
+double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_class_bytes state = pp_roofline_state_bytes(in);
+
+    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
+           (5 * state.grads + 2 * state.optimizer + state.params +
+            (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
+}
+
+struct pp_value_bytes pp_cost_value_bytes(const struct pp_cost_inputs *in)
+{
+    return (struct pp_value_bytes){.params = pp_dtype_bytes(&in->cluster->device),
+                                   .grads = pp_roofline_state_bytes(in).grads};
+}
+
+double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_roofline_stage_params(in, stage);
+}

@@ -1,0 +1,301 @@
+/* Copies between memory tiers: bytes over rates, nothing else. Optimizer state that is updated on
+ * the device streams through it in buckets; state that the host updates costs its gradients down
+ * and its parameters up. Formulas and sources: docs/costs.md, "Offloading". */
+#include "core/cost/analytic/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+enum {
+    BUCKET_PARAMS = 16000000, /* Singh and Bhatele 2022, AxoNN, section IV-B */
+    BUCKETS = 3,              /* one comes, one is updated, one goes */
+    GROUP_VALUES = 128,       /* that share a scale and a minimum */
+    GROUP_BYTES = 4,          /* of both */
+};
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+static double node_devices(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+    const double all = (double)l->tp * l->cp * l->pp * l->dp;
+
+    return fmin(in->cluster->gpus_per_node, all);
+}
+
+double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier)
+{
+    const struct pp_tiers *tiers = &in->cluster->tiers;
+    const double devices = node_devices(in);
+    double rate = tiers->device_bytes_per_s;
+
+    if (tiers->host_bytes_per_s > 0)
+        rate = fmin(rate, tiers->host_bytes_per_s / devices);
+    return tier == PP_TIER_NVME ? fmin(rate, tiers->nvme_bytes_per_s / devices) : rate;
+}
+
+struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes)
+{
+    return (struct pp_cost){
+        .ps = bytes > 0 ? pp_units_ps(bytes / pp_roofline_tier_rate(in, tier)) : 0, .bytes = bytes};
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+static double updated_params(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
+}
+
+double pp_roofline_bucket_params(const struct pp_cost_inputs *in, int stage)
+{
+    return fmin(BUCKET_PARAMS, updated_params(in, stage));
+}
+
+/* Updated parameters that stay where they live, on one device. */
+static double kept_params(const struct pp_cost_inputs *in, int stage)
+{
+    return in->state.is_cpu_update && !pp_state_is_spread(&in->state)
+               ? updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
+               : 0;
+}
+
+/* State on NVMe passes through the host's memory beside the update, down and up at once; so do
+ * parameters that live there. */
+double pp_roofline_host_update_s(const struct pp_cost_inputs *in, int stage)
+{
+    const double params = updated_params(in, stage), devices = node_devices(in),
+                 update_s = params * devices / in->cluster->tiers.update_params_per_s;
+
+    double bytes = 0;
+    if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
+        bytes += params * pp_roofline_state_bytes(in).optimizer;
+    if (in->state.home[PP_STATE_PARAMS] == PP_TIER_NVME)
+        bytes += kept_params(in, stage) * pp_cost_value_bytes(in).params;
+    return bytes > 0 ? fmax(update_s, bytes * devices / in->cluster->tiers.nvme_bytes_per_s)
+                     : update_s;
+}
+
+static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
+{
+    const struct pp_value_bytes value = pp_cost_value_bytes(in);
+    const double params = updated_params(in, stage);
+
+    costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_copy(in, PP_TIER_HOST, params * value.grads);
+    costs->purpose[PP_FOR_PARAMS][stage] =
+        pp_roofline_copy(in, PP_TIER_HOST, (params - kept_params(in, stage)) * value.params);
+    costs->op[PP_U][stage] =
+        (struct pp_cost){.ps = pp_units_ps(pp_roofline_framework(in)->step_gap_s +
+                                           pp_roofline_host_update_s(in, stage))};
+}
+
+/* All buckets but the first come, and all but the last go, beside the update. */
+static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
+    const double size = pp_roofline_state_bytes(in).optimizer,
+                 bucket = pp_roofline_bucket_params(in, stage) * size,
+                 beside = updated_params(in, stage) * size - bucket;
+    const int64_t beside_ps = pp_roofline_copy(in, home, beside).ps;
+    struct pp_cost *update = &costs->op[PP_U][stage];
+
+    costs->purpose[PP_FOR_FETCH][stage] = costs->purpose[PP_FOR_STORE][stage] =
+        pp_roofline_copy(in, home, bucket);
+    if (beside_ps <= update->ps)
+        return;
+    update->copy_ps = beside_ps - update->ps;
+    update->ps = beside_ps;
+}
+
+/* ---- activations ----------------------------------------------------------------------------- */
+
+static double resting_frac(const struct pp_cost_inputs *in)
+{
+    const double value_bytes = pp_dtype_bytes(&in->cluster->device);
+
+    return in->state.activation_bits == 0 ? 1
+                                          : in->state.activation_bits / (8 * value_bytes) +
+                                                GROUP_BYTES / (GROUP_VALUES * value_bytes);
+}
+
+/* One kernel a block reads what it has saved and writes it in other bits. */
+static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, double bytes)
+{
+    const struct pp_device *d = &in->cluster->device;
+    const double traffic = bytes * (1 + resting_frac(in));
+
+    return (struct pp_cost){.ps = pp_units_ps((in->blocks_per_stage[stage] + 1) * d->launch_s +
+                                              traffic / (d->memory_bytes_per_s * d->memory_eta)),
+                            .bytes = traffic};
+}
+
+static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
+                       struct pp_costs *costs)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_ACTIVATIONS];
+    const double bytes = costs->memory[stage].checkpoint_bytes / in->splits;
+    const int at = stage * in->splits + split;
+
+    if (home != PP_TIER_DEVICE)
+        costs->op[PP_COPY][at] = pp_roofline_copy(
+            in, home, bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
+    if (in->state.activation_bits > 0)
+        costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes);
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+/* Those that the device updates leave it in buckets. */
+static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
+{
+    const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
+                 size = pp_cost_value_bytes(in).params,
+                 bucket = frac * BUCKETS * pp_roofline_bucket_params(in, stage) * size;
+
+    memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
+    if (kept_params(in, stage) == 0)
+        memory->update_bytes += fmin(bucket, frac * memory->params_bytes);
+    memory->params_bytes -= frac * memory->params_bytes;
+}
+
+static void move_optimizer(const struct pp_cost_inputs *in, int stage,
+                           struct pp_stage_memory *memory)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
+
+    if (home == PP_TIER_DEVICE)
+        return;
+    memory->away_bytes[home] += memory->optimizer_bytes;
+    if (in->state.is_cpu_update) {
+        memory->away_bytes[PP_TIER_HOST] +=
+            updated_params(in, stage) * pp_cost_value_bytes(in).grads;
+        memory->update_bytes = 0;
+    } else {
+        memory->fetched_bytes =
+            fmin(memory->optimizer_bytes, BUCKETS * pp_roofline_bucket_params(in, stage) *
+                                              pp_roofline_state_bytes(in).optimizer);
+    }
+    memory->optimizer_bytes = 0;
+}
+
+void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
+                             struct pp_stage_memory *memory)
+{
+    memory->resting_frac = resting_frac(in);
+    memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
+    move_optimizer(in, stage, memory);
+    move_params(in, stage, memory);
+}
+
+static bool is_at_home(const struct pp_state_spec *state)
+{
+    bool is_home = state->activation_bits == 0;
+
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        is_home &= state->home[c] == PP_TIER_DEVICE;
+    return is_home;
+}
+
+void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs)
+{
+    static const int per_split[] = {PP_COPY, PP_Q, PP_DQ},
+                     per_stage[] = {PP_FOR_GRADS, PP_FOR_PARAMS, PP_FOR_FETCH, PP_FOR_STORE};
+
+    if (is_at_home(&in->state))
+        return;
+    costs->saved_home = in->state.home[PP_STATE_ACTIVATIONS];
+    for (size_t i = 0; i < sizeof per_split / sizeof *per_split; i++)
+        costs->op[per_split[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
+    for (size_t i = 0; i < sizeof per_stage / sizeof *per_stage; i++)
+        costs->purpose[per_stage[i]] = PP_ARRAY(arena, struct pp_cost, in->stages);
+    for (int s = 0; s < in->stages; s++) {
+        for (int split = 0; split < in->splits; split++)
+            fill_saved(in, s, split, costs);
+        if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+            continue;
+        if (in->state.is_cpu_update)
+            fill_host_update(in, s, costs);
+        else
+            fill_streamed(in, s, costs);
+    }
+}
+
+/* ---- --explain ------------------------------------------------------------------------------- */
+
+#define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
+
+static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_ACTIVATIONS];
+    const struct pp_cost *copy = costs->op[PP_COPY], *q = costs->op[PP_Q];
+
+    if (in->state.activation_bits > 0)
+        fprintf(
+            out,
+            "  saved activations in %d bits, a scale and a minimum for %d values: %.4g of their "
+            "bytes; Q or DQ of stage 0 %s\n",
+            in->state.activation_bits, GROUP_VALUES, resting_frac(in),
+            TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
+    if (home != PP_TIER_DEVICE)
+        fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
+                pp_tier_names[home], TEXT(copy[0].bytes, PP_UNIT_BYTES),
+                in->splits > 1 ? " split" : "", TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
+                TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
+}
+
+static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_PARAMS];
+
+    if (home == PP_TIER_DEVICE)
+        return;
+    fprintf(out,
+            "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
+            "%s\n",
+            pp_tier_names[home], TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
+            pp_gather_names[in->state.gather],
+            TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S),
+            kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
+}
+
+/* Parameters that live there stay. */
+static void explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                                FILE *out)
+{
+    const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
+
+    fprintf(out, ", updated there in %s; gradients down %s",
+            TEXT(pp_roofline_host_update_s(in, 0), PP_UNIT_SECONDS),
+            TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
+    if (up_bytes > 0)
+        fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
+    fprintf(out, " at %s\n", TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
+}
+
+static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
+    const double bytes = updated_params(in, 0) * pp_roofline_state_bytes(in).optimizer;
+
+    if (home == PP_TIER_DEVICE)
+        return;
+    fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_names[home],
+            TEXT(bytes, PP_UNIT_BYTES));
+    if (in->state.is_cpu_update)
+        explain_host_update(in, costs, out);
+    else
+        fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
+                TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
+                TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
+}
+
+void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                               FILE *out)
+{
+    if (is_at_home(&in->state))
+        return;
+    explain_saved(in, costs, out);
+    explain_params(in, costs, out);
+    explain_state(in, costs, out);
+}

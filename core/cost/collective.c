@@ -1,0 +1,264 @@
+#include "core/cost/collective.h"
+
+#include <assert.h>
+#include <math.h>
+
+const char *const pp_algorithm_names[] = {"auto", "ring", "tree", "hierarchical", NULL};
+
+struct input {
+    double n, g, m; /* members, members of a node, nodes */
+    double k;       /* rings between nodes: members of the node that has fewest */
+    struct pp_link intra, inter;
+    struct pp_ring_link intra_ring, inter_ring;
+    bool is_cube_mesh;
+    double bytes;
+};
+
+static double rounds(double members)
+{
+    return ceil(log2(members));
+}
+
+/* Seconds of `bytes` over all rounds of a flat algorithm, `latencies` rounds: every round is as
+ * slow as its slowest message, which leaves the node where the group does. */
+static struct pp_collective_time flat(const struct input *in, double latencies, double bytes)
+{
+    const bool is_network = in->m > 1;
+    const struct pp_link link = is_network ? in->inter : in->intra;
+    const double s = bytes / link.bytes_per_s;
+
+    return (struct pp_collective_time){.node_s = is_network ? 0 : s,
+                                       .network_s = is_network ? s : 0,
+                                       .latency_s = latencies * link.alpha_s};
+}
+
+static struct pp_collective_time twice(struct pp_collective_time time)
+{
+    return (struct pp_collective_time){2 * time.node_s, 2 * time.network_s, 2 * time.latency_s};
+}
+
+/* ---- ring: n - 1 rounds, each passes a share of 1/n on -------------------------------------- */
+
+static struct pp_collective_time ring_pass(const struct input *in)
+{
+    return flat(in, in->n - 1, (in->n - 1) * (in->bytes / in->n));
+}
+
+static struct pp_collective_time ring_reduce(const struct input *in)
+{
+    return twice(ring_pass(in));
+}
+
+/* Scattered by a binomial tree, then gathered around the ring. */
+static struct pp_collective_time ring_broadcast(const struct input *in)
+{
+    const double share = (in->n - 1) / in->n;
+
+    return flat(in, rounds(in->n) + in->n - 1, 2 * share * in->bytes);
+}
+
+/* ---- tree ------------------------------------------------------------------------------------ */
+
+/* Recursive halving and doubling: partners across nodes while shares are small, then inside. */
+static struct pp_collective_time tree_pass(const struct input *in)
+{
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) / in->g * in->bytes / in->intra.bytes_per_s,
+        .network_s = (in->m - 1) / (in->k * in->m) * in->bytes / in->inter.bytes_per_s,
+        .latency_s = rounds(in->g) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
+    };
+}
+
+/* Two binary trees across the nodes, each for one half of the data, so that every link is in use
+ * both ways; a chain through each node. Chunks are pipelined: the slower of the two counts. */
+static struct pp_collective_time tree_broadcast(const struct input *in)
+{
+    const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
+    const double network_s = in->m > 1 ? in->bytes / in->k / in->inter.bytes_per_s : 0;
+
+    return (struct pp_collective_time){
+        .node_s = node_s >= network_s ? node_s : 0,
+        .network_s = node_s >= network_s ? 0 : network_s,
+        .latency_s = (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
+    };
+}
+
+/* Up to the roots and back. */
+static struct pp_collective_time tree_reduce(const struct input *in)
+{
+    return twice(tree_broadcast(in));
+}
+
+/* Bruck: in each round half of the data goes to the member 2^k further on. */
+static struct pp_collective_time tree_exchange(const struct input *in)
+{
+    return flat(in, rounds(in->n), rounds(in->n) * in->bytes / 2);
+}
+
+/* ---- hierarchical ---------------------------------------------------------------------------- */
+
+/* A ring inside each node, then one ring of each member across the nodes over its share. */
+static struct pp_collective_time level_pass(const struct input *in)
+{
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) * (in->bytes / in->g / in->intra.bytes_per_s),
+        .network_s = (in->m - 1) * (in->bytes / in->k / in->m / in->inter.bytes_per_s),
+        .latency_s = (in->g - 1) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s,
+    };
+}
+
+static struct pp_collective_time level_reduce(const struct input *in)
+{
+    return twice(level_pass(in));
+}
+
+/* Scattered in the root's node; every share to the other nodes as a ring broadcast; gathered. */
+static struct pp_collective_time level_broadcast(const struct input *in)
+{
+    struct pp_collective_time time = twice(level_pass(in));
+
+    time.latency_s =
+        2 * (in->g - 1) * in->intra.alpha_s + (rounds(in->m) + in->m - 1) * in->inter.alpha_s;
+    return time;
+}
+
+/* To every other member its share of 1/n, one after another. */
+static struct pp_collective_time level_exchange(const struct input *in)
+{
+    const double share = in->bytes / in->n, outside = in->n - in->g;
+
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) * (share / in->intra.bytes_per_s),
+        .network_s = outside * (share / in->inter.bytes_per_s),
+        .latency_s = (in->g - 1) * in->intra.alpha_s + outside * in->inter.alpha_s,
+    };
+}
+
+/* ---- auto: what NCCL does -------------------------------------------------------------------- */
+
+/* Rings that NCCL finds among the first g devices of a DGX-1, whose cube mesh gives each device six
+ * links: bandwidths of all-reduces measured by nccl-tests are these multiples of a link's
+ * (VIA-Research/vTrain, trace/v100). */
+static double mesh_frac(int members)
+{
+    static const double rings[] = {0, 6, 1, 2, 4, 2, 2, 4, 6};
+    const int last = sizeof rings / sizeof *rings - 1;
+
+    return rings[members < last ? members : last] / 6;
+}
+
+static double frac_of(struct pp_ring_link ring)
+{
+    return ring.frac > 0 ? ring.frac : 1;
+}
+
+/* What a member sends over its share of NICs. */
+static double member_rate(const struct input *in)
+{
+    return in->inter.bytes_per_s * frac_of(in->inter_ring);
+}
+
+static double node_rate(const struct input *in)
+{
+    return in->intra.bytes_per_s * frac_of(in->intra_ring) *
+           (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
+}
+
+/* Every ring crosses the NVLinks of a node and once its NICs; chunks are pipelined, so the slower
+ * of the two counts. `bytes` pass each hop of the rings together. */
+static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
+{
+    const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
+    const double network_s = in->m > 1 ? bytes / (in->k * member_rate(in)) : 0;
+    const double start_s =
+        (in->g > 1 ? in->intra_ring.start_s : 0) + (in->m > 1 ? in->inter_ring.start_s : 0);
+
+    return (struct pp_collective_time){
+        .node_s = node_s >= network_s ? node_s : 0,
+        .network_s = node_s >= network_s ? 0 : network_s,
+        .latency_s = start_s + latency_s,
+    };
+}
+
+/* Once around. */
+static double ring_latency_s(const struct input *in)
+{
+    return (in->n - in->m) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s;
+}
+
+/* Along a chain through each node, and up a binary tree of nodes. */
+static double tree_latency_s(const struct input *in)
+{
+    return (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s;
+}
+
+static struct pp_collective_time auto_pass(const struct input *in)
+{
+    return pipelined(in, (in->n - 1) / in->n * in->bytes, ring_latency_s(in));
+}
+
+static struct pp_collective_time auto_reduce(const struct input *in)
+{
+    return pipelined(in, 2 * (in->n - 1) / in->n * in->bytes,
+                     2 * fmin(ring_latency_s(in), tree_latency_s(in)));
+}
+
+static struct pp_collective_time auto_broadcast(const struct input *in)
+{
+    return pipelined(in, in->bytes, ring_latency_s(in));
+}
+
+/* Messages to all members at once, those within the node beside those that leave it. */
+static struct pp_collective_time auto_exchange(const struct input *in)
+{
+    const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
+    const double network_s = (in->n - in->g) / in->n * in->bytes / member_rate(in);
+    struct pp_collective_time time = pipelined(in, 0, ring_latency_s(in));
+
+    time.node_s = node_s >= network_s ? node_s : 0;
+    time.network_s = node_s >= network_s ? 0 : network_s;
+    return time;
+}
+
+static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
+    const struct input *in) = {
+    [PP_ALGORITHM_AUTO] = {[PP_AR] = auto_reduce,
+                           [PP_RS] = auto_pass,
+                           [PP_AG] = auto_pass,
+                           [PP_BC] = auto_broadcast,
+                           [PP_A2A] = auto_exchange},
+    [PP_ALGORITHM_RING] = {[PP_AR] = ring_reduce,
+                           [PP_RS] = ring_pass,
+                           [PP_AG] = ring_pass,
+                           [PP_BC] = ring_broadcast,
+                           [PP_A2A] = ring_pass},
+    [PP_ALGORITHM_TREE] = {[PP_AR] = tree_reduce,
+                           [PP_RS] = tree_pass,
+                           [PP_AG] = tree_pass,
+                           [PP_BC] = tree_broadcast,
+                           [PP_A2A] = tree_exchange},
+    [PP_ALGORITHM_HIERARCHICAL] = {[PP_AR] = level_reduce,
+                                   [PP_RS] = level_pass,
+                                   [PP_AG] = level_pass,
+                                   [PP_BC] = level_broadcast,
+                                   [PP_A2A] = level_exchange},
+};
+
+struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algorithm algorithm,
+                                             struct pp_device_group group,
+                                             const struct pp_device_links *links, double bytes)
+{
+    const struct input in = {.n = group.members,
+                             .g = group.per_node,
+                             .m = group.nodes,
+                             .k = group.fewest > 0 ? group.fewest : group.per_node,
+                             .intra = links->intra,
+                             .inter = links->inter,
+                             .intra_ring = links->intra_ring,
+                             .inter_ring = links->inter_ring,
+                             .is_cube_mesh = links->is_cube_mesh,
+                             .bytes = bytes};
+
+    assert(rules[algorithm][kind]);
+    return group.members > 1 ? rules[algorithm][kind](&in) : (struct pp_collective_time){0};
+}

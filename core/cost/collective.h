@@ -1,0 +1,48 @@
+/* core/cost/collective.h — seconds of a collective over a group of devices, by algorithm.
+ *
+ * A group has `per_node` members in each of `nodes` nodes, or about so many, and no fewer than
+ * `fewest` in any: so many rings, or trees, enter and leave every node through NICs of their own. A
+ * message inside a node takes alpha + bytes / bandwidth of `intra`, between nodes of `inter`, whose
+ * bandwidth is what one device reaches while the others of its node send too. Formulas with their
+ * sources: docs/costs.md. */
+#ifndef PP_CORE_COST_COLLECTIVE_H
+#define PP_CORE_COST_COLLECTIVE_H
+
+#include "core/cluster/cluster.h"
+#include "core/op.h"
+
+struct pp_device_group {
+    int members, per_node, nodes;
+    int fewest; /* 0: per_node */
+};
+struct pp_device_links {
+    struct pp_link intra, inter;                /* bandwidths that are reached */
+    struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0: as the links */
+    bool is_cube_mesh;
+};
+
+enum pp_algorithm {
+    PP_ALGORITHM_AUTO, /* as NCCL does: pipelined rings, trees between nodes where faster, with the
+                        * constants of struct pp_ring_link */
+    PP_ALGORITHM_RING,
+    PP_ALGORITHM_TREE,
+    PP_ALGORITHM_HIERARCHICAL, /* rings inside the nodes, then rings between them */
+    PP_ALGORITHMS
+};
+extern const char *const pp_algorithm_names[]; /* terminated by NULL */
+
+/* The terms: bytes inside the nodes, bytes between them, latencies of all rounds. */
+struct pp_collective_time {
+    double node_s, network_s, latency_s;
+};
+/* `kind` is PP_AR, PP_RS, PP_AG, PP_BC or PP_A2A. `bytes`: AR, BC the buffer; RS, AG the whole that
+ * is scattered or gathered; A2A what one member sends, its own share included. */
+struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algorithm algorithm,
+                                             struct pp_device_group group,
+                                             const struct pp_device_links *links, double bytes);
+static inline double pp_collective_s(struct pp_collective_time time)
+{
+    return time.node_s + time.network_s + time.latency_s;
+}
+
+#endif

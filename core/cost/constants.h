@@ -1,0 +1,37 @@
+/* core/cost/constants.h — the constants that are fitted on published measurements: which there are,
+ * where each lives, and what is known of it before any measurement. Everything else in the rows of
+ * devices, clusters and frameworks stands in data sheets or in the source of a library.
+ *
+ * A constant belongs to an owner: the generation of a device ("ampere": all A100 and A800 share it,
+ * so that a device nobody measured is predicted from its siblings), or a framework.
+ * docs/costs.md, "Constants". */
+#ifndef PP_CORE_COST_CONSTANTS_H
+#define PP_CORE_COST_CONSTANTS_H
+
+#include "core/cluster/cluster.h"
+#include "core/cost/framework.h"
+
+enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_FRAMEWORK };
+
+struct pp_constant {
+    const char *name; /* "gemm_eta": that of the field */
+    enum pp_constant_home home;
+    size_t offset;      /* of a double in struct pp_device or pp_framework */
+    double typical;     /* before any measurement */
+    double least, most; /* what is physical, and the solver keeps to */
+    double spread;      /* of the logarithm: owners differ from each other by about this factor */
+};
+extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
+
+/* Whose constant it is for runs on this cluster with this framework: a generation of devices,
+ * "ampere", or a framework, "megatron".
+ * NULL: nobody's, as the framework is "plain", which has none by definition. */
+const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
+                              const struct pp_framework *framework);
+double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,
+                       const struct pp_framework *framework);
+/* Of the copies given. */
+void pp_constant_set(const struct pp_constant *constant, struct pp_cluster *cluster,
+                     struct pp_framework *framework, double value);
+
+#endif

@@ -1,0 +1,155 @@
+/* core/cost/cost.h — what an instruction costs: tables filled once, then only indexed.
+ *
+ * Times are int64 picoseconds, rounded once here, so that engines are exact to the bit.
+ * In unit mode one unit of time is one second. Owned by the arena of the run; read-only afterwards.
+ */
+#ifndef PP_CORE_COST_COST_H
+#define PP_CORE_COST_COST_H
+
+#include "core/arena.h"
+#include "core/cost/state.h"
+#include "core/error.h"
+#include "core/op.h"
+
+struct pp_cost {
+    int64_t ps;         /* duration */
+    int64_t tp_ps;      /* share of ps spent in exposed tensor-parallel collectives */
+    int64_t cp_ps;      /* ... context-parallel */
+    int64_t ep_ps;      /* ... expert-parallel */
+    int64_t gather_ps;  /* ... in exposed gathers and scatters of sharded state */
+    int64_t copy_ps;    /* ... in exposed copies between memory tiers */
+    int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
+    double flops;       /* executed by the tp*cp devices of the program rank together */
+    double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
+};
+
+/* Memory of one stage per device of the program rank, bytes. */
+struct pp_stage_memory {
+    double params_bytes, grads_bytes,
+        optimizer_bytes;     /* of ONE copy of the stage, after sharding */
+    double saved_bytes;      /* saved from F to B/W for one whole micro-batch */
+    double checkpoint_bytes; /* the part of saved_bytes kept between F and R when recomputing
+                              * (= saved_bytes without recomputation) */
+    double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
+    double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
+                              * (0 for the last stage); the gradient coming back is as large */
+    /* what lives only while one op runs */
+    double forward_bytes, backward_bytes; /* F; B or I: of one whole micro-batch */
+    double dense_grad_bytes;              /* B or W: a whole gradient before it is added up */
+    double update_bytes;                  /* U: until the last U of the rank */
+    /* what lies on other tiers */
+    double resting_frac;  /* of what is saved, where it is kept in fewer bits until it is used; 0 =
+                           * all of it */
+    double moved_frac;    /* of that, what COPY moves; 0 = all of it */
+    double fetched_bytes; /* MOVE.fetch: buckets of optimizer state on the device, until the WAIT
+                           * for MOVE.store */
+    double away_bytes[PP_TIERS]; /* state, by the tier it lives on */
+};
+
+/* Gradients that are cut, and parameters that are cut or live on another tier: a stage in units
+ * that are gathered or loaded one by one. Per device, bytes. */
+struct pp_stage_gathers {
+    int units;   /* of a chunk; 1: the chunk at once; 0: parameters are whole, and here */
+    bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
+    double unit_bytes, unit_grads_bytes; /* buffers of an inner unit; its whole gradients */
+    double gone_frac;   /* of a unit is never there with the rest: its tensors come and go alone */
+    double share_bytes; /* of an inner unit, loaded for its gather */
+    double load_bytes, reload_bytes;      /* loaded inside of one F, of one B or I */
+    int64_t load_ps, reload_ps;           /* that long the link is busy with them */
+    double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
+    double scatter_bytes;                 /* scattered inside of one B or W */
+};
+
+enum pp_direction { PP_DIR_F, PP_DIR_B };
+
+/* A gradient sum as a ring of devices, in the order in which they pass shares on: one position per
+ * device of the stage group with tp coordinate 0. Position i receives from i - 1, the first from
+ * the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
+struct pp_ring {
+    int positions;
+    int32_t *device;   /* [position] */
+    uint16_t *rank;    /* [position]: pipeline rank */
+    int32_t *replica;  /* [position] */
+    int64_t *hop_ps;   /* [position]: one step into this position, alone on its route */
+    int64_t *alpha_ps; /* [position]: the latency in hop_ps, which every bucket pays; NULL = 0 */
+};
+
+struct pp_costs {
+    int stages, splits; /* dimensions of the tables; splits >= 1 */
+    int granules;       /* granules per micro-batch: an op covers op.granules / granules of one */
+    int ranks;          /* pipeline ranks */
+    bool is_unit;       /* unit mode: nothing costs time but compute and C */
+
+    /* Duration for ONE WHOLE micro-batch-split: index [stage * splits + split]. A granule takes its
+     * share. NULL where the kind does not occur. COPY: either way. U, AG, RS, AR, BC: index
+     * [stage]. */
+    struct pp_cost *op[PP_OP_KINDS];
+    /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
+     * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts hide
+     * behind compute. */
+    struct pp_cost *overlap, *overlap_all;
+    /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
+     * Latency is charged once per message, bandwidth by share. */
+    int links;                 /* number of link classes, >= 1 */
+    const unsigned char *link; /* class of (source, destination) rank: [source * ranks + dest];
+                                * NULL = all 0 */
+    const char *const *link_names;
+    int64_t *alpha_ps;  /* [link] */
+    double *s_per_byte; /* [link] */
+
+    /* Collectives: ring steps of an all-reduce for --collectives flows; [stage] */
+    int sync_ranks;         /* members per stage group: dp * pipelines */
+    int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
+    struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
+    struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL: none */
+    struct pp_cost *tied; /* AR of a tied embedding, one entry, or NULL when untied or local */
+
+    struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
+    struct pp_stage_gathers *gathers; /* [stage]; NULL: both are whole */
+    int gather_buffers;               /* units that have room beside each other */
+    double other_bytes;               /* per device: context, libraries, workspace */
+    enum pp_tier saved_home;          /* where saved activations wait for their backward */
+    double fragment_frac;             /* of all tensors at the peak: what the allocator wastes, */
+    double stuck_frac;                /* and at least so much where it would not fit in */
+    double capacity_bytes;            /* the memory of a device, 0 = not known */
+
+    const char *origin; /* "analytic" | "table" | "measured" | "unit" */
+    const char *source; /* where the constants come from, one line */
+    bool is_calibrated;
+};
+
+/* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
+int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
+/* How often a collective passes its shares around a ring: an all-reduce sums and then spreads, a
+ * scatter or a gather does one of the two; 0 when it is no ring. */
+int pp_ring_turns(int kind);
+/* A collective of that kind whose members start together: all its steps at the pace of the slowest
+ * hop. At most INT64_MAX / 4. */
+int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets);
+/* One step of a ring into `position` when the sum is cut into `buckets` (0 or 1 = not cut). */
+int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
+/* Duration and shares of one compute or collective op: the share of granules and splits applied.
+ * A bucket of a collective takes all of its latency and its share of the rest. `fused` is the B of
+ * an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
+struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
+                           const struct pp_op *fused);
+/* Its duration alone. */
+int64_t pp_costs_op_ps(const struct pp_costs *costs, const struct pp_op *op,
+                       const struct pp_op *fused);
+/* Time on the wire of a SEND issued by rank `source` to rank op->peer. In unit mode C. */
+struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *send, int source);
+/* Bytes of a message per device. */
+double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op);
+
+/* Unit mode, `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…]`. B = I + W; with only B given
+ * I = W = B/2; with F alone B = 2F; FB = F + B unless given. Unknown, repeated or negative keys are
+ * PP_EINVAL. */
+struct pp_unit_costs {
+    double f, b, i, w, c, fb;
+};
+enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
+                                   struct pp_error *err);
+struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,
+                               int stages, int splits, int granules);
+
+#endif

@@ -1,0 +1,236 @@
+#include "core/cost/framework.h"
+
+#include "core/cli/options.h"
+
+#include <stddef.h>
+
+#define MIB (1024.0 * 1024.0)
+
+#define MICRO 1e-6
+#define MILLI 1e-3
+
+/* The loss of a logit in bytes. One fused chain reads 16-bit logits and writes them in fp32 (6),
+ * then their logarithm of the softmax (4 + 4 + 4); back: gradient of the pick (4 + 4), of the
+ * softmax (4 + 4), cast (6). Split vocabularies (megatron/core/tensor_parallel/cross_entropy.py)
+ * take the cast, maximum (4), subtraction (8), exponential (8), sum (4) and division (8) one by
+ * one; back: scaling (8), cast (6), subtraction in place (8). */
+#define LOSS_FUSED                                                                                 \
+    {                                                                                              \
+        18, 22                                                                                     \
+    }
+#define LOSS_SPLIT                                                                                 \
+    {                                                                                              \
+        38, 22                                                                                     \
+    }
+
+/* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Those of one
+ * framework differ from the others' by less than they are known. */
+#define HOST                                                                                       \
+    .step_gap_s = 4 * MILLI, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
+
+/* Fitted on rows llmfoundry-*, whose errors it makes more alike between sizes of model and batch;
+ * NCCL's blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
+#define NCCL_SHARE 0.25
+
+/* What all of them share: memory of CUDA, libraries and NCCL, and 16-bit parameters with fp32
+ * copies and Adam's state. */
+#define SOFTWARE                                                                                   \
+    HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
+          .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE
+
+/* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM
+ * (internlm/model/utils.py, fused_dense_func). */
+#define INTERNEVO_HABITS                                                                           \
+    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .fragment_frac = 0.1,    \
+              .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14,   \
+              .loss_bytes = 14, .is_gate_unfused = true, .has_sync_overlap = true,                 \
+              .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
+              .has_gather_per_matrix = true, .has_async_grads = true
+
+/* Biases behind the second matrices of experts (megatron/core/transformer/moe/experts.py,
+ * _apply_bias): expert by expert times the probabilities, which are in fp32, added to the output,
+ * all put together and cast, 4 + 10 + 8 + 6 bytes; back: cast (6), gradient of the output (6), of
+ * the biases (8 + 4) and of the probabilities (8 + 4), split (4). */
+#define EXPERT_BIAS                                                                                \
+    {                                                                                              \
+        28, 40                                                                                     \
+    }
+
+/* Megatron-Core, alone and under NeMo. */
+#define MEGATRON_CORE_HABITS                                                                       \
+    SOFTWARE, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03,    \
+              .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,                         \
+              .has_dense_embedding_grad = true, .has_params_ahead = true,                          \
+              .has_gather_overlap = true, .expert_bias_bytes = EXPERT_BIAS
+
+#define NEMO_HABITS                                                                                \
+    MEGATRON_CORE_HABITS, MEGATRON_ASYNC, .stuck_frac = 0.01, /* expandable_segments */            \
+        .grads_bytes = 2, .has_sync_overlap = true,                                                \
+                                          .bucket_bytes = 80e6, /* 40e6 values in bf16 */          \
+        .bucket_replica_bytes = 2e6
+
+/* Since its third version Megatron-LM exchanges the gradient of a matrix's input beside the product
+ * of its weight gradient (core/tensor_parallel/layers.py,
+ * LinearWithGradAccumulationAndAsyncCommunication). */
+#define MEGATRON_ASYNC .has_async_grads = true
+
+/* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
+#define MEGATRON_HABITS                                                                            \
+    MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
+                          .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
+
+/* PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
+ * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
+#define TORCH_FSDP_HABITS                                                                          \
+    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03,         \
+              .grads_bytes = 2, .is_gate_unfused = true, .is_selective_per_op = true,              \
+              .has_sync_overlap = true, .has_params_ahead = true, .has_gather_overlap = true
+
+enum {
+    AMSP,
+    BRIDGE,
+    DEEPSPEED,
+    FSDP,
+    FSDP_PT1,
+    INTERNEVO,
+    MEGATRON,
+    MEGATRON_2023,
+    MEGATRON_V2,
+    NEMO,
+    PLAIN,
+    TORCHTITAN,
+    FRAMEWORKS
+};
+
+/* Memory constants and their sources: docs/costs.md, "Memory of frameworks". */
+const struct pp_framework pp_frameworks[] = {
+    [AMSP] = {.name = "amsp",
+              .title = "InternEvo with parameters broadcast beside the next forward",
+              .source = "Chen et al. 2024, AMSP, sections 4 and 5; InternEvo",
+              .has_params_ahead = true,
+              INTERNEVO_HABITS},
+    [BRIDGE] = {.name = "bridge",
+                .title =
+                    "Megatron-Bridge of 2026: NeMo, mixtures in fp8 by fused experts and graphs",
+                .source = "Megatron-Bridge 0.5.1, release notes and performance recipes "
+                          "(cutedsl_fused_grouped_mlp, full_iteration)",
+                NEMO_HABITS,
+                .has_fused_experts = true},
+    [DEEPSPEED] = {.name = "deepspeed",
+                   .title = "Megatron-DeepSpeed, ZeRO optimizer",
+                   .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
+                   SOFTWARE,
+                   .loss_traffic_bytes = LOSS_SPLIT,
+                   .pads_vocabulary = true,
+                   .adds_grads_apart = true,
+                   .fragment_frac = 0.1,
+                   .stuck_frac = 0.05,
+                   .grads_bytes = 2,
+                   .update_bytes = 6,
+                   .fp16_update_bytes = 6,
+                   .update_params = 1e9, /* sub_group_size */
+                   .loss_bytes = 10,
+                   .has_dropout = true,
+                   .has_dense_embedding_grad = true,
+                   .keeps_output = true,
+                   .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */
+                   .is_gathered_by_tensor = true,
+                   .gathered_params = 1e9}, /* max_live_parameters */
+    [FSDP] = {.name = "fsdp",
+              .title = "PyTorch FSDP, fused losses",
+              .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
+              TORCH_FSDP_HABITS,
+              .stops_recompute = true,
+              .adds_grads_apart = true,
+              .saves_fp8 = true,
+              .loss_bytes = 4},
+    [FSDP_PT1] = {.name = "fsdp-pt1",
+                  .title = "PyTorch FSDP until 2.0: whole blocks are recomputed",
+                  .source = "PyTorch before set_checkpoint_early_stop (version 2.1)",
+                  TORCH_FSDP_HABITS,
+                  .adds_grads_apart = true,
+                  .saves_fp8 = true,
+                  .loss_bytes = 4},
+    [INTERNEVO] = {.name = "internevo",
+                   .title = "InternEvo, hybrid ZeRO optimizer",
+                   .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
+                   INTERNEVO_HABITS},
+    [MEGATRON] = {.name = "megatron",
+                  .title = "Megatron-LM",
+                  .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
+                  MEGATRON_ASYNC,
+                  MEGATRON_HABITS},
+    [MEGATRON_2023] = {.name = "megatron-2023",
+                       .title = "Megatron-LM until its SwiGLU became one kernel",
+                       .source = "Megatron-LM before bias_swiglu_fusion (core 0.5), "
+                                 "megatron/core/transformer/mlp.py",
+                       .is_gate_unfused = true,
+                       MEGATRON_ASYNC,
+                       MEGATRON_HABITS},
+    [MEGATRON_V2] = {.name = "megatron-v2",
+                     .title =
+                         "Megatron-LM until 2021: kernels of their own add up weight gradients",
+                     .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
+                     .adds_grads_apart = true,
+                     .is_gate_unfused = true,
+                     MEGATRON_HABITS},
+    [NEMO] = {.name = "nemo",
+              .title = "NeMo, Megatron-Bridge: Megatron-Core with 16-bit gradients and overlap",
+              .source =
+                  "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
+                  "docs/source/performance (communication overlap)",
+              NEMO_HABITS},
+    [PLAIN] = {.name = "plain",
+               .title = "no framework: kernels, messages and tensors only",
+               .source = "by definition",
+               .loss_traffic_bytes = LOSS_FUSED,
+               .params_bytes = 2,
+               .grads_bytes = 2,
+               .fp16_grads_bytes = 2,
+               .optimizer_bytes = 12,
+               .loss_bytes = 6,
+               .has_dropout = true,
+               .has_params_ahead = true,
+               .has_gather_overlap = true},
+    [TORCHTITAN] =
+        {.name = "torchtitan",
+         .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
+         .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
+         TORCH_FSDP_HABITS,
+         .stops_recompute = true,
+         .loss_bytes = 14},
+    [FRAMEWORKS] = {.name = NULL},
+};
+const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];
+
+const char *pp_framework_name(int i)
+{
+    return pp_frameworks[i].name;
+}
+
+enum { NAMES_MAX = 32 };
+
+enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
+                                 struct pp_error *err)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (const struct pp_framework *f = pp_frameworks; f->name != NULL; f++) {
+        if (pp_same_name(name, f->name)) {
+            *framework = f;
+            return PP_OK;
+        }
+        if (count + 1 < NAMES_MAX)
+            names[count++] = f->name;
+    }
+    names[count] = NULL;
+    const char *near = pp_suggest(name, names);
+    pp_error_set(err, PP_EINVAL, "--framework: unknown '%.60s': ", name);
+    if (near != NULL)
+        return pp_error_append(err, "did you mean '%s'?", near);
+    pp_error_append(err, "built in are");
+    for (const struct pp_framework *f = pp_frameworks; f->name != NULL; f++)
+        pp_error_append(err, " %s", f->name);
+    return PP_EINVAL;
+}

@@ -1,0 +1,63 @@
+/* core/cost/kernel.h — one kernel on one device and the time it takes.
+ *
+ *     time = launches * launch_s + max(flops / (peak * eta), bytes / (bandwidth * memory_eta))
+ *
+ * eta of a matrix product follows from its shape (core/cost/kernel_gemm.c), that of fused attention
+ * from the device; kernels without products move bytes only. Values, copied freely; SI units. */
+#ifndef PP_CORE_COST_KERNEL_H
+#define PP_CORE_COST_KERNEL_H
+
+#include "core/cluster/cluster.h"
+
+enum pp_kernel_kind {
+    PP_KERNEL_GEMM,      /* products of matrices by shape */
+    PP_KERNEL_ATTENTION, /* fused attention: scores stay on the chip */
+    PP_KERNEL_MEMORY,    /* moves bytes */
+};
+
+/* `batch` products out[m, n] = left[m, k] right[k, n]. */
+struct pp_gemm_shape {
+    double m, n, k, batch;
+    bool is_misaligned; /* rows of an operand in memory do not start where tensor cores load them */
+};
+/* Whether rows of so many values would be. Sizes that are no whole numbers (--params) stand for
+ * whole ones near them. */
+bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision);
+
+struct pp_kernel {
+    const char *name; /* "qkv" */
+    enum pp_kernel_kind kind;
+    enum pp_precision precision; /* of products */
+    unsigned modules;            /* of enum pp_again: with these it is computed again */
+    double again_frac;           /* share that runs again where PyTorch recomputes selectively */
+    bool is_never_again;         /* behind the last tensor that its block saves, where recomputation
+                                  * stops there */
+    int launches;
+    struct pp_gemm_shape gemm;
+    double flops, bytes;
+    double eta; /* ATTENTION: share of the peak, before blocks are counted */
+    double blocks;
+};
+
+enum pp_bound { PP_BOUND_COMPUTE, PP_BOUND_MEMORY, PP_BOUND_LAUNCH };
+extern const char *const pp_bound_names[]; /* "compute", "memory", "launch" */
+
+struct pp_kernel_time {
+    double s;
+    double eta; /* share of the peak that the products would reach alone, 0 without products */
+    enum pp_bound bound;
+};
+struct pp_kernel_time pp_kernel_time(const struct pp_device *device,
+                                     const struct pp_kernel *kernel);
+
+/* How a library cuts a product: out into tiles, each computed by one multiprocessor; waves of as
+ * many tiles as there are multiprocessors follow one another; where tiles are few, k is cut into
+ * `parts` that are summed afterwards. The fastest of a few shapes. */
+struct pp_gemm_plan {
+    int tile_m, tile_n, parts;
+    double eta;         /* share of the peak */
+    double extra_bytes; /* partial sums written and read */
+};
+struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape gemm);
+
+#endif

@@ -1,0 +1,187 @@
+/* The kernels of attention between its projections, fused or not. */
+#include "core/cost/analytic/parts.h"
+
+#include <math.h>
+
+/* Products of the backward per product of the forward: five against two, as scores are computed
+ * again (Dao 2023, section 3.1). */
+static const double fused_backward = 2.5;
+/* Its speed against that of the forward: up to 63 % of the peak against 73 % (Dao 2023, section 1).
+ */
+static const double fused_backward_speed = 0.63 / 0.73;
+/* FlashAttention 1 against 2 (Dao 2023, section 1: twice as fast; figures 4 to 6: 1.7 to 1.9). */
+static const double first_speed = 0.55;
+/* Queries that one block of a fused kernel takes together (Dao 2023, section 3.3). */
+static const double block_queries = 128;
+
+struct shape {
+    double samples, heads, kv_width, width; /* of one device */
+    double queries, keys;                   /* of a sample */
+};
+
+static struct shape shape_of(const struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, samples = list->in->layout.mbs;
+
+    return (struct shape){
+        .samples = samples,
+        .heads = m->heads / tp,
+        .width = pp_model_attention_width(m) / tp,
+        .kv_width = m->latent.kv_rank > 0 ? pp_model_attention_width(m) / tp
+                                          : fmax(m->kv_heads / tp, 1) * m->head_dim,
+        .queries = list->work.tokens / samples,
+        .keys = list->work.context,
+    };
+}
+
+/* Attention is never narrow here. */
+static enum pp_precision core_precision(const struct pp_layer_kernels *list)
+{
+    const enum pp_precision precision = list->in->cluster->device.precision;
+
+    return pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
+}
+
+static void add_core_traffic(struct pp_layer_kernels *list, double values,
+                             struct pp_layer_traffic traffic)
+{
+    const int count = list->count;
+
+    pp_layer_add_traffic(list, values, traffic);
+    for (int i = count; i < list->count; i++) {
+        list->kernel[i].modules = PP_AGAIN_CORE;
+        list->kernel[i].again_frac = 0;
+    }
+}
+
+/* ---- fused ----------------------------------------------------------------------------------- */
+
+static void add_fused(struct pp_layer_kernels *list, struct shape s)
+{
+    const bool is_backward = list->pass == PP_PASS_I;
+    /* The block on the diagonal of a causal mask is computed whole, and that on a window's edge. */
+    const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0) +
+                        (list->work.is_near ? block_queries / 2 : 0);
+    const double flops = 4 * list->work.tokens * fmin(keys, list->in->layout.seq) * s.width;
+    const double operands = list->work.tokens * 2 * (s.width + s.kv_width) * list->value_bytes;
+
+    if (list->pass == PP_PASS_W)
+        return;
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = "attention",
+                           .kind = PP_KERNEL_ATTENTION,
+                           .precision = core_precision(list),
+                           .modules = PP_AGAIN_CORE,
+                           .launches = is_backward ? 2 : 1,
+                           .flops = is_backward ? fused_backward * flops : flops,
+                           .bytes = is_backward ? 2 * operands : operands, /* and their gradients */
+                           .eta = list->in->cluster->device.attention_eta *
+                                  (list->in->cluster->device.is_attention_first ? first_speed : 1) *
+                                  (is_backward ? fused_backward_speed : 1),
+                           .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
+                       });
+}
+
+/* ---- unfused --------------------------------------------------------------------------------- */
+
+/* A product for each sample and head that has the scores as one of its three matrices. */
+static void add_scores_product(struct pp_layer_kernels *list, struct shape s, const char *name,
+                               double m, double n, double k)
+{
+    const double batch = s.samples * s.heads;
+
+    pp_layer_add(
+        list, (struct pp_kernel){
+                  .name = name,
+                  .kind = PP_KERNEL_GEMM,
+                  .precision = core_precision(list),
+                  .modules = PP_AGAIN_CORE,
+                  .launches = 1,
+                  .gemm = {m, n, k, batch,
+                           pp_gemm_is_misaligned(list->in->model->head_dim, core_precision(list))},
+                  .flops = 2 * batch * m * n * k,
+                  .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
+              });
+}
+
+/* One kernel scales, masks and normalizes scores in 16 bits, four rows of samples and heads and at
+ * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py); elsewhere scale,
+ * mask, cast and softmax follow one another. In fp32 there is nothing to cast, and no gradient of a
+ * mask that is added (BERT). */
+enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
+enum softmax_kind { SOFTMAX_APART, SOFTMAX_FP32, SOFTMAX_FUSED };
+static const struct {
+    int launches[2];
+    double passes[2];
+} softmax[] = {
+    [SOFTMAX_APART] = {{4, 4}, {8, 9}},
+    [SOFTMAX_FP32] = {{3, 2}, {6, 5}},
+    [SOFTMAX_FUSED] = {{1, 1}, {2, 3}},
+};
+
+static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
+{
+    if (list->value_bytes == 4)
+        return SOFTMAX_FP32;
+    return fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS ? SOFTMAX_FUSED
+                                                                                  : SOFTMAX_APART;
+}
+
+static void add_softmax(struct pp_layer_kernels *list, struct shape s, double scores)
+{
+    const double e = list->value_bytes;
+    const enum softmax_kind kind = softmax_kind(list, s);
+
+    add_core_traffic(
+        list, scores,
+        (struct pp_layer_traffic){"attention softmax",
+                                  {softmax[kind].launches[0], softmax[kind].launches[1], 0},
+                                  {softmax[kind].passes[0] * e, softmax[kind].passes[1] * e, 0}});
+}
+
+static void add_unfused(struct pp_layer_kernels *list, struct shape s)
+{
+    const double q = s.queries, c = s.keys, d = list->in->model->head_dim, e = list->value_bytes;
+    const double scores = s.samples * s.heads * q * c;
+    const struct pp_layer_traffic dropout = {
+        "attention dropout", {1, 1, 0}, {2 * e + 1, 2 * e + 1, 0}}; /* a byte of mask */
+
+    if (list->pass == PP_PASS_F) {
+        add_scores_product(list, s, "attention scores", q, c, d);
+        add_softmax(list, s, scores);
+        if (pp_roofline_has_dropout(list->in))
+            add_core_traffic(list, scores, dropout);
+        add_scores_product(list, s, "attention values", q, d, c);
+    }
+    if (list->pass == PP_PASS_I) {
+        add_scores_product(list, s, "values' gradient", c, d, q);
+        add_scores_product(list, s, "scores' gradient", q, c, d);
+        if (pp_roofline_has_dropout(list->in))
+            add_core_traffic(list, scores, dropout);
+        add_softmax(list, s, scores);
+        add_scores_product(list, s, "queries' gradient", q, d, c);
+        add_scores_product(list, s, "keys' gradient", c, d, q);
+    }
+}
+
+/* Queries, keys and values are taken apart head by head, outputs put together again. */
+static void add_layout(struct pp_layer_kernels *list, const char *name, double width)
+{
+    const double e = list->value_bytes;
+
+    pp_layer_add_traffic(list, list->work.tokens * width,
+                         (struct pp_layer_traffic){name, {1, 1, 0}, {2 * e, 2 * e, 0}});
+}
+
+void pp_layer_add_attention(struct pp_layer_kernels *list)
+{
+    const struct shape s = shape_of(list);
+
+    add_layout(list, "heads apart", s.width + 2 * s.kv_width);
+    if (list->in->cluster->device.is_attention_unfused)
+        add_unfused(list, s);
+    else
+        add_fused(list, s);
+    add_layout(list, "heads together", s.width);
+}

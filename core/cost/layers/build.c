@@ -1,0 +1,109 @@
+/* How the list of a layer's kernels grows. */
+#include "core/cost/analytic/parts.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Bytes of an operand in the product, and of its cast. fp8: each is read in 16 bits, its largest
+ * value kept for the next scale, and written as it is and transposed (Transformer Engine's
+ * cast_transpose). nvfp4: 4 bits and a scale of 8 bits for each 16 values; the largest value of all
+ * is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language Models with
+ * NVFP4", appendix B: two levels of scales). */
+static const struct narrow {
+    const char *name;
+    double bytes, cast_bytes;
+    int launches;
+} narrow[PP_PRECISIONS] = {
+    [PP_PRECISION_FP8] = {"cast to fp8", 1, 2 + 1 + 1, 1},
+    [PP_PRECISION_NVFP4] = {"cast to nvfp4", 0.5625, 2 + 2 + 0.5625 + 0.5625, 2},
+};
+
+void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel)
+{
+    assert(list->count < PP_LAYER_KERNELS_MAX);
+    list->kernel[list->count++] = kernel;
+}
+
+void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module)
+{
+    for (int i = first; i < list->count; i++)
+        list->kernel[i].modules |= module;
+}
+
+void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
+                          struct pp_layer_traffic traffic)
+{
+    if (traffic.launches[list->pass] > 0)
+        pp_layer_add(list, (struct pp_kernel){.name = traffic.name,
+                                              .kind = PP_KERNEL_MEMORY,
+                                              .again_frac = 1,
+                                              .launches = traffic.launches[list->pass],
+                                              .bytes = values * traffic.bytes[list->pass]});
+}
+
+static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool is_wide)
+{
+    const enum pp_precision precision = list->in->cluster->device.precision;
+
+    return is_wide && pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
+}
+
+/* Weight gradients of several micro-batches that meet in a sum, each written before. */
+static bool is_added_apart(const struct pp_layer_kernels *list)
+{
+    return pp_roofline_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
+}
+
+static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)
+{
+    pp_layer_add_traffic(list, values,
+                         (struct pp_layer_traffic){to->name,
+                                                   {to->launches, to->launches, 0},
+                                                   {to->cast_bytes, to->cast_bytes, 0}});
+}
+
+void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
+{
+    const double t = matrix.tokens, k = matrix.k, n = matrix.n, e = list->value_bytes,
+                 count = matrix.count > 0 ? matrix.count : 1;
+    const enum pp_precision precision = precision_of(list, matrix.is_wide);
+    const bool is_narrow = pp_precision_is_narrow(precision), is_apart = is_added_apart(list);
+    const bool is_misaligned =
+        pp_gemm_is_misaligned(k, precision) || pp_gemm_is_misaligned(n, precision);
+    /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
+    const struct pp_gemm_shape shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
+                                                    {t, k, n, count, is_misaligned},
+                                                    {n, k, t, count, is_misaligned}};
+    const double operand = is_narrow ? narrow[precision].bytes : e;
+    /* a weight gradient is read, added to and written, or written for a sum by itself */
+    const double bytes[PP_PASSES] = {
+        (t * k + k * n) * operand + t * n * e,
+        (t * n + k * n) * operand + t * k * e,
+        (t * k + t * n) * operand + k * n * (is_apart ? e : 2 * list->grad_bytes),
+    };
+
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = matrix.name,
+                           .kind = PP_KERNEL_GEMM,
+                           .precision = precision,
+                           .again_frac = matrix.again_frac,
+                           .launches = (int)ceil(count),
+                           .gemm = shapes[list->pass],
+                           .flops = 2 * t * k * n * count,
+                           .bytes = bytes[list->pass] * count,
+                       });
+    if (is_narrow && !matrix.is_cast_before[list->pass])
+        add_cast(list, (list->pass == PP_PASS_F ? k : n) * t * count, &narrow[precision]);
+    if (is_apart)
+        pp_layer_add_traffic(
+            list, k * n * count,
+            (struct pp_layer_traffic){"gradient sum", {0, 0, 1}, {0, 0, e + 2 * list->grad_bytes}});
+    /* Products in fp32 leave biases to a kernel of its own (PyTorch 1, F.linear of more than two
+     * dimensions); those in 16 bits, or the kernels behind them, add them on their way. */
+    if (matrix.has_bias && precision == PP_PRECISION_FP32)
+        pp_layer_add_traffic(list, t * n * count,
+                             (struct pp_layer_traffic){"bias", {1, 0, 0}, {2 * e, 0, 0}});
+    if (matrix.has_bias)
+        pp_layer_add_traffic(list, t * n * count,
+                             (struct pp_layer_traffic){"bias gradient", {0, 0, 1}, {0, 0, e}});
+}

@@ -1,0 +1,133 @@
+/* The kernels of a mixture of experts: router, permutations, the matrices of the experts that a
+ * device holds, what all tokens share. Tokens are spread evenly over the experts.
+ *
+ * t tokens of a micro-batch come to a tensor-parallel group, t / tp of them to each device, which
+ * sends top_k copies of each. A device holds count / ep experts, cut over etp devices that gather
+ * their tokens first: it works on etp * top_k * t / tp of them, however large ep is. */
+#include "core/cost/analytic/parts.h"
+
+/* Router outputs are in fp32: scores, probabilities, indices, masks. Kernels of Megatron's router:
+ * softmax or sigmoid, top-k, scatter of the chosen, sums for the balancing loss, counts. */
+enum { ROUTER_VALUE_BYTES = 4, ROUTING_KERNELS = 8, ROUTING_GRADIENT_KERNELS = 5 };
+
+struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in,
+                                              struct pp_layer_work work)
+{
+    const struct pp_experts *e = &in->model->experts;
+    const double capacity = in->capacity_factor > 0 ? in->capacity_factor : 1;
+    const int etp = pp_layout_etp(&in->layout);
+    const double sent = work.tokens / in->layout.tp * e->top_k * capacity;
+
+    return (struct pp_expert_work){
+        .sent = sent,
+        .experts = (double)e->count / in->layout.ep,
+        .tokens = sent * etp * in->layout.ep / e->count,
+        .ffn = (double)e->ffn / etp,
+    };
+}
+
+/* A permutation reads and writes each copy of a token. */
+static void add_permutation(struct pp_layer_kernels *list, double copies, const char *name)
+{
+    const double e = list->value_bytes;
+
+    pp_layer_add_traffic(list, copies * list->in->model->hidden,
+                         (struct pp_layer_traffic){name, {1, 1, 0}, {2 * e, 2 * e, 0}});
+}
+
+static void add_router(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tokens = list->work.tokens / list->in->layout.tp, experts = m->experts.count;
+    const double pass = 2 * ROUTER_VALUE_BYTES;
+
+    pp_layer_add_matrix(
+        list,
+        (struct pp_layer_matrix){
+            .name = "router", .tokens = tokens, .k = m->hidden, .n = experts, .is_wide = true});
+    pp_layer_add_traffic(
+        list, tokens * experts,
+        (struct pp_layer_traffic){"routing",
+                                  {ROUTING_KERNELS, ROUTING_GRADIENT_KERNELS, 0},
+                                  {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0}});
+}
+
+static bool is_bias_apart(const struct pp_layer_kernels *list)
+{
+    return pp_roofline_framework(list->in)->expert_bias_bytes[PP_PASS_F] > 0;
+}
+
+/* Up, activation, down. Fused experts hand the activation's output, and its gradient, on in fp8. */
+static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], double tokens,
+                    double ffn, double count, bool is_fused)
+{
+    const struct pp_model *m = list->in->model;
+    const bool has_bias = m->has_bias_mlp && !is_fused;
+    const struct pp_layer_matrix up = {.name = name[0],
+                                       .tokens = tokens,
+                                       .k = m->hidden,
+                                       .n = (m->is_gated ? 2 : 1) * ffn,
+                                       .has_bias = has_bias,
+                                       .is_cast_before = {[PP_PASS_I] = is_fused},
+                                       .count = count},
+                                 down = {.name = name[1],
+                                         .tokens = tokens,
+                                         .k = ffn,
+                                         .n = m->hidden,
+                                         .has_bias = has_bias && !is_bias_apart(list),
+                                         .is_cast_before = {[PP_PASS_F] = is_fused},
+                                         .count = count};
+
+    pp_layer_add_matrix(list, up);
+    if (!is_fused)
+        pp_layer_add_activation(list, tokens * ffn * count);
+    pp_layer_add_matrix(list, down);
+}
+
+/* Biases behind the second matrices are weighed with the router's probabilities: by kernels of
+ * their own, some for each expert. */
+static void add_output_bias(struct pp_layer_kernels *list, const struct pp_expert_work *w)
+{
+    enum { EXPERT_LAUNCHES = 2, EXPERT_GRADIENT_LAUNCHES = 5, COMMON_LAUNCHES = 2 };
+    const double *bytes = pp_roofline_framework(list->in)->expert_bias_bytes;
+    const int experts = (int)w->experts;
+
+    if (!list->in->model->has_bias_mlp || !is_bias_apart(list))
+        return;
+    pp_layer_add_traffic(
+        list, w->tokens * w->experts * list->in->model->hidden,
+        (struct pp_layer_traffic){"experts' bias",
+                                  {EXPERT_LAUNCHES * experts + COMMON_LAUNCHES,
+                                   EXPERT_GRADIENT_LAUNCHES * experts + COMMON_LAUNCHES, 0},
+                                  {bytes[0], bytes[1], 0}});
+}
+
+void pp_layer_add_experts(struct pp_layer_kernels *list)
+{
+    static const char *const routed[] = {"experts up", "experts down"}, *const shared[] = {
+                                                                            "shared up",
+                                                                            "shared down"};
+    const struct pp_cost_inputs *in = list->in;
+    const struct pp_expert_work w = pp_roofline_expert_work(in, list->work);
+    const bool is_once =
+        in->is_sent_once && in->layout.ep > 1; /* copies are made where they arrive */
+    const bool is_sorted = is_once || (w.experts > 1 && in->layout.ep > 1);
+    const bool is_fused = pp_roofline_has_fused_experts(in);
+    const double here = w.tokens * w.experts;
+
+    add_router(list);
+    if (!is_once)
+        add_permutation(list, w.sent, "permute");
+    if (is_sorted)
+        add_permutation(list, here, "sort by expert");
+    add_mlp(list, routed, w.tokens, w.ffn, w.experts, is_fused);
+    if (!is_fused)
+        add_output_bias(list, &w);
+    if (is_sorted)
+        add_permutation(list, here, "sort by sender");
+    if (!is_once)
+        add_permutation(list, w.sent, "unpermute, weigh");
+    if (in->model->experts.shared_ffn > 0)
+        add_mlp(list, shared, list->work.tokens,
+                in->model->experts.shared_ffn / (double)in->layout.tp, 1, false);
+}

@@ -1,0 +1,86 @@
+/* core/cost/layers/layers.h — a layer as the list of its kernels on one device in one pass.
+ * Formulas and where they come from: docs/costs.md, "Time of compute". */
+#ifndef PP_CORE_COST_LAYERS_LAYERS_H
+#define PP_CORE_COST_LAYERS_LAYERS_H
+
+#include "core/cost/analytic/roofline.h"
+#include "core/cost/kernel.h"
+
+/* What one device works on in one op. */
+struct pp_layer_work {
+    double tokens;  /* of all samples of the micro-batch: batch * seq / (cp * splits) */
+    double context; /* keys each query multiplies with, on average */
+    bool is_near;   /* they are the near ones of a window: its far edge is computed whole, too */
+};
+
+/* A layer's share of F, of I (input gradient), of W (weight gradient). A recomputation is an F. */
+enum pp_pass { PP_PASS_F, PP_PASS_I, PP_PASS_W, PP_PASSES };
+
+enum { PP_LAYER_KERNELS_MAX = 64 };
+
+/* The list while it is built, with what all kernels of the layer need to know. */
+struct pp_layer_kernels {
+    const struct pp_cost_inputs *in;
+    struct pp_layer_work work;
+    enum pp_pass pass;
+    double value_bytes;  /* of parameters and activations */
+    double grad_bytes;   /* of a weight gradient that is added up over micro-batches */
+    double whole_tokens; /* tokens between the matrices: 1 / tp of them with sequence parallelism */
+    double scale;        /* of the matrices: --params */
+    struct pp_kernel kernel[PP_LAYER_KERNELS_MAX];
+    int count;
+};
+
+/* All kernels of one layer in one pass. */
+void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                      struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list);
+
+/* ---- for the files that describe layers ---------------------------------------------------- */
+
+/* A matrix of k x n parameters that `tokens` tokens are multiplied with: a product in each pass.
+ * The weight gradient is added to what is there; `has_bias` adds a sum over the tokens. */
+struct pp_layer_matrix {
+    const char *name;
+    double tokens, k, n;
+    bool has_bias;
+    bool is_wide;                   /* in 16 bits where the others are narrow */
+    bool is_cast_before[PP_PASSES]; /* F: the input, I: the gradient comes in fp8 */
+    double count;      /* matrices of that shape side by side (experts), a launch each; 0 = 1 */
+    double again_frac; /* share that PyTorch's selective recomputation, which keeps every other
+                        * product, computes again */
+};
+void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix);
+
+/* Kernels that only move bytes: for each of `values`, in F, I and W. */
+struct pp_layer_traffic {
+    const char *name;
+    int launches[PP_PASSES];
+    double bytes[PP_PASSES];
+};
+void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
+                          struct pp_layer_traffic traffic);
+/* A kernel as it is, in this pass. */
+void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel);
+
+/* Those from `first` on belong to a module of enum pp_again, too. */
+void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module);
+
+/* Norm, qkv, attention, projection, residual. */
+void pp_layer_add_first_half(struct pp_layer_kernels *list);
+/* The dense feed-forward matrices with their activation function. Returns the index of the last
+ * matrix. */
+int pp_layer_add_feed_forward(struct pp_layer_kernels *list);
+void pp_layer_add_norm(struct pp_layer_kernels *list);
+void pp_layer_add_residual(struct pp_layer_kernels *list);
+/* gelu or gated product of so many values. */
+void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
+void pp_layer_add_embedding(struct pp_layer_kernels *list);
+void pp_layer_add_head(struct pp_layer_kernels *list);
+/* Everything between the qkv matrix and the projection. */
+void pp_layer_add_attention(struct pp_layer_kernels *list);
+/* The matrices of latent attention, in place of the qkv matrix. */
+void pp_layer_add_latent(struct pp_layer_kernels *list);
+/* A mixture of experts, in place of the dense feed-forward matrices. */
+void pp_layer_add_experts(struct pp_layer_kernels *list);
+
+#endif

@@ -1,0 +1,271 @@
+/* Reading: every key is checked, none is unknown. */
+#include "core/cost/measured/file.h"
+
+#include "core/cli/options.h"
+#include "core/printable.h"
+#include "core/text/file.h"
+
+#include <string.h>
+
+const char *const pp_measured_keys[PP_MEASURED_PARTS] = {"block_s", "embedding_s", "head_s",
+                                                         "op_s"};
+const int pp_measured_kinds[PP_MEASURED_KINDS] = {PP_F, PP_B, PP_I, PP_W, PP_R};
+
+enum { MOST = 1 << 28, MOST_LIST = 1 << 16 };
+static const double LONGEST_S = 1e5;
+static const char SCHEMA[] = "pipesim.cost/1";
+
+struct reader {
+    struct pp_arena *arena;
+    struct pp_json json;
+    struct pp_cost_file *file;
+};
+
+static enum pp_status check_keys(const struct reader *r, json_t *object, const char *const *known,
+                                 struct pp_error *err)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        int k = 0;
+        while (known[k] && strcmp(known[k], key) != 0)
+            k++;
+        if (known[k])
+            continue;
+        const char *near = pp_suggest(key, known);
+        pp_error_set(err, PP_EINVAL, "%s: unknown key \"%.40s\"", r->json.name,
+                     pp_printable(r->arena, key));
+        return near ? pp_error_append(err, "; did you mean \"%s\"?", near) : PP_EINVAL;
+    }
+    return PP_OK;
+}
+
+static const char *copy(const struct reader *r, const char *text)
+{
+    return pp_arena_strdup(r->arena, pp_printable(r->arena, text));
+}
+
+static enum pp_status read_int(const struct reader *r, json_t *object, const char *key, int low,
+                               int *value, struct pp_error *err)
+{
+    int64_t number;
+
+    PP_TRY(pp_json_int(&r->json, object, key, low, MOST, &number, NULL, err));
+    *value = (int)number;
+    return PP_OK;
+}
+
+/* The list under a key that every file has. */
+static enum pp_status read_list(const struct reader *r, json_t *object, const char *key,
+                                json_t **list, struct pp_error *err)
+{
+    *list = json_object_get(object, key);
+    if (json_is_array(*list) && json_array_size(*list) <= MOST_LIST)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: \"%s\" must be a list of at most %d entries",
+                        r->json.name, key, MOST_LIST);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------*/
+
+static enum pp_status read_shape(const struct reader *r, json_t *object,
+                                 struct pp_measured_shape *shape, struct pp_error *err)
+{
+    static const char *const KEYS[] = {"hidden", "heads", "kv_heads", "ffn",   "vocab", "is_gated",
+                                       "rows",   "seq",   "splits",   "split", NULL};
+    int *const at[] = {&shape->hidden, &shape->heads,    &shape->kv_heads, &shape->ffn,
+                       &shape->vocab,  &shape->is_gated, &shape->rows,     &shape->seq,
+                       &shape->splits, &shape->split};
+    static const int LOW[] = {1, 1, 1, 1, 1, 0, 1, 1, 1, 0};
+
+    if (!json_is_object(object))
+        return pp_error_set(err, PP_EINVAL, "%s: \"shape\" is missing", r->json.name);
+    PP_TRY(check_keys(r, object, KEYS, err));
+    for (int k = 0; KEYS[k]; k++)
+        PP_TRY(read_int(r, object, KEYS[k], LOW[k], at[k], err));
+    if (shape->split >= shape->splits)
+        return pp_error_set(err, PP_EINVAL, "%s: \"split\" is %d of %d splits", r->json.name,
+                            shape->split, shape->splits);
+    return PP_OK;
+}
+
+static enum pp_status read_op(const struct reader *r, json_t *object, struct pp_measured_op *op,
+                              struct pp_error *err)
+{
+    static const char *const KEYS[] = {"block_s", "embedding_s",   "head_s", "op_s",
+                                       "samples", "residual_frac", NULL};
+
+    PP_TRY(check_keys(r, object, KEYS, err));
+    for (int k = 0; k < PP_MEASURED_PARTS; k++)
+        PP_TRY(pp_json_number(&r->json, object, pp_measured_keys[k], 0, LONGEST_S, &op->part_s[k],
+                              NULL, err));
+    PP_TRY(
+        pp_json_number(&r->json, object, "residual_frac", 0, 1e9, &op->residual_frac, NULL, err));
+    return read_int(r, object, "samples", 1, &op->samples, err);
+}
+
+static enum pp_status read_set(struct reader *r, json_t *object, struct pp_measured_set *set,
+                               struct pp_error *err)
+{
+    static const char *const KEYS[] = {"shape", "F", "B", "I", "W", "R", NULL};
+
+    PP_TRY(check_keys(r, object, KEYS, err));
+    PP_TRY(read_shape(r, json_object_get(object, "shape"), &set->shape, err));
+    for (int k = 0; k < PP_MEASURED_KINDS; k++) {
+        const int kind = pp_measured_kinds[k];
+        json_t *op = json_object_get(object, pp_op_kinds[kind].text);
+        if (op)
+            PP_TRY(read_op(r, op, &set->op[kind], err));
+    }
+    return PP_OK;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------*/
+
+static enum pp_status read_line(struct reader *r, json_t *object, struct pp_measured_line *line,
+                                struct pp_error *err)
+{
+    static const char *const KEYS[] = {"name",    "alpha_s",       "s_per_byte", "ranks",
+                                       "samples", "residual_frac", NULL};
+    const char *name;
+
+    PP_TRY(check_keys(r, object, KEYS, err));
+    PP_TRY(pp_json_string(&r->json, object, "name", &name, NULL, err));
+    line->name = copy(r, name);
+    PP_TRY(pp_json_number(&r->json, object, "alpha_s", 0, LONGEST_S, &line->alpha_s, NULL, err));
+    PP_TRY(
+        pp_json_number(&r->json, object, "s_per_byte", 0, LONGEST_S, &line->s_per_byte, NULL, err));
+    PP_TRY(
+        pp_json_number(&r->json, object, "residual_frac", 0, 1e9, &line->residual_frac, NULL, err));
+    PP_TRY(read_int(r, object, "ranks", 0, &line->ranks, err));
+    return read_int(r, object, "samples", 0, &line->samples, err);
+}
+
+/* ---- the file -------------------------------------------------------------------------------*/
+
+static enum pp_status read_update(struct reader *r, json_t *object, struct pp_error *err)
+{
+    static const char *const KEYS[] = {"param_s", "op_s", "samples", NULL};
+    struct pp_cost_file *f = r->file;
+
+    PP_TRY(check_keys(r, object, KEYS, err));
+    PP_TRY(
+        pp_json_number(&r->json, object, "param_s", 0, LONGEST_S, &f->update_param_s, NULL, err));
+    PP_TRY(pp_json_number(&r->json, object, "op_s", 0, LONGEST_S, &f->update_op_s, NULL, err));
+    return read_int(r, object, "samples", 0, &f->update_samples, err);
+}
+
+static enum pp_status read_model(struct reader *r, struct pp_error *err)
+{
+    json_t *list, *entry;
+    size_t i;
+
+    PP_TRY(read_list(r, r->json.root, "model", &list, err));
+    const char **model = PP_ARRAY(r->arena, const char *, json_array_size(list) + 1);
+    json_array_foreach(list, i, entry)
+    {
+        if (!json_is_string(entry))
+            return pp_error_set(err, PP_EINVAL, "%s: \"model\"[%zu] is not a text", r->json.name,
+                                i);
+        model[r->file->model_count++] = copy(r, json_string_value(entry));
+    }
+    r->file->model = model;
+    return PP_OK;
+}
+
+static enum pp_status read_sets(struct reader *r, struct pp_error *err)
+{
+    json_t *list, *entry;
+    size_t i;
+
+    PP_TRY(read_list(r, r->json.root, "layers", &list, err));
+    json_array_foreach(list, i, entry)
+    {
+        struct pp_measured_set set = {0};
+        if (read_set(r, entry, &set, err) != PP_OK)
+            return pp_error_append(err, " (in \"layers\"[%zu])", i);
+        *PP_PUSH(r->arena, r->file->sets, r->file->set_count, r->file->set_capacity) = set;
+    }
+    if (r->file->set_count > 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: \"layers\" is empty: nothing was measured",
+                        r->json.name);
+}
+
+static enum pp_status read_lines(struct reader *r, struct pp_error *err)
+{
+    json_t *list, *entry;
+    size_t i;
+
+    PP_TRY(read_list(r, r->json.root, "channels", &list, err));
+    json_array_foreach(list, i, entry)
+    {
+        struct pp_measured_line line = {0};
+        if (read_line(r, entry, &line, err) != PP_OK)
+            return pp_error_append(err, " (in \"channels\"[%zu])", i);
+        *PP_PUSH(r->arena, r->file->lines, r->file->line_count, r->file->line_capacity) = line;
+    }
+    return PP_OK;
+}
+
+static enum pp_status read_root(struct reader *r, struct pp_error *err)
+{
+    static const char *const KEYS[] = {
+        "schema", "version", "machine",  "model",  "value_bytes", "gradient_bytes", "is_clipped",
+        "layers", "update",  "channels", "traces", "left_out",    "logs",           NULL};
+    const char *schema, *machine;
+    bool has_schema;
+    json_t *traces;
+
+    PP_TRY(pp_json_string(&r->json, NULL, "schema", &schema, &has_schema, err));
+    if (!has_schema || strcmp(schema, SCHEMA) != 0)
+        return pp_error_set(
+            err, PP_EINVAL, "%s: \"schema\" is %s, expected '%s' as 'pipesim calibrate' writes it",
+            r->json.name,
+            has_schema ? pp_arena_printf(r->arena, "'%.40s'", pp_printable(r->arena, schema))
+                       : "missing",
+            SCHEMA);
+    PP_TRY(check_keys(r, r->json.root, KEYS, err));
+    PP_TRY(pp_json_string(&r->json, NULL, "machine", &machine, NULL, err));
+    r->file->machine = copy(r, machine);
+    PP_TRY(read_int(r, NULL, "value_bytes", 1, &r->file->value_bytes, err));
+    if (!pp_cost_file_precision(r->file->value_bytes))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: \"value_bytes\" is %d, must be 4 (fp32) or 2 (bf16)", r->json.name,
+                            r->file->value_bytes);
+    PP_TRY(read_int(r, NULL, "gradient_bytes", 1, &r->file->gradient_bytes, err));
+    PP_TRY(pp_json_bool(&r->json, NULL, "is_clipped", &r->file->is_clipped, NULL, err));
+    PP_TRY(read_model(r, err));
+    PP_TRY(read_sets(r, err));
+    PP_TRY(read_update(r, json_object_get(r->json.root, "update"), err));
+    PP_TRY(read_lines(r, err));
+    PP_TRY(read_list(r, r->json.root, "traces", &traces, err));
+    r->file->trace_count = (int)json_array_size(traces);
+    return PP_OK;
+}
+
+enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, const char *text,
+                                  size_t length, const struct pp_cost_file **file,
+                                  struct pp_error *err)
+{
+    struct reader r = {.arena = arena, .file = PP_NEW(arena, struct pp_cost_file)};
+
+    PP_TRY(pp_json_parse(name, text, length, &r.json, err));
+    r.file->path = pp_arena_strdup(arena, name);
+    const enum pp_status status = read_root(&r, err);
+    pp_json_close(&r.json);
+    *file = r.file;
+    return status;
+}
+
+enum pp_status pp_cost_file_read(struct pp_arena *arena, const char *path,
+                                 const struct pp_cost_file **file, struct pp_error *err)
+{
+    char *text;
+    size_t length;
+
+    PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    return pp_cost_file_parse(arena, path, text, length, file, err);
+}

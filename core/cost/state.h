@@ -1,0 +1,108 @@
+/* core/cost/state.h — where parameters, gradients and optimizer state live, in how many pieces and
+ * how long: one description for ZeRO 0 to 3, MiCS, ZeRO++, AMSP and offloading. Values, copied
+ * freely.
+ *
+ * The replicas of a stage (dp * cp * pipelines devices) stand on `in_node` devices in each of
+ * `nodes` nodes. A class is shared out over a mesh of in_node x nodes of them: every group of so
+ * many devices holds it once. Rules (Chen et al. 2024, AMSP, section 4): parameters are cut at
+ * most as finely as gradients, those at most as finely as the optimizer state, per axis; gradients
+ * are cut like one of the other two; a mesh that crosses nodes takes whole nodes. */
+#ifndef PP_CORE_COST_STATE_H
+#define PP_CORE_COST_STATE_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+
+enum pp_state_class {
+    PP_STATE_PARAMS,
+    PP_STATE_GRADS,
+    PP_STATE_OPTIMIZER,
+    PP_STATE_SHARDED,                        /* classes that can be sharded */
+    PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* has a home tier only */
+    PP_STATE_CLASSES
+};
+extern const char *const pp_state_class_names[PP_STATE_CLASSES]; /* "p", "g", "os", "a" */
+
+struct pp_mesh {
+    int in_node, nodes; /* {1, 1}: whole on every device; {0, 0}: left out, which is the same */
+};
+static inline int pp_mesh_size(struct pp_mesh mesh)
+{
+    return mesh.in_node > 0 ? mesh.in_node * mesh.nodes : 1;
+}
+static inline bool pp_mesh_is_same(struct pp_mesh a, struct pp_mesh b)
+{
+    return pp_mesh_size(a) == pp_mesh_size(b) && (pp_mesh_size(a) == 1 || a.in_node == b.in_node);
+}
+/* Devices that hold different shards of `fine` and the same shard of `coarse`. */
+struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse);
+/* "8x4", or "8" for 8x1; both at least 1. PP_EINVAL says what was expected. */
+enum pp_status pp_mesh_parse(const char *text, struct pp_mesh *mesh, struct pp_error *err);
+
+enum pp_tier { PP_TIER_DEVICE, PP_TIER_HOST, PP_TIER_NVME, PP_TIERS };
+extern const char *const pp_tier_names[PP_TIERS]; /* "device", "host", "nvme" */
+
+/* What is gathered at once before it is used: a layer, or all layers of a chunk. */
+enum pp_gather { PP_GATHER_LAYER, PP_GATHER_CHUNK };
+extern const char *const pp_gather_names[]; /* terminated by NULL */
+
+struct pp_state_spec {
+    struct pp_mesh replicas; /* of a stage */
+    struct pp_mesh shard[PP_STATE_SHARDED];
+    struct pp_mesh secondary; /* ZeRO++: after the forward gather parameters are kept cut over this
+                               * mesh, and backward gathers from it; {0, 0}: no such copy */
+    enum pp_gather gather;
+    int buffers; /* gathered units that have room beside each other: 1 = no overlap, 2 = the
+                  * next one is fetched while one is used */
+    enum pp_tier home[PP_STATE_CLASSES];
+    double moved_frac[PP_STATE_CLASSES]; /* share of a class that lives at its home, of parameters
+                                          * and of what is saved; 0 = all of it */
+    bool is_cpu_update;                  /* the optimizer runs on the host where its state lives */
+    int activation_bits;                 /* of what is saved for the backward, 0 = as computed */
+};
+
+/* ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients too, 3 parameters
+ * too. `replicas` is the mesh of all of them. */
+struct pp_state_spec pp_state_spec_zero(int zero, struct pp_mesh replicas);
+/* The same with everything but the meshes taken from `spec`. */
+struct pp_state_spec pp_state_with_zero(const struct pp_state_spec *spec, int zero);
+/* The ZeRO stage that a spec is, or -1; with one replica 0. */
+int pp_state_zero(const struct pp_state_spec *spec);
+
+/* Over how many devices a class is cut. */
+static inline int pp_state_cut(const struct pp_state_spec *spec, enum pp_state_class class)
+{
+    return pp_mesh_size(spec->shard[class]);
+}
+
+/* Who has updated parameters has not all that he keeps of them: they are gathered afterwards. */
+static inline bool pp_state_is_spread(const struct pp_state_spec *spec)
+{
+    return pp_state_cut(spec, PP_STATE_OPTIMIZER) > pp_state_cut(spec, PP_STATE_PARAMS);
+}
+/* How much of a class lives on another tier: 0 to 1. */
+static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_state_class class)
+{
+    return spec->home[class] == PP_TIER_DEVICE ? 0
+           : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
+                                               : 1;
+}
+
+/* "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out stay {0, 0}. PP_EINVAL: an
+ * unknown or repeated class, a mesh that is none. */
+enum pp_status pp_state_parse(const char *text, struct pp_mesh shard[PP_STATE_SHARDED],
+                              struct pp_error *err);
+/* Classes that are left out are cut as coarsely as the rules allow: parameters not at all,
+ * gradients like parameters, the optimizer state like gradients. Then all rules are checked for
+ * spec->replicas; PP_EINVAL names the class and the nearest legal values. */
+enum pp_status pp_state_complete(struct pp_state_spec *spec, struct pp_error *err);
+
+enum { PP_STATE_TEXT_BYTES = 128 };
+/* "p=1x1,g=1x1,os=8x4", as --shard takes it. */
+const char *pp_state_print(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
+/* The ZeRO stage if it is one ("ZeRO 1"), else as above. */
+const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,66 @@
+/* core/model/config_json.h — the reader of config.json, in its parts. Internal to core/model_*.c.
+ */
+#ifndef PP_CORE_MODEL_CONFIG_JSON_H
+#define PP_CORE_MODEL_CONFIG_JSON_H
+
+#include "core/model/model.h"
+#include "core/text/json.h"
+
+struct pp_model_family {
+    const char *type;   /* "model_type" */
+    const char *prefix; /* of "architectures" */
+    const char *family;
+    bool is_encoder, is_gated, is_tied;
+    bool has_qkv_bias, has_other_bias, has_norm_bias, has_embedding_norm, has_qk_norm, has_sinks;
+    bool has_position_table;
+    int extra_positions;     /* rows of the table beyond max_position_embeddings (OPT) */
+    bool has_padding_offset; /* positions are counted from the padding token's id + 1 (RoBERTa) */
+    int ffn_divisor;         /* Qwen 1 stores twice the size of the gated layer */
+    int head_dim;            /* 0 = hidden size / heads */
+    int norms;               /* of a block; 0 = 2 */
+    const char *bias_key;    /* switch of attention's biases, NULL = none */
+    /* attention windows: by the configuration class of the family */
+    const char *window_key;  /* of their width, NULL = none */
+    int window;              /* where the file does not have it; null there means none */
+    bool has_window_switch;  /* off unless "use_sliding_window" says so */
+    int full_every;          /* so many blocks a full one, where the file does not say; 0 = none */
+    const char *pattern_key; /* "full_every" of a file, NULL = none */
+    const char *switched_from; /* the first block with a window, NULL = 0 */
+    bool is_chunked;
+};
+
+/* A document being read; `object` is the part that describes the text model. */
+struct pp_model_reader {
+    const struct pp_json *json;
+    json_t *object;
+    struct pp_error *err;
+};
+
+/* First of "architectures", "" = none. */
+const char *pp_model_architecture(json_t *object);
+/* By "model_type", else by "architectures". PP_EINVAL with those that are known. */
+enum pp_status pp_model_find_family(const struct pp_model_reader *r,
+                                    const struct pp_model_family **family);
+
+/* An optional value keeps `*value` when it is absent; a required one has to be there. */
+enum pp_status pp_model_read_int(const struct pp_model_reader *r, const char *keys, int64_t high,
+                                 int *value);
+enum pp_status pp_model_read_required(const struct pp_model_reader *r, const char *keys,
+                                      int64_t high, int *value);
+enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *keys, bool *value);
+
+/* Experts of the families that have them; PP_EINVAL where others name some, and for patterns of
+ * dense blocks that are not modeled. */
+enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
+                                     struct pp_model *model);
+/* Attention windows; a "layer_types" that no rule gives stays in the notes, and all blocks are
+ * full.
+ */
+enum pp_status pp_model_read_window(const struct pp_model_reader *r,
+                                    const struct pp_model_family *family, struct pp_model *model);
+/* Does "layer_types" name blocks without full attention? */
+bool pp_model_has_windows(json_t *object);
+/* Ranks and widths of latent attention, where the file has them. */
+enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
+
+#endif

@@ -1,0 +1,254 @@
+/* Presets by name: as typed, with a suggestion for what is unknown, and as papers print them. */
+#include "core/cli/options.h"
+#include "core/model/model.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *alias, *name;
+} aliases[] = {
+    {"52b", "bert-52b"},
+    {"6.6b", "bert-6.6b"},
+    {"gpt-174.6b", "gpt3-175b"},
+    {"gpt-175b", "gpt3-175b"},
+    {"gpt3", "gpt3-175b"},
+    {"gpt-1008b", "gpt-1t"},
+    {"gpt-145.6b", "gpt-145b"},
+    {"gpt-18.4b", "gpt-18b"},
+    {"gpt-290.8b", "gpt-290b"},
+    {"gpt-310.1b", "gpt-310b"},
+    {"gpt-39.1b", "gpt-39b"},
+    {"gpt-529.6b", "gpt-530b"},
+    {"gpt-76.1b", "gpt-76b"},
+    {"gpt2-124m", "gpt2"},
+    {"gpt2-small", "gpt2"},
+    {"gpt3-5b", "gpt-5b"},
+    {"gpt3-20b", "gpt-20b"},
+    {"mt-nlg-530b", "gpt-530b"},
+    {"nemotron-340b", "nemotron4-340b"},
+    {"llama-2-7b", "llama2-7b"},
+    {"llama-3.1-8b", "llama3-8b"},
+    {"llama-3.1-70b", "llama3-70b"},
+    {"llama-3.1-405b", "llama3-405b"},
+    {"llama3.1-8b", "llama3-8b"},
+    {"llama3.1-70b", "llama3-70b"},
+    {"llama3.1-405b", "llama3-405b"},
+};
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
+const char *pp_model_name(int i)
+{
+    return pp_model_presets[i].name;
+}
+
+static enum pp_status unknown_model(struct pp_arena *arena, const char *name, struct pp_error *err)
+{
+    const char **names = NULL;
+    int count = 0, capacity = 0;
+
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
+        *PP_PUSH(arena, names, count, capacity) = m->name;
+    *PP_PUSH(arena, names, count, capacity) = NULL;
+    const char *near = pp_suggest(name, names);
+    if (near != NULL)
+        return pp_error_set(err, PP_EINVAL,
+                            "unknown model '%.80s': did you mean '%s'? (`pipesim models` lists "
+                            "them; a file is given by its path, as in ./config.json)",
+                            name, near);
+    return pp_error_set(err, PP_EINVAL,
+                        "unknown model '%.80s': `pipesim models` lists the presets, such as "
+                        "tiny, gpt2, gpt3-175b or llama3-8b; a file is given by its path, as in "
+                        "./config.json",
+                        name);
+}
+
+static bool is_path(const char *text)
+{
+    const size_t length = strlen(text);
+
+    return strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+}
+
+enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
+                             struct pp_model *model, struct pp_error *err)
+{
+    const char *name = name_or_path;
+
+    if (is_path(name))
+        return pp_model_from_file(arena, name, model, err);
+    for (size_t i = 0; i < ALIASES; i++)
+        if (pp_same_name(name, aliases[i].alias))
+            name = aliases[i].name;
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
+        if (pp_same_name(name, m->name)) {
+            *model = *m;
+            return PP_OK;
+        }
+    return unknown_model(arena, name_or_path, err);
+}
+
+/* ---- names as they are printed -----------------------------------------------------------------
+ */
+
+/* Models of a kind whose sizes are many: what a preset of them says of everything but dimensions.
+ * The first that fits counts. */
+static const struct {
+    const char *start, *like;
+} kinds[] = {
+    {"bert", "bert-large"},         {"bloom", "bloom-176b"}, {"gpt", "gpt3-175b"},
+    {"internlm", "internlm-7b"},    {"llama3", "llama3-8b"}, {"llama2", "llama2-7b"},
+    {"llama1", "llama-7b"},         {"llama", "llama-7b"},   {"mpt", "mpt-7b"},
+    {"nemotron4", "nemotron4-15b"},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds, PLAIN_BYTES = 96 };
+
+/* Letters in lower case, digits and points; the end of each word of the name is marked. */
+struct plain {
+    char text[PLAIN_BYTES];
+    bool is_end[PLAIN_BYTES];
+    int length;
+};
+
+static struct plain plain_of(const char *name)
+{
+    struct plain plain = {.length = 0};
+
+    for (; *name && *name != '(' && *name != '[' && plain.length < PLAIN_BYTES - 1; name++) {
+        const bool is_point = *name == '.' && isdigit((unsigned char)name[1]);
+        if (strncmp(name, ".0", 2) == 0 && isalpha((unsigned char)name[2])) { /* "1008.0B" */
+            name++;
+            continue;
+        }
+        if (isalnum((unsigned char)*name) || is_point)
+            plain.text[plain.length++] = (char)tolower((unsigned char)*name);
+        else if (plain.length > 0)
+            plain.is_end[plain.length - 1] = true;
+    }
+    if (plain.length > 0)
+        plain.is_end[plain.length - 1] = true;
+    return plain;
+}
+
+/* "1.7b" -> 1.7e9; 0 where no size stands there. */
+static double size_at(const char *text)
+{
+    static const struct {
+        char unit;
+        double factor;
+    } units[] = {{'m', 1e6}, {'b', 1e9}, {'t', 1e12}};
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return 0;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (*end == units[i].unit)
+            return number * units[i].factor;
+    return 0;
+}
+
+/* Whether both begin alike: what separates numbers in one ("GPT-2 2B") does so in the other. */
+static bool is_start(const struct plain *own, const struct plain *given)
+{
+    if (own->length > given->length || memcmp(own->text, given->text, (size_t)own->length) != 0)
+        return false;
+    for (int i = 0; i + 1 < own->length; i++)
+        if (own->is_end[i] != given->is_end[i] && isdigit((unsigned char)own->text[i]) &&
+            isdigit((unsigned char)own->text[i + 1]))
+            return false;
+    return given->is_end[own->length - 1];
+}
+
+/* Whether a preset's name is the given one, or its first words where what follows is nothing but a
+ * remark or the preset's own size ("grok1" of "grok1" "314b"). */
+static bool is_named(const struct plain *given, const char *name, const struct pp_model *model)
+{
+    const struct plain own = plain_of(name);
+
+    if (!is_start(&own, given))
+        return false;
+    if (own.length == given->length)
+        return true;
+    const double size = size_at(given->text + own.length), params = pp_model_params(model);
+    return size > 0 ? fabs(size / params - 1) < 0.05
+                    : !isdigit((unsigned char)given->text[own.length]) &&
+                          strpbrk(own.text, "0123456789") != NULL;
+}
+
+static const struct pp_model *preset_of(const char *name)
+{
+    const struct pp_model *m = pp_model_presets;
+
+    while (m->name != NULL && !pp_same_name(name, m->name))
+        m++;
+    return m->name != NULL ? m : NULL;
+}
+
+/* The preset with the longest name that fits. */
+static const struct pp_model *named(const struct plain *given)
+{
+    const struct pp_model *best = NULL;
+    size_t longest = 0;
+
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
+        if (strlen(m->name) > longest && is_named(given, m->name, m)) {
+            longest = strlen(m->name);
+            best = m;
+        }
+    for (size_t i = 0; i < ALIASES; i++) {
+        const struct pp_model *m = preset_of(aliases[i].name);
+        if (strlen(aliases[i].alias) > longest && is_named(given, aliases[i].alias, m)) {
+            longest = strlen(aliases[i].alias);
+            best = m;
+        }
+    }
+    return best;
+}
+
+static const struct pp_model *like(const struct plain *given)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strncmp(given->text, kinds[i].start, strlen(kinds[i].start)) == 0)
+            return preset_of(kinds[i].like);
+    return NULL;
+}
+
+/* "(8-layer proxy)": the number before the words, 0 = none. */
+static int proxy_layers(const char *name)
+{
+    const char *words = strstr(name, "-layer proxy");
+    int layers = 0;
+
+    while (words && words > name && isdigit((unsigned char)words[-1]))
+        words--;
+    for (; words && isdigit((unsigned char)*words) && layers < 100000; words++)
+        layers = 10 * layers + (*words - '0');
+    return layers;
+}
+
+bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_model *model,
+                        bool *is_exact)
+{
+    struct plain given = plain_of(name);
+    if (given.length > 0 && size_at(given.text) > 0) /* a size alone is one of Megatron's */
+        given = plain_of(pp_arena_printf(arena, "gpt-%s", name));
+    const struct pp_model *found = given.length > 0 ? named(&given) : NULL;
+    const int layers = proxy_layers(name);
+
+    *is_exact = found != NULL;
+    if (found == NULL && given.length > 0)
+        found = like(&given);
+    if (found == NULL)
+        return false;
+    *model = *found;
+    if (layers > 0) {
+        model->layers = layers;
+        model->name = pp_arena_printf(arena, "%s, %d layers", found->name, layers);
+    }
+    if (strstr(name, "w/ MTP") != NULL)
+        model->mtp = 1;
+    return true;
+}

@@ -1,0 +1,151 @@
+/* core/model/model.h — a model as a list of layers with parameters, flops and bytes.
+ * Embedding and head are layers. Dimensions come from a preset, a Hugging Face config.json, flags,
+ * or only a parameter count. Read-only after loading; in the arena of the run. */
+#ifndef PP_CORE_MODEL_MODEL_H
+#define PP_CORE_MODEL_MODEL_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What stands in for the feed-forward layer of blocks that are mixtures of experts: a router picks
+ * `top_k` of `count` experts for each token. */
+struct pp_experts {
+    int count; /* 0 = the model is dense, and nothing else here counts */
+    int top_k;
+    int ffn;         /* width of one expert */
+    int shared_ffn;  /* width of what every token also passes, all shared experts together; 0 = none
+                      */
+    int dense_first; /* so many blocks at the start are dense */
+    int every; /* of the blocks every n-th is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
+    int groups, group_limit; /* a token's experts lie in at most `group_limit` of so many groups of
+                              * neighbours (DeepSeek-V3, section 2.1.2); 0 = anywhere */
+    bool has_router_bias;    /* a number per expert: GPT-OSS, DeepSeek's balancing */
+    bool has_shared_gate;    /* what is shared is weighted by a gate (Qwen2-MoE) */
+};
+
+/* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): keys and values of all
+ * heads are made from one narrow vector, queries from another. `head_dim` of the model is then the
+ * width of a query, of which the last `rope_dim` are rotated. */
+struct pp_latent {
+    int kv_rank; /* 0 = plain attention */
+    int q_rank;  /* 0 = queries come straight from the hidden vector */
+    int rope_dim, value_dim;
+};
+
+/* Queries that meet no keys but near ones: their own and those before it, `keys` together, in every
+ * block but the first `full_first` and every `full_every`-th (the n-th, 2n-th, ...; 0 = none). */
+struct pp_window {
+    int keys; /* 0 = every block meets all keys */
+    int full_every, full_first;
+    bool is_chunked; /* samples are cut into chunks of so many keys, and a query meets those of its
+                      * own (Llama 4) */
+};
+
+struct pp_model {
+    const char *name;   /* preset name or file */
+    const char *family; /* "gpt2", "llama", "bert", ... */
+    const char *source; /* where the dimensions come from */
+    int layers;         /* transformer blocks */
+    int hidden, heads, kv_heads, head_dim, ffn, vocab;
+    int positions;   /* rows of a learned position table, 0 = rotary or none */
+    int token_types; /* rows of a token-type table (BERT), 0 = none */
+    int seq;         /* default sequence length (preset or max positions) */
+    bool is_gated;   /* gated MLP: three matrices */
+    bool is_tied;    /* head shares the embedding matrix */
+    bool is_causal;  /* decoder */
+    bool has_bias_attn_qkv, has_bias_attn_out, has_bias_mlp, has_bias_norm, has_final_norm;
+    bool has_pooler, has_mlm_head; /* BERT */
+    bool has_embedding_norm;       /* BLOOM; with token types in any case */
+    bool has_qk_norm;              /* queries and keys are normalized head by head */
+    bool has_sinks;                /* a number per head in the softmax (GPT-OSS) */
+    int norms_per_layer;
+    struct pp_experts experts;
+    struct pp_latent latent;
+    struct pp_window window;
+    int mtp; /* multi-token prediction: further blocks behind the last that predict further tokens,
+              * each with a projection of 2h to h and the head once more (DeepSeek-V3, section 2.2)
+              */
+    double params_override; /* --params: total parameters, 0 = from the dimensions */
+    const char *notes;      /* fields of a file that were not used, "" = none */
+};
+
+/* BLOCK is a dense block, MOE one with experts, MTP what predicts one further token: norms, a
+ * projection, a block, the head's matrix once more. */
+enum pp_layer_kind {
+    PP_LAYER_EMBEDDING,
+    PP_LAYER_BLOCK,
+    PP_LAYER_HEAD,
+    PP_LAYER_MOE,
+    PP_LAYER_MTP,
+    PP_LAYER_KINDS
+};
+/* Of the `count` blocks from `first` on, those that are mixtures of experts. */
+int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
+/* Does block `block`, from 0, meet near keys only? Of `count` blocks from `first` on, how many? */
+bool pp_model_is_windowed(const struct pp_model *model, int block);
+int pp_model_windowed_blocks(const struct pp_model *model, int first, int count);
+/* Keys that the queries at positions [from, to) of a causal sample meet in such a block, on
+ * average: of a whole sample of s tokens and a window of w <= s keys, w - w^2 / 2s. */
+double pp_model_window_keys(const struct pp_window *window, double from, double to);
+/* The kind of the last block, which MTP repeats. */
+enum pp_layer_kind pp_model_last_kind(const struct pp_model *model);
+/* Parameters of one layer (HEAD excludes a tied matrix). */
+double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind kind);
+/* Those of them that only some tokens meet: the routed experts of a layer. */
+double pp_model_routed_params(const struct pp_model *model, enum pp_layer_kind kind);
+/* Exact total; a tied matrix counts once. */
+double pp_model_params(const struct pp_model *model);
+/* Parameters that one token meets, embedding and head included. */
+double pp_model_active_params(const struct pp_model *model);
+/* Width of attention over all heads: its two products take 4 t c d flops for t queries that meet c
+ * keys. The mean of keys and values where they differ. */
+double pp_model_attention_width(const struct pp_model *model);
+/* Elements of the matrices between hidden vectors and attention, both ways. */
+double pp_model_attention_matrices(const struct pp_model *model);
+
+enum pp_flops_rule { PP_FLOPS_MEGATRON, PP_FLOPS_PALM, PP_FLOPS_CAUSAL };
+extern const char *const pp_flops_rule_names[]; /* NULL-terminated */
+/* Keys that a query of a sample of `seq` tokens meets by such a rule, on average over all blocks.
+ */
+double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule);
+/* Forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all matrix
+ * multiplications with full attention (Narayanan SC'21 appendix), CAUSAL counts the keys that
+ * causal queries meet (half of them; in windows fewer, on average over all blocks), PALM is 2 per
+ * parameter and token without embedding lookup plus full attention (Chowdhery et al. 2022, appendix
+ * B). A backward is twice a forward. */
+double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
+                            double seq, enum pp_flops_rule rule);
+/* Model flops of one sample's forward and backward (no recomputation). */
+double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule);
+
+/* A preset by a name as papers and tables print it: case, punctuation and what stands in brackets
+ * do not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"); "N-layer proxy" in brackets leaves N
+ * blocks. Where no preset has the name, one of its kind ("GPT 14.6B", "Llama-65B") gives everything
+ * but the dimensions, and `*is_exact` says so. false: nothing is known of such models. */
+bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_model *model,
+                        bool *is_exact);
+
+/* Presets: name, ..., source; alphabetical; terminated by name NULL. */
+extern const struct pp_model pp_model_presets[];
+const char *pp_model_name(int i); /* of the i-th; NULL behind the last */
+/* A preset (case and dashes ignored) or the path of a config.json (anything with a '/' or ending in
+ * .json). Unknown names are PP_EINVAL with a suggestion. */
+enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
+                             struct pp_model *model, struct pp_error *err);
+/* Hugging Face config.json of the families in the table of core/model/config_json.c. */
+enum pp_status pp_model_from_json(struct pp_arena *arena, const char *name, const char *text,
+                                  size_t length, struct pp_model *model, struct pp_error *err);
+/* The same from a file; a file that cannot be opened is PP_EFAIL. */
+enum pp_status pp_model_from_file(struct pp_arena *arena, const char *path, struct pp_model *model,
+                                  struct pp_error *err);
+/* A model known only by its size: dimensions of the GPT family scaled to it, total exact; its name
+ * is "gpt-like", its size pp_model_params(). */
+enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struct pp_model *model,
+                                    struct pp_error *err);
+/* Consistency after overrides by flags (hidden divisible by heads, ...): PP_EINVAL. */
+enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+#include "core/model/options.h"
+
+#include <string.h>
+
+/* Index of a CHOICE, or `fallback` where it is not given. */
+static int choice(const struct pp_request *request, const char *name, int fallback)
+{
+    const struct pp_option_value *value = pp_request_get(request, name, NULL);
+
+    return value ? (int)value->integer : fallback;
+}
+
+static bool is_same(const struct pp_model *a, const struct pp_model *b)
+{
+    return a->layers == b->layers && a->hidden == b->hidden && a->heads == b->heads &&
+           a->kv_heads == b->kv_heads && a->ffn == b->ffn && a->vocab == b->vocab &&
+           a->is_gated == b->is_gated && a->is_tied == b->is_tied && a->positions == b->positions;
+}
+
+/* --positions. Megatron-LM's --max-position-embeddings bounds the samples of every model, and is a
+ * table only where the model learns one. */
+static int positions_of(const struct pp_request *request, const struct pp_model *model)
+{
+    const struct pp_option_value *value = pp_request_get(request, "positions", NULL);
+
+    if (!value || (model->positions == 0 && strstr(value->typed, "max-position-embeddings")))
+        return model->positions;
+    return (int)value->integer;
+}
+
+/* Sizes that follow another one keep their ratio to it. A model of other dimensions is trained anew
+ * with a table of as many positions as its samples need. */
+static void override_dimensions(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_model *m)
+{
+    const struct pp_model before = *m;
+    const int hidden = pp_request_int(request, "hidden", m->hidden);
+    const int heads = pp_request_int(request, "heads", m->heads);
+    const bool is_plain_head = m->head_dim * m->heads == m->hidden;
+
+    m->layers = pp_request_int(request, "layers", m->layers);
+    m->vocab = pp_request_int(request, "vocab", m->vocab);
+    if (hidden != m->hidden) {
+        int *const widths[] = {&m->ffn, &m->experts.ffn, &m->experts.shared_ffn};
+        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+            *widths[i] = (int)((double)*widths[i] / m->hidden * hidden + 0.5);
+    }
+    m->ffn = pp_request_int(request, "ffn", m->ffn);
+    m->kv_heads =
+        pp_request_int(request, "kv-heads", m->kv_heads == m->heads ? heads : m->kv_heads);
+    m->positions = positions_of(request, m);
+    m->is_gated = choice(request, "mlp", m->is_gated) == 1;
+    m->is_tied = choice(request, "embedding", !m->is_tied) == 0;
+    m->hidden = hidden;
+    m->heads = heads;
+    if (is_plain_head)
+        m->head_dim = hidden / heads;
+    if (is_same(m, &before))
+        return;
+    m->name = pp_arena_printf(arena, "%s-like", before.name);
+    const int seq = pp_request_int(request, "seq", 0);
+    if (!pp_request_has(request, "positions") && m->positions > 0 && seq > m->positions)
+        m->positions = seq;
+}
+
+enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *request,
+                             const char *usual, struct pp_model *model, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(pp_model_load(arena, pp_request_text(request, "model", usual), model, err));
+    const int hidden = pp_request_int(request, "hidden", model->hidden);
+    const int heads = pp_request_int(request, "heads", model->heads);
+    if (model->head_dim * model->heads == model->hidden && hidden % heads)
+        return pp_error_set(
+            err, PP_EINVAL, "%s: hidden size %d is not a multiple of %d heads",
+            pp_request_typed(request, pp_request_has(request, "heads") ? "heads" : "hidden", typed),
+            hidden, heads);
+    override_dimensions(arena, request, model);
+    return pp_model_check(model, err);
+}
+
+static bool is_like(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return length > 5 && strcmp(name + length - 5, "-like") == 0;
+}
+
+static enum pp_status needs_experts(const struct pp_request *request, struct pp_error *err)
+{
+    static const char *const options[] = {"top-k", "moe-ffn", "shared-ffn", "dense-layers"};
+    char typed[PP_REQUEST_TYPED_BYTES];
+    enum pp_origin origin;
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (pp_request_get(request, options[i], &origin) && origin == PP_FROM_FLAG)
+            return pp_error_set(err, PP_EINVAL, "%s: the model has no experts; give --experts",
+                                pp_request_typed(request, options[i], typed));
+    return PP_OK;
+}
+
+enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
+                                     struct pp_model *model, struct pp_error *err)
+{
+    struct pp_experts *e = &model->experts;
+    const struct pp_experts before = *e;
+    const int mtp = model->mtp;
+
+    model->mtp = pp_request_int(request, "mtp", mtp);
+    e->count = pp_request_int(request, "experts", e->count);
+    if (e->count <= 1) {
+        *e = (struct pp_experts){0};
+        PP_TRY(needs_experts(request, err));
+    } else {
+        e->top_k = pp_request_int(request, "top-k", before.count > 0 ? before.top_k : 2);
+        e->ffn = pp_request_int(request, "moe-ffn", before.count > 0 ? before.ffn : model->ffn);
+        e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
+        e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
+    }
+    if (!is_like(model->name) && (e->count != before.count || e->top_k != before.top_k ||
+                                  e->ffn != before.ffn || e->shared_ffn != before.shared_ffn ||
+                                  e->dense_first != before.dense_first || model->mtp != mtp))
+        model->name = pp_arena_printf(arena, "%s-like", model->name);
+    return pp_model_check(model, err);
+}

@@ -1,0 +1,50 @@
+/* Blocks whose queries meet near keys only: which ones, and how many keys. */
+#include "core/model/model.h"
+
+#include <math.h>
+
+bool pp_model_is_windowed(const struct pp_model *model, int block)
+{
+    const struct pp_window *w = &model->window;
+
+    return w->keys > 0 && block >= w->full_first &&
+           (w->full_every == 0 || (block + 1) % w->full_every != 0);
+}
+
+int pp_model_windowed_blocks(const struct pp_model *model, int first, int count)
+{
+    int windowed = 0;
+
+    for (int i = first; i < first + count && model->window.keys > 0; i++)
+        windowed += pp_model_is_windowed(model, i);
+    return windowed;
+}
+
+/* Keys of all queries before position x: a window's grow to its width and stay there, a chunk's
+ * start anew with each chunk. */
+static double keys_before(const struct pp_window *w, double x)
+{
+    if (w->keys == 0 || x <= w->keys)
+        return x * x / 2;
+    if (w->is_chunked) {
+        const double within = fmod(x, w->keys);
+        return floor(x / w->keys) * w->keys * w->keys / 2.0 + within * within / 2;
+    }
+    return w->keys * (x - w->keys / 2.0);
+}
+
+double pp_model_window_keys(const struct pp_window *window, double from, double to)
+{
+    return (keys_before(window, to) - keys_before(window, from)) / (to - from);
+}
+
+double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule)
+{
+    const double windowed_frac =
+        (double)pp_model_windowed_blocks(model, 0, model->layers) / model->layers;
+
+    if (rule != PP_FLOPS_CAUSAL || !model->is_causal)
+        return seq;
+    return (1 - windowed_frac) * seq / 2 +
+           windowed_frac * pp_model_window_keys(&model->window, 0, seq);
+}

@@ -1,0 +1,197 @@
+#include "core/process/launcher.h"
+
+#include "core/units.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Processes of one launch. */
+struct ranks {
+    const char *rank;
+    const char *count;     /* NULL: says only the rank; another row knows how many */
+    const char *needed[2]; /* all must be set as well, else the row holds for somebody else */
+    bool is_of_step;       /* means nothing in a batch script or in the shell of salloc */
+};
+/* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
+ * all variables come from one launcher, so those of an outer one cannot get mixed in.
+ * SLURM_PROCID is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a name
+ * that anybody may use: with LOCAL_RANK it is torchrun's, with MASTER_ADDR it is that of PyTorch's
+ * "env://" on a cluster or by hand, which counts where no launcher says anything. */
+static const struct ranks ranks_table[] = {
+    {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "LOCAL_RANK"}},
+    {.rank = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},
+    {.rank = "MV2_COMM_WORLD_RANK", .count = "MV2_COMM_WORLD_SIZE"},
+    {.rank = "PMI_RANK", .count = "PMI_SIZE"},
+    {.rank = "SLURM_PROCID",
+     .count = "SLURM_STEP_NUM_TASKS",
+     .needed = {"SLURM_STEP_NUM_TASKS"},
+     .is_of_step = true},
+    {.rank = "PMIX_RANK", .is_of_step = true},
+    {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "MASTER_ADDR"}},
+};
+
+/* Tasks of a job array. Without a `last` the manager tells nobody how many there are. */
+struct array {
+    const char *id, *first, *last, *step, *count; /* NULL: not told; first is 1, step is 1 */
+    const char *none;                             /* value of `id` outside of an array */
+};
+static const struct array arrays_table[] = {
+    {.id = "SLURM_ARRAY_TASK_ID",
+     .first = "SLURM_ARRAY_TASK_MIN",
+     .last = "SLURM_ARRAY_TASK_MAX",
+     .step = "SLURM_ARRAY_TASK_STEP",
+     .count = "SLURM_ARRAY_TASK_COUNT"},
+    {.id = "SGE_TASK_ID",
+     .first = "SGE_TASK_FIRST",
+     .last = "SGE_TASK_LAST",
+     .step = "SGE_TASK_STEPSIZE",
+     .none = "undefined"},
+    {.id = "LSB_JOBINDEX", .last = "LSB_JOBINDEX_END", .step = "LSB_JOBINDEX_STEP", .none = "0"},
+    {.id = "PBS_ARRAY_INDEX"},
+    {.id = "PBS_ARRAYID"},
+};
+
+struct place {
+    const char *source; /* NULL: none */
+    int index, count;
+};
+
+/* Set and not empty. */
+static const char *variable(const char *name)
+{
+    const char *value = name ? getenv(name) : NULL;
+
+    return value && *value ? value : NULL;
+}
+
+static enum pp_status read_int(const char *name, int low, int *value, struct pp_error *err)
+{
+    int64_t wide;
+
+    if (pp_units_parse_int(variable(name), low, INT_MAX, &wide, NULL) != PP_OK)
+        return pp_error_set(err, PP_EINVAL, "%s=%.100s: expected an integer of at least %d", name,
+                            variable(name), low);
+    *value = (int)wide;
+    return PP_OK;
+}
+
+/* The shell of salloc has what srun sets for its tasks, but is there once. Slurm gives such steps
+ * the last numbers of 32 bits. */
+static bool is_outside_of_tasks(void)
+{
+    const char *step = variable("SLURM_STEP_ID");
+
+    return step != NULL && strtoull(step, NULL, 10) > UINT32_MAX - 16;
+}
+
+static bool is_set(const struct ranks *row)
+{
+    const size_t needed = sizeof row->needed / sizeof *row->needed;
+
+    for (size_t i = 0; i < needed; i++)
+        if (row->needed[i] && !variable(row->needed[i]))
+            return false;
+    return variable(row->rank) && !(row->is_of_step && is_outside_of_tasks());
+}
+
+static enum pp_status read_ranks(const struct ranks *row, struct place *place, struct pp_error *err)
+{
+    place->source = row->rank;
+    PP_TRY(read_int(row->rank, 0, &place->index, err));
+    if (!variable(row->count))
+        return pp_error_set(err, PP_EINVAL, "%s=%d does not say of how many processes%s%s%s",
+                            row->rank, place->index, row->count ? " (" : "",
+                            row->count ? row->count : "", row->count ? " is not set)" : "");
+    PP_TRY(read_int(row->count, 1, &place->count, err));
+    if (place->index >= place->count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s=%d and %s=%d contradict each other: ranks are 0 to %d", row->rank,
+                            place->index, row->count, place->count, place->count - 1);
+    return PP_OK;
+}
+
+static enum pp_status find_ranks(struct place *place, struct pp_error *err)
+{
+    for (size_t i = 0; i < sizeof ranks_table / sizeof *ranks_table; i++)
+        if (is_set(&ranks_table[i]))
+            return read_ranks(&ranks_table[i], place, err);
+    return PP_OK;
+}
+
+/* 1 for what the manager does not tell. */
+static enum pp_status read_bound(const char *name, int low, int *value, struct pp_error *err)
+{
+    *value = 1;
+    return variable(name) ? read_int(name, low, value, err) : PP_OK;
+}
+
+static enum pp_status read_array(const struct array *row, struct place *place, struct pp_error *err)
+{
+    int id, first, last, step;
+
+    PP_TRY(read_int(row->id, 0, &id, err));
+    if (!variable(row->last))
+        return pp_error_set(err, PP_EINVAL, "%s=%d does not say of how many tasks%s%s%s", row->id,
+                            id, row->last ? " (" : "", row->last ? row->last : "",
+                            row->last ? " is not set)" : "");
+    PP_TRY(read_bound(row->first, 0, &first, err));
+    PP_TRY(read_int(row->last, 0, &last, err));
+    PP_TRY(read_bound(row->step, 1, &step, err));
+    if (id < first || id > last)
+        return pp_error_set(err, PP_EINVAL, "%s=%d is not within %d to %s=%d", row->id, id, first,
+                            row->last, last);
+    const int64_t count = ((int64_t)last - first) / step + 1;
+    int told = (int)(count < INT_MAX ? count : INT_MAX);
+    if (variable(row->count))
+        PP_TRY(read_int(row->count, 1, &told, err));
+    if ((id - first) % step != 0 || told != count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s=%d: the array is not a range with one step (%d to %d, step %d, %d "
+                            "tasks)",
+                            row->id, id, first, last, step, told);
+    *place = (struct place){.source = row->id, .index = (id - first) / step, .count = told};
+    return PP_OK;
+}
+
+static enum pp_status find_array(struct place *place, struct pp_error *err)
+{
+    for (size_t i = 0; i < sizeof arrays_table / sizeof *arrays_table; i++) {
+        const struct array *row = &arrays_table[i];
+        const char *id = variable(row->id);
+
+        if (id && !(row->none && strcmp(id, row->none) == 0))
+            return read_array(row, place, err);
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err)
+{
+    struct place rank = {.count = 1}, task = {.count = 1};
+
+    *launch = (struct pp_launched){.count = 1};
+    PP_TRY(find_ranks(&rank, err));
+    PP_TRY(find_array(&task, err));
+    if ((int64_t)rank.count * task.count > INT_MAX)
+        return pp_error_set(err, PP_EINVAL, "%d processes in each of %d array tasks are too many",
+                            rank.count, task.count);
+    launch->index = task.index * rank.count + rank.index;
+    launch->count = task.count * rank.count;
+    snprintf(launch->source, sizeof launch->source, "%s%s%s", rank.source ? rank.source : "",
+             rank.source && task.source ? ", " : "", task.source ? task.source : "");
+    return PP_OK;
+}
+
+enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err)
+{
+    struct place rank = {.count = 1};
+
+    *launch = (struct pp_launched){.count = 1};
+    PP_TRY(find_ranks(&rank, err));
+    launch->index = rank.index;
+    launch->count = rank.count;
+    snprintf(launch->source, sizeof launch->source, "%s", rank.source ? rank.source : "");
+    return PP_OK;
+}

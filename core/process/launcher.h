@@ -1,0 +1,21 @@
+/* core/process/launcher.h — am I one of several, started by a launcher? Read from the environment
+ * alone: mpirun (Open MPI, MPICH, PMI), srun, torchrun and what else sets PyTorch's "env://", and
+ * the job arrays of Slurm, PBS, SGE and LSF. */
+#ifndef PP_CORE_PROCESS_LAUNCHER_H
+#define PP_CORE_PROCESS_LAUNCHER_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+struct pp_launched {
+    int index, count; /* 0-based; an array of srun steps counts through both */
+    char source[128]; /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" when there is no launcher */
+};
+/* {0, 1, ""} without a launcher. PP_EINVAL when variables contradict each other or do not say how
+ * many there are; the message names them. */
+enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err);
+/* The same without the job arrays: processes of one run. */
+enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err);
+
+#endif

@@ -1,0 +1,316 @@
+#define _GNU_SOURCE /* ppoll, CPU_ALLOC */
+#include "core/process/worker.h"
+
+#include "core/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHUNK_BYTES = 1 << 16, TICK_MS = 200, CORES_MAX = 1 << 16, IDLE_DEATHS_MAX = 100 };
+
+int pp_pool_cores(void)
+{
+    int cores = 0;
+
+    for (int size = 1024; cores == 0 && size <= CORES_MAX; size *= 2) {
+        cpu_set_t *set = CPU_ALLOC(size);
+        if (set && sched_getaffinity(0, CPU_ALLOC_SIZE(size), set) == 0)
+            cores = CPU_COUNT_S(CPU_ALLOC_SIZE(size), set);
+        CPU_FREE(set);
+    }
+    return cores > 0 ? cores : 1;
+}
+
+/* ---- the run ------------------------------------------------------------------------------ */
+
+struct run {
+    const struct pp_pool *pool;
+    struct pp_arena *arena;
+    struct pp_worker_board *board;
+    struct pp_pool_worker *workers;
+    struct pollfd *polls;
+    int count, poll_count; /* workers that there may be, and up to the last that there is */
+    unsigned char *seen;   /* a bit for every item that done() has had */
+    int64_t seen_count;
+    double tick_s;   /* when it was last */
+    bool is_short;   /* no more processes are to be had for now */
+    int idle_deaths; /* in a row, of workers that were at no item */
+    char death[PP_WORKER_DEATH_BYTES];
+};
+
+/* Wait for one of `count`, or a signal, but not for long. */
+static int wait_for(struct pollfd *polls, int count)
+{
+    const struct timespec patience = {.tv_nsec = TICK_MS * 1000000L};
+    sigset_t before;
+
+    pp_pool_hold(&before);
+    const int ready =
+        pp_pool_is_interrupted() ? 0 : ppoll(polls, (nfds_t)count, &patience, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
+}
+
+static bool is_open_item(const struct run *run, int64_t item)
+{
+    return item >= 0 && item < run->pool->items && !(run->seen[item / 8] & 1 << item % 8);
+}
+
+static enum pp_status finish_item(struct run *run, int64_t item, const char *text, size_t length,
+                                  const char *death, struct pp_error *err)
+{
+    run->seen[item / 8] |= (unsigned char)(1 << item % 8);
+    run->seen_count++;
+    run->idle_deaths = 0;
+    return run->pool->done(run->pool->context, item, text, length, death, err);
+}
+
+/* Hand on the complete frames; what a crashing worker may have sent is not trusted. */
+static enum pp_status hand_on(struct run *run, struct pp_pool_worker *worker, bool *is_sound,
+                              struct pp_error *err)
+{
+    enum pp_status status = PP_OK;
+    struct pp_worker_frame frame;
+    size_t at = 0;
+
+    while (status == PP_OK && worker->length - at >= sizeof(frame)) {
+        const char *text = worker->data + at + sizeof(frame);
+        memcpy(&frame, worker->data + at, sizeof(frame));
+        *is_sound = is_open_item(run, frame.item) && frame.length <= PP_WORKER_TEXT_MAX;
+        if (!*is_sound || worker->length - at - sizeof(frame) <= frame.length)
+            break;
+        status = finish_item(run, frame.item, text, (size_t)frame.length, NULL, err);
+        at += sizeof(frame) + (size_t)frame.length + 1;
+    }
+    worker->length -= at;
+    if (at > 0)
+        memmove(worker->data, worker->data + at, worker->length);
+    return status;
+}
+
+/* Read once; `*has_more` is false when nothing can come, at least now. */
+static enum pp_status receive(struct run *run, struct pp_pool_worker *worker, bool *has_more,
+                              bool *is_sound, struct pp_error *err)
+{
+    if (worker->room - worker->length < CHUNK_BYTES) {
+        const size_t room = 2 * worker->room + 2 * CHUNK_BYTES;
+        worker->data = pp_arena_grow(run->arena, worker->data, worker->length, room);
+        worker->room = room;
+    }
+    const ssize_t got =
+        read(worker->results, worker->data + worker->length, worker->room - worker->length);
+    *has_more = got > 0 || (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return PP_OK;
+    worker->length += (size_t)got;
+    return hand_on(run, worker, is_sound, err);
+}
+
+static enum pp_status drain(struct run *run, struct pp_pool_worker *worker, bool *is_sound,
+                            struct pp_error *err)
+{
+    bool has_more = true;
+
+    while (has_more && *is_sound)
+        PP_TRY(receive(run, worker, &has_more, is_sound, err));
+    return PP_OK;
+}
+
+/* Who ends everything of this program sends its signal to the workers as well, maybe first. */
+static bool was_everybody_meant(int wait_status)
+{
+    if (WIFSIGNALED(wait_status) &&
+        (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
+        wait_for(NULL, 0);
+    return pp_pool_is_interrupted();
+}
+
+/* A process is gone: what it had sent counts, and the item that it was at is lost. */
+static enum pp_status bury(struct run *run, int index, int wait_status, bool is_sound,
+                           struct pp_error *err)
+{
+    struct pp_pool_worker *worker = &run->workers[index];
+    const int64_t item = atomic_load(&run->board->slots[index].item);
+    enum pp_status status = drain(run, worker, &is_sound, err);
+
+    pp_worker_death(worker, wait_status, run->death);
+    if (!is_sound)
+        snprintf(run->death, sizeof(run->death), "sent what is no result");
+    pp_worker_close(worker);
+    if (status != PP_OK || was_everybody_meant(wait_status))
+        return status;
+    if (is_open_item(run, item))
+        return finish_item(run, item, "", 0, run->death, err);
+    if (wait_status != 0 && ++run->idle_deaths > IDLE_DEATHS_MAX)
+        return pp_error_set(err, PP_EFAIL, "workers end before they begin: the last one %s",
+                            run->death);
+    return PP_OK;
+}
+
+static int wait_end(pid_t pid, int options, int *wait_status)
+{
+    pid_t ended;
+
+    do
+        ended = waitpid(pid, wait_status, options);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+/* It has sent something, or has closed its end, which it does by ending. */
+static enum pp_status listen_to(struct run *run, int index, struct pp_error *err)
+{
+    struct pp_pool_worker *worker = &run->workers[index];
+    bool has_more = true, is_sound = true;
+    int wait_status = 0;
+
+    PP_TRY(receive(run, worker, &has_more, &is_sound, err));
+    if (has_more && is_sound)
+        return PP_OK;
+    kill(worker->pid, SIGKILL); /* nothing to a process that ends */
+    wait_end(worker->pid, 0, &wait_status);
+    return bury(run, index, wait_status, is_sound, err);
+}
+
+/* The end of a worker is not heard while a child of its own holds the pipe open. */
+static enum pp_status look_after_all(struct run *run, struct pp_error *err)
+{
+    for (int i = 0; i < run->count; i++) {
+        int wait_status = 0;
+        if (run->workers[i].pid != 0 && wait_end(run->workers[i].pid, WNOHANG, &wait_status))
+            PP_TRY(bury(run, i, wait_status, true, err));
+    }
+    return PP_OK;
+}
+
+/* As many workers as there may be, or as can be; false with errno when there is none. Where no more
+ * can be had, it is not tried again before the next tick. */
+static bool fill(struct run *run)
+{
+    int living = 0, why = 0;
+    sigset_t before;
+
+    pp_pool_hold(&before);
+    for (int i = 0; i < run->count; i++) {
+        struct pp_pool_worker *worker = &run->workers[i];
+        const bool is_wanted = worker->pid == 0 && why == 0 && (!run->is_short || living == 0);
+        if (is_wanted && atomic_load(&run->board->next) < run->pool->items &&
+            !pp_worker_start(worker, run->pool, run->board, i, &before))
+            why = errno;
+        run->polls[i] = (struct pollfd){.fd = worker->results, .events = POLLIN};
+        living += worker->pid != 0;
+        if (worker->pid != 0)
+            run->poll_count = i + 1; /* more of them than descriptors are refused by poll() */
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    run->is_short |= why != 0;
+    errno = why;
+    return living > 0;
+}
+
+static enum pp_status tick(struct run *run, struct pp_error *err)
+{
+    const double now = pp_clock_s();
+
+    if (now - run->tick_s < 1e-3 * TICK_MS)
+        return PP_OK;
+    run->tick_s = now;
+    run->is_short = false;
+    if (run->pool->tick)
+        run->pool->tick(run->pool->context);
+    return look_after_all(run, err);
+}
+
+/* Until all is done, or somebody wants an end. */
+static enum pp_status serve(struct run *run, struct pp_error *err)
+{
+    while (!pp_pool_is_interrupted()) {
+        if (!fill(run)) {
+            if (errno == 0)
+                return PP_OK;
+            return pp_error_set(err, PP_EFAIL, "cannot start a worker: %s", strerror(errno));
+        }
+        const int ready = wait_for(run->polls, run->poll_count);
+        for (int i = 0; i < run->poll_count && ready > 0 && !pp_pool_is_interrupted(); i++)
+            if (run->polls[i].revents)
+                PP_TRY(listen_to(run, i, err));
+        PP_TRY(tick(run, err));
+    }
+    return PP_OK;
+}
+
+/* Whatever is still there ends now; complete results count unless done() has refused one. */
+static enum pp_status end_all(struct run *run, enum pp_status status, struct pp_error *err)
+{
+    for (int i = 0; i < run->count; i++)
+        if (run->workers[i].pid != 0)
+            kill(run->workers[i].pid, SIGKILL);
+    for (int i = 0; i < run->count; i++) {
+        struct pp_pool_worker *worker = &run->workers[i];
+        bool is_sound = true;
+        if (worker->pid == 0)
+            continue;
+        wait_end(worker->pid, 0, &(int){0});
+        if (status == PP_OK)
+            status = drain(run, worker, &is_sound, err);
+        pp_worker_close(worker);
+    }
+    return status;
+}
+
+/* A worker that ends right between taking an item and saying so leaves one of these. */
+static enum pp_status report_lost(struct run *run, struct pp_error *err)
+{
+    for (int64_t item = 0; run->seen_count < run->pool->items; item++)
+        if (is_open_item(run, item))
+            PP_TRY(finish_item(run, item, "", 0, run->death, err));
+    return PP_OK;
+}
+
+static enum pp_status conduct(struct run *run, struct pp_error *err)
+{
+    pp_pool_catch();
+    enum pp_status status = serve(run, err);
+    status = end_all(run, status, err);
+    if (status == PP_OK && pp_pool_is_interrupted())
+        status = pp_error_set(err, PP_EINTR, "interrupted");
+    if (status == PP_OK)
+        status = report_lost(run, err);
+    pp_pool_release();
+    return status;
+}
+
+enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err)
+{
+    const int wanted = pool->workers > 0 ? pool->workers : pp_pool_cores();
+    const int count = wanted < pool->items ? wanted : (int)pool->items;
+
+    if (pool->items <= 0)
+        return PP_OK;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const size_t board_bytes =
+        sizeof(struct pp_worker_board) + (size_t)count * sizeof(struct pp_worker_slot);
+    void *board =
+        mmap(NULL, board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED)
+        return pp_error_set(err, PP_EFAIL, "no memory for %d workers: %s", count, strerror(errno));
+    struct run run = {.pool = pool,
+                      .arena = arena,
+                      .board = board,
+                      .workers = PP_ARRAY(arena, struct pp_pool_worker, count),
+                      .polls = PP_ARRAY(arena, struct pollfd, count),
+                      .count = count,
+                      .seen = PP_ARRAY(arena, unsigned char, pool->items / 8 + 1),
+                      .tick_s = pp_clock_s()};
+    for (int i = 0; i < count; i++)
+        run.workers[i].results = run.workers[i].log = -1;
+    const enum pp_status status = conduct(&run, err);
+    munmap(board, board_bytes);
+    return status;
+}

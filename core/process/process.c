@@ -1,0 +1,137 @@
+#define _GNU_SOURCE /* memfd_create, seals */
+#include "core/process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The wrong way round, so that reading and writing fail as they would have. */
+static void open_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            _exit(PP_EFAIL);
+}
+
+void pp_process_begin(void (*interrupted)(int))
+{
+    open_standard();
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);                   /* writing fails instead */
+    if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
+        signal(SIGINT, SIG_IGN);
+}
+
+void pp_process_hold(sigset_t *before)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+void pp_process_release(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* ---- a file that goes with the process -------------------------------------------------------*/
+
+static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDINGS = sizeof(ENDING) / sizeof(*ENDING) };
+static struct {
+    char path[PATH_MAX];
+    dev_t device;
+    ino_t inode;
+    volatile sig_atomic_t is_set;
+    struct sigaction before[ENDINGS];
+} guard;
+
+/* Only what a handler of signals may call. The signal comes again, to what was there before. */
+static void remove_guarded(int signal_number)
+{
+    struct stat now;
+
+    if (guard.is_set && stat(guard.path, &now) == 0 && now.st_dev == guard.device &&
+        now.st_ino == guard.inode)
+        unlink(guard.path);
+    for (int i = 0; i < ENDINGS; i++)
+        if (ENDING[i] == signal_number)
+            sigaction(signal_number, &guard.before[i], NULL);
+    raise(signal_number);
+}
+
+static void unguard(void)
+{
+    if (!guard.is_set)
+        return;
+    for (int i = 0; i < ENDINGS; i++)
+        if (guard.before[i].sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &guard.before[i], NULL);
+    guard.is_set = 0;
+}
+
+void pp_process_guard(const char *path)
+{
+    const struct sigaction action = {.sa_handler = remove_guarded};
+    struct stat now;
+
+    unguard();
+    if (!path || strlen(path) >= sizeof(guard.path) || stat(path, &now) != 0)
+        return;
+    strcpy(guard.path, path);
+    guard.device = now.st_dev;
+    guard.inode = now.st_ino;
+    guard.is_set = 1;
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(ENDING[i], NULL, &guard.before[i]);
+        if (guard.before[i].sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &action, NULL);
+    }
+}
+
+/* ---- children --------------------------------------------------------------------------------*/
+
+/* One byte of core file is less than any, and not passed to a program that collects them, as 0
+ * would be. */
+bool pp_process_follow(pid_t parent)
+{
+    const struct rlimit no_core = {1, 1};
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+int pp_process_log(void)
+{
+    const int log = memfd_create("pipesim-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (log < 0)
+        return -1;
+    if (ftruncate(log, PP_PROCESS_LOG_BYTES) == 0 &&
+        fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0)
+        return log;
+    close(log);
+    return -1;
+}
+
+int pp_process_end(const char *program, enum pp_status status, struct pp_error *err)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == PP_OK)
+        status = pp_error_set(err, PP_EFAIL, "writing to stdout failed: %s", strerror(errno));
+    if (status != PP_OK)
+        fprintf(stderr, "%s: error: %s\n", program, err->message);
+    return (int)status;
+}

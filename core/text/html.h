@@ -1,0 +1,23 @@
+/* core/text/html.h — pages that hold text of others. What is written is HTML and well-formed XML at
+ * once, so that any reader of XML can check a page. */
+#ifndef PP_CORE_TEXT_HTML_H
+#define PP_CORE_TEXT_HTML_H
+
+#include <stdio.h>
+
+/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%; every text that
+ * comes by %s is escaped: markup, quotes, and as "\xe9" bytes that are no UTF-8 or control
+ * characters. The format is ours and stays as it is. Errors of the stream are sticky. */
+void pp_html(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
+/* Words as the reports in text have them: "~" is a blank at which no line ends. */
+void pp_html_words(FILE *out, const char *words);
+/* Several lines as they are, for <pre>. */
+void pp_html_lines(FILE *out, const char *lines);
+/* A figure as people read it, and as programs do: <data> with the name of its member in --json, and
+ * its value to 17 digits. "-" where the value is no number. */
+void pp_html_figure(FILE *out, const char *key, double value, const char *text);
+/* The text of a program or style sheet of ours as the content of an element; "]]>" must not be in
+ * it. */
+void pp_html_code(FILE *out, const char *code, size_t bytes);
+
+#endif

@@ -1,0 +1,178 @@
+#include "core/text/json.h"
+#include "core/text/file.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
+                             struct pp_json *json, struct pp_error *err)
+{
+    json_error_t error;
+
+    /* jansson itself bounds the nesting (2048) and refuses numbers that overflow. */
+    *json = (struct pp_json){.name = name,
+                             .root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error)};
+    if (json->root)
+        return PP_OK;
+    if (json_error_code(&error) == json_error_out_of_memory)
+        return pp_error_set(err, PP_EFAIL, "%s: out of memory", name);
+    return pp_error_set(err, PP_EINVAL, "%s:%d:%d: %s", name, error.line, error.column, error.text);
+}
+
+enum pp_status pp_json_open(struct pp_arena *arena, const char *path, struct pp_json *json,
+                            struct pp_error *err)
+{
+    char *text;
+    size_t length;
+
+    *json = (struct pp_json){0};
+    PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    return pp_json_parse(pp_arena_strdup(arena, strcmp(path, "-") ? path : "<stdin>"), text, length,
+                         json, err);
+}
+
+void pp_json_close(struct pp_json *json)
+{
+    json_decref(json->root);
+    *json = (struct pp_json){0};
+}
+
+/* ---- typed access ---------------------------------------------------------------------------- */
+
+/* One of "a|b|c" being looked up. */
+struct key {
+    const char *text;
+    int length;
+};
+
+static const char *type_name(const json_t *value)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",        [JSON_NULL] = "null",
+    };
+
+    return names[json_typeof(value)];
+}
+
+/* The value of the first key that is there and not null; *value NULL when there is none. */
+static enum pp_status look_up(const struct pp_json *json, const json_t *object, const char *keys,
+                              struct key *key, json_t **value, struct pp_error *err)
+{
+    const json_t *place = object ? object : json->root;
+
+    *value = NULL;
+    if (!json_is_object(place))
+        return pp_error_set(err, PP_EINVAL, "%s: an object with \"%s\" is expected, not %s",
+                            json->name, keys, place ? type_name(place) : "nothing");
+    for (const char *text = keys; *text;) {
+        key->text = text;
+        key->length = (int)strcspn(text, "|");
+        json_t *found = json_object_getn(place, text, (size_t)key->length);
+        if (found && !json_is_null(found)) {
+            *value = found;
+            return PP_OK;
+        }
+        text += key->length + (text[key->length] == '|');
+    }
+    return PP_OK;
+}
+
+static enum pp_status refuse_type(const struct pp_json *json, struct key key, const json_t *value,
+                                  const char *wanted, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" must be %s, not %s", json->name, key.length,
+                        key.text, wanted, type_name(value));
+}
+
+/* Look up and settle absence: *value is NULL with PP_OK only where `found` allows it. */
+static enum pp_status look_up_or_refuse(const struct pp_json *json, const json_t *object,
+                                        const char *keys, struct key *key, json_t **value,
+                                        bool *found, struct pp_error *err)
+{
+    assert(keys && *keys);
+    PP_TRY(look_up(json, object, keys, key, value, err));
+    if (found)
+        *found = *value != NULL;
+    if (*value || found)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" is missing", json->name, (int)strcspn(keys, "|"),
+                 keys);
+    const char *others = strchr(keys, '|');
+    if (others)
+        pp_error_append(err, " (or %s)", others + 1);
+    return PP_EINVAL;
+}
+
+enum pp_status pp_json_int(const struct pp_json *json, json_t *object, const char *keys,
+                           int64_t low, int64_t high, int64_t *value, bool *found,
+                           struct pp_error *err)
+{
+    struct key key;
+    json_t *entry;
+
+    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    if (!entry)
+        return PP_OK;
+    if (!json_is_integer(entry))
+        return refuse_type(json, key, entry, "an integer", err);
+    const int64_t number = json_integer_value(entry);
+    if (number < low || number > high)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: \"%.*s\" is %" PRId64 ", outside %" PRId64 " to %" PRId64,
+                            json->name, key.length, key.text, number, low, high);
+    *value = number;
+    return PP_OK;
+}
+
+enum pp_status pp_json_number(const struct pp_json *json, json_t *object, const char *keys,
+                              double low, double high, double *value, bool *found,
+                              struct pp_error *err)
+{
+    struct key key;
+    json_t *entry;
+
+    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    if (!entry)
+        return PP_OK;
+    if (!json_is_number(entry))
+        return refuse_type(json, key, entry, "a number", err);
+    const double number = json_number_value(entry);
+    if (!(number >= low && number <= high))
+        return pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" is %g, outside %g to %g", json->name,
+                            key.length, key.text, number, low, high);
+    *value = number;
+    return PP_OK;
+}
+
+enum pp_status pp_json_bool(const struct pp_json *json, json_t *object, const char *keys,
+                            bool *value, bool *found, struct pp_error *err)
+{
+    struct key key;
+    json_t *entry;
+
+    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    if (!entry)
+        return PP_OK;
+    if (!json_is_boolean(entry))
+        return refuse_type(json, key, entry, "true or false", err);
+    *value = json_is_true(entry);
+    return PP_OK;
+}
+
+enum pp_status pp_json_string(const struct pp_json *json, json_t *object, const char *keys,
+                              const char **value, bool *found, struct pp_error *err)
+{
+    struct key key;
+    json_t *entry;
+
+    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    if (!entry)
+        return PP_OK;
+    if (!json_is_string(entry))
+        return refuse_type(json, key, entry, "a string", err);
+    *value = json_string_value(entry);
+    return PP_OK;
+}

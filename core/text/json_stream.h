@@ -1,0 +1,38 @@
+/* core/text/json_stream.h — a JSON object of any size, piece by piece: each member of it, and each
+ * element of those of its arrays that have a certain key. Memory for one piece at a time.
+ *
+ * Only brackets and strings are looked at, to find where a piece ends; who wants to know what is in
+ * it parses it (core/text/json.h), and thereby checks it. */
+#ifndef PP_CORE_TEXT_JSON_STREAM_H
+#define PP_CORE_TEXT_JSON_STREAM_H
+
+#include "core/text/file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PP_JSON_PIECE_MOST_BYTES = 64 << 20 };
+
+struct pp_json_stream;
+
+struct pp_json_piece {
+    const char *key;  /* of the member, as it is written in the file; NULL: the object has ended */
+    int64_t index;    /* of the element of the array; -1: the whole of the member's value */
+    const char *text; /* [length]; until the next call */
+    size_t length;
+};
+
+/* `array`: the key whose elements are pieces of their own. PP_EFAIL for what cannot be opened. Is
+ * closed when the arena is destroyed. The text, and all names, have to outlive the stream. */
+enum pp_status pp_json_stream_open(struct pp_arena *arena, const char *path, const char *array,
+                                   struct pp_json_stream **stream, struct pp_error *err);
+struct pp_json_stream *pp_json_stream_of(struct pp_arena *arena, const char *name,
+                                         const struct pp_bytes *bytes, const char *array);
+/* PP_EINVAL with the name and the byte where no JSON object goes on so, one that ends too early, or
+ * a piece of more than PP_JSON_PIECE_MOST_BYTES; PP_EFAIL where it cannot be read. What comes
+ * behind the object is not read. */
+enum pp_status pp_json_stream_next(struct pp_json_stream *stream, struct pp_json_piece *piece,
+                                   struct pp_error *err);
+enum pp_status pp_json_stream_rewind(struct pp_json_stream *stream, struct pp_error *err);
+
+#endif

@@ -1,0 +1,61 @@
+#define _GNU_SOURCE /* newlocale and nl_langinfo_l under their plain names */
+
+#include "core/text/terminal.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { DEFAULT_WIDTH = 80, MIN_WIDTH = 20, MAX_WIDTH = 1000 };
+
+static int find_width(int fd)
+{
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    long width = 0;
+
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    if (width == 0 && columns != NULL)
+        width = strtol(columns, NULL, 10);
+    if (width <= 0)
+        return DEFAULT_WIDTH;
+    return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : (int)width;
+}
+
+/* Asks for the locale of the environment without making it the program's. */
+static bool find_utf8(void)
+{
+    const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+
+    if (locale == (locale_t)0)
+        return false;
+    const bool has_utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return has_utf8;
+}
+
+/* https://no-color.org: any non-empty value switches color off; the option wins over it. */
+static bool find_color(const char *option, int fd)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    if (option != NULL && strcmp(option, "always") == 0)
+        return true;
+    if (option != NULL && strcmp(option, "never") == 0)
+        return false;
+    return isatty(fd) && (none == NULL || *none == '\0') && term != NULL && *term != '\0' &&
+           strcmp(term, "dumb") != 0;
+}
+
+struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out)
+{
+    const int fd = fileno(out);
+
+    return (struct pp_terminal){.width = find_width(fd),
+                                .has_color = find_color(color_option, fd),
+                                .has_utf8 = find_utf8()};
+}

@@ -1,0 +1,21 @@
+/* core/text/terminal.h — what a stream can show: its width, colour, UTF-8; and text fitted to it.
+ */
+#ifndef PP_CORE_TEXT_TERMINAL_H
+#define PP_CORE_TEXT_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct pp_terminal {
+    int width; /* columns, 80 when unknown */
+    bool has_color, has_utf8;
+};
+struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* auto|always|never */
+
+/* "  label    words", wrapped at `width` with the words indented by `indent`; '~' is a space inside
+ * a word. */
+void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
+/* The words alone, behind `column` columns already printed, and the end of the line. */
+void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
+
+#endif

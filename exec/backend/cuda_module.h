@@ -1,0 +1,37 @@
+/* exec/backend/cuda_module.h — the shared module with CUDA: what it offers, and how to load it.
+ *
+ * The module is pipeexec-cuda.so: exec/backend_cuda*.c, kernels/cuda and the libraries of CUDA.
+ * Only --backend cuda loads it, so nobody else needs these libraries, or waits for them. Whatever
+ * it shares with the program is compiled into both. */
+#ifndef PP_EXEC_BACKEND_CUDA_MODULE_H
+#define PP_EXEC_BACKEND_CUDA_MODULE_H
+
+#include "exec/backend/backend.h"
+#include "exec/backend/ipc.h"
+#include "exec/nccl/calls.h"
+
+/* Of the structs that both use: a change of one shows in builds of one version as well. */
+#define PP_CUDA_ABI_BYTES                                                                          \
+    (sizeof(struct pp_backend) + sizeof(struct pp_device_options) + sizeof(struct pp_kernels) +    \
+     sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
+     sizeof(struct pp_adamw) + sizeof(struct pp_flat) + sizeof(struct pp_adamw_step) +             \
+     sizeof(struct pp_kept) + sizeof(struct pp_error) + sizeof(struct pp_nccl_calls) +             \
+     sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + sizeof(struct pp_nccl_group) + \
+     sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card))
+
+struct pp_cuda_module {
+    const char *version; /* PP_VERSION of its build */
+    size_t abi_bytes;    /* PP_CUDA_ABI_BYTES */
+    const struct pp_backend *backend;
+    const struct pp_kernels *fp32, *bf16;
+    const struct pp_nccl_calls *nccl;
+    const struct pp_ipc_calls *ipc;
+};
+extern const struct pp_backend pp_backend_cuda; /* in the module */
+
+/* Load the module that the environment names (PIPEEXEC_CUDA_MODULE), else pipeexec-cuda.so in the
+ * library path of the executable (its build folder, or LIBDIR/pipesim when installed). PP_EFAIL
+ * when it or a library that it needs is missing, or when it belongs to another build. */
+enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_error *err);
+
+#endif

@@ -1,0 +1,162 @@
+/* exec/backend/fake.c — a device that only writes down what it is told, and runs it in finish: what
+ * no event orders happens the other way round sooner or later, so that a wait that is missing shows
+ * as a wrong number. A copy reads its source when it runs, not when it is issued. */
+#include "exec/backend/fake.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the backend ----------------------------------------------------------------------------- */
+
+static void fake_begin(struct pp_backend_device *d)
+{
+    for (int s = 0; s < d->options.streams; s++) {
+        struct stream *stream = &d->streams[s];
+        stream->count = stream->head = stream->launches = stream->launches_over = 0;
+    }
+    for (int e = 0; e < d->options.events; e++)
+        d->events[e] = (struct event){.recorder = NOBODY, .first_waiting = NOBODY};
+    d->issued = 0;
+    d->ran_s = 0;
+    d->twice = NOBODY;
+    d->last = NOBODY;
+    d->ready_count = 0;
+    atomic_store(&d->is_cancelled, false);
+}
+
+static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_options *options,
+                                struct pp_backend_device **device, struct pp_error *err)
+{
+    struct pp_backend_device *d = PP_NEW(arena, struct pp_backend_device);
+
+    (void)err;
+    assert(options->streams > 0 && options->workers <= options->streams);
+    d->options = *options;
+    d->arena = pp_arena_create();
+    d->streams = PP_ARRAY(d->arena, struct stream, options->streams);
+    d->events = PP_ARRAY(d->arena, struct event, options->events);
+    d->ready = PP_ARRAY(d->arena, pp_stream_id, options->streams);
+    pthread_mutex_init(&d->lock, NULL);
+    fake_begin(d);
+    *device = d;
+    return PP_OK;
+}
+
+static void fake_close(struct pp_backend_device *d)
+{
+    if (!d)
+        return;
+    pp_fake_free_all(d);
+    pthread_mutex_destroy(&d->lock);
+    pp_arena_destroy(d->arena);
+}
+
+static enum pp_status fake_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
+                                        struct pp_error *err)
+{
+    (void)err;
+    *memory = pp_arena_alloc(d->arena, bytes > 0 ? bytes : 1);
+    return PP_OK;
+}
+
+static enum pp_status fake_copy(struct pp_backend_device *d, const void *from, void *to,
+                                size_t bytes, struct pp_error *err)
+{
+    const bool was_open = pp_fake_open_memory(d);
+
+    (void)err;
+    memcpy(to, from, bytes);
+    pp_fake_shut_memory(d, was_open);
+    return PP_OK;
+}
+
+/* Caller holds the lock. */
+static void append(struct pp_backend_device *d, pp_stream_id s, struct node node)
+{
+    struct stream *stream = &d->streams[s];
+
+    assert(s >= 0 && s < d->options.streams);
+    node.issued = ++d->issued;
+    *PP_PUSH(d->arena, stream->nodes, stream->count, stream->capacity) = node;
+}
+
+static void fake_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
+                        void *argument)
+{
+    struct stream *stream = &d->streams[s];
+
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
+    *PP_PUSH(d->arena, stream->spans, stream->launches, stream->span_capacity) =
+        (struct pp_span){NAN, NAN};
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
+{
+    assert(event >= 0 && event < d->options.events);
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_RECORD, .event = event});
+    if (d->events[event].recorder == NOBODY) {
+        d->events[event].recorder = s;
+    } else {
+        d->twice = event;
+        d->twice_streams[0] = d->events[event].recorder;
+        d->twice_streams[1] = s;
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static bool fake_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
+{
+    assert(event >= 0 && event < d->options.events);
+    if (atomic_load(&d->is_cancelled))
+        return false;
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_WAIT, .event = event});
+    pthread_mutex_unlock(&d->lock);
+    return true;
+}
+
+static enum pp_status fake_finish(struct pp_backend_device *d, struct pp_error *err)
+{
+    const enum pp_status status = atomic_load(&d->is_cancelled) ? PP_OK : pp_fake_run(d, err);
+
+    d->step++;
+    return atomic_load(&d->is_cancelled) ? pp_error_set(err, PP_EFAIL, "the step was cancelled")
+                                         : status;
+}
+
+static void fake_cancel(struct pp_backend_device *d)
+{
+    atomic_store(&d->is_cancelled, true);
+}
+
+static struct pp_span fake_span(const struct pp_backend_device *device, pp_stream_id stream, int k)
+{
+    const struct stream *of = &device->streams[stream];
+
+    return k < of->launches ? of->spans[k] : (struct pp_span){NAN, NAN};
+}
+
+const struct pp_backend pp_backend_fake = {
+    .name = "fake",
+    .summary = "host memory, in orders that are legal and unkind: finds missing waits",
+    .open = fake_open,
+    .close = fake_close,
+    .is_deferred = true,
+    .is_apart = true,
+    .alloc = pp_fake_alloc,
+    .alloc_shared = fake_alloc_shared,
+    .read = fake_copy,
+    .write = fake_copy,
+    .launch = fake_launch,
+    .host = fake_launch,
+    .record = fake_record,
+    .wait = fake_wait,
+    .begin = fake_begin,
+    .finish = fake_finish,
+    .cancel = fake_cancel,
+    .span = fake_span,
+};

@@ -1,0 +1,80 @@
+/* exec/backend/fake.h — private to exec/backend_fake*.c: what was issued in a step, and how far it
+ * has run. */
+#ifndef PP_EXEC_BACKEND_FAKE_H
+#define PP_EXEC_BACKEND_FAKE_H
+
+#include "core/arena.h"
+#include "exec/backend/backend.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum node_kind { NODE_LAUNCH, NODE_RECORD, NODE_WAIT };
+struct node {
+    enum node_kind kind;
+    pp_event_id event;    /* RECORD, WAIT */
+    uint64_t issued;      /* its number among all nodes of the step, as the host issued them */
+    pp_backend_work work; /* LAUNCH */
+    void *argument;
+};
+
+enum { NOBODY = -1 };
+struct stream {
+    struct node *nodes; /* of this step, in order */
+    int count, capacity;
+    int head;                  /* the first that is not over */
+    pp_stream_id next_waiting; /* for the same event */
+    struct pp_span *spans;     /* of each launch, NAN until it has run */
+    int launches, span_capacity, launches_over;
+};
+struct event {
+    pp_stream_id recorder; /* NOBODY until some stream has it in its list */
+    bool is_over;
+    pp_stream_id first_waiting;
+};
+
+/* Pages that the host cannot touch but while work runs, or in read and write. */
+struct fake_block {
+    void *memory;
+    size_t bytes;
+};
+struct pp_backend_device {
+    struct pp_device_options options;
+    struct pp_arena *arena; /* of this struct and the lists, which keep their size between steps */
+    struct stream *streams;
+    struct event *events;
+    pthread_mutex_t lock; /* of the lists while they are written, and of `blocks` */
+    uint64_t issued;
+    pp_event_id twice; /* an event that was recorded twice, with both streams; NOBODY */
+    pp_stream_id twice_streams[2];
+    atomic_bool is_cancelled;
+    struct fake_block *blocks;
+    int block_count, block_capacity;
+    bool is_open; /* blocks can be touched */
+
+    /* of finish */
+    uint64_t step;
+    double ran_s;           /* by the launches of this step */
+    uint64_t random, drawn; /* stream of numbers, and how many were taken */
+    pp_stream_id *ready;    /* streams whose head is a launch */
+    int ready_count;
+    pp_stream_id last; /* stream of the last launch */
+};
+
+static inline bool is_compute(const struct pp_backend_device *d, pp_stream_id s)
+{
+    return pp_device_worker_of(&d->options, s) >= 0;
+}
+
+/* backend_fake_memory.c */
+enum pp_status pp_fake_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
+                             struct pp_error *err);
+void pp_fake_free_all(struct pp_backend_device *device);
+/* Returns whether it was open before, for the second one. */
+bool pp_fake_open_memory(struct pp_backend_device *device);
+void pp_fake_shut_memory(struct pp_backend_device *device, bool was_open);
+
+/* Run the lists in the order of this step, see backend_fake_run.c. */
+enum pp_status pp_fake_run(struct pp_backend_device *device, struct pp_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* exec/backend/fake_memory.c — memory that is shut while no work runs: whoever on the host takes it
+ * for its own crashes at once, and not only where a device is at hand. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "exec/backend/fake.h"
+#include "exec/machine/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes / page + 1) * page;
+}
+
+enum pp_status pp_fake_alloc(struct pp_backend_device *d, size_t bytes, void **memory,
+                             struct pp_error *err)
+{
+    struct fake_block block = {MAP_FAILED, whole_pages(bytes)};
+
+    if (block.bytes > bytes)
+        block.memory =
+            mmap(NULL, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block.memory == MAP_FAILED)
+        return pp_error_set(err, PP_EFAIL, "not enough memory for a block of %zu bytes", bytes);
+    pp_memory_poison(block.memory, bytes);
+    mprotect(block.memory, block.bytes, PROT_NONE);
+    pthread_mutex_lock(&d->lock);
+    *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
+    pthread_mutex_unlock(&d->lock);
+    *memory = block.memory;
+    return PP_OK;
+}
+
+void pp_fake_free_all(struct pp_backend_device *d)
+{
+    for (int i = 0; i < d->block_count; i++)
+        munmap(d->blocks[i].memory, d->blocks[i].bytes);
+}
+
+static void protect_all(struct pp_backend_device *d, bool is_open)
+{
+    for (int i = 0; i < d->block_count; i++)
+        mprotect(d->blocks[i].memory, d->blocks[i].bytes,
+                 is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    d->is_open = is_open;
+}
+
+bool pp_fake_open_memory(struct pp_backend_device *d)
+{
+    const bool was_open = d->is_open;
+
+    if (!was_open)
+        protect_all(d, true);
+    return was_open;
+}
+
+void pp_fake_shut_memory(struct pp_backend_device *d, bool was_open)
+{
+    if (!was_open)
+        protect_all(d, false);
+}

@@ -1,0 +1,112 @@
+/* Names of checkpoints and of their files, and folders full of them. */
+#define _GNU_SOURCE /* O_DIRECTORY, fdopendir */
+#include "exec/checkpoint/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a folder that is being written or removed: such a name is never that of a checkpoint. */
+static const char TEMPORARY[] = ".pipeexec-tmp-";
+
+void pp_checkpoint_step_name(int step, char name[static PP_CHECKPOINT_NAME_BYTES])
+{
+    snprintf(name, PP_CHECKPOINT_NAME_BYTES, "step-%09d", step);
+}
+
+void pp_checkpoint_temporary_name(int step, char name[static PP_CHECKPOINT_NAME_BYTES])
+{
+    snprintf(name, PP_CHECKPOINT_NAME_BYTES, "%sstep-%09d", TEMPORARY, step);
+}
+
+void pp_checkpoint_layer_name(int layer, char name[static PP_CHECKPOINT_NAME_BYTES])
+{
+    snprintf(name, PP_CHECKPOINT_NAME_BYTES, "layer-%05d.bin", layer);
+}
+
+/* -1 for any other name. */
+static int step_of(const char *name)
+{
+    char again[PP_CHECKPOINT_NAME_BYTES];
+    const long step = strncmp(name, "step-", 5) == 0 ? strtol(name + 5, NULL, 10) : -1;
+
+    if (step < 0 || step > 2147483647L)
+        return -1;
+    pp_checkpoint_step_name((int)step, again);
+    return strcmp(name, again) == 0 ? (int)step : -1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+
+    return (x > y) - (x < y);
+}
+
+enum pp_status pp_checkpoint_steps(struct pp_arena *arena, const char *path, int **steps,
+                                   int *count, struct pp_error *err)
+{
+    DIR *folder = opendir(path);
+    int room = 0;
+
+    *steps = NULL;
+    *count = 0;
+    if (!folder)
+        return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", path, strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (step_of(entry->d_name) >= 0)
+            *PP_PUSH(arena, *steps, *count, room) = step_of(entry->d_name);
+    closedir(folder);
+    if (*count > 0)
+        qsort(*steps, (size_t)*count, sizeof **steps, ascending);
+    return PP_OK;
+}
+
+static DIR *open_at(int folder_fd, const char *name)
+{
+    const int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!folder && fd >= 0)
+        close(fd);
+    return folder;
+}
+
+static void empty_and_remove(int folder_fd, const char *name)
+{
+    DIR *folder = open_at(folder_fd, name);
+
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    unlinkat(folder_fd, name, AT_REMOVEDIR);
+}
+
+void pp_checkpoint_remove(int folder_fd, const char *name)
+{
+    char gone[PP_CHECKPOINT_NAME_BYTES + sizeof TEMPORARY];
+
+    snprintf(gone, sizeof gone, "%s%s", TEMPORARY, name);
+    empty_and_remove(folder_fd, gone);
+    if (renameat(folder_fd, name, folder_fd, gone) == 0)
+        empty_and_remove(folder_fd, gone);
+}
+
+void pp_checkpoint_sweep(int folder_fd)
+{
+    DIR *folder = open_at(folder_fd, ".");
+
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (strncmp(entry->d_name, TEMPORARY, sizeof TEMPORARY - 1) == 0)
+            empty_and_remove(folder_fd, entry->d_name);
+    closedir(folder);
+}

@@ -1,0 +1,142 @@
+/* exec/cuda/backend.h — private to exec/backend_cuda*.c: one GPU.
+ *
+ * A lane is a CUDA stream with what kernels need there. In serial mode one lane takes the work of
+ * all streams of the device, so that one op runs at a time; else each stream has one of its own,
+ * which for a worker of a partitioned GPU lies on its part.
+ * Whatever the mode, a stream waits for an event only once the host has recorded it: work is issued
+ * in an order in which it can run, so that streams which share a queue of the device cannot block
+ * each other. */
+#ifndef PP_EXEC_CUDA_BACKEND_H
+#define PP_EXEC_CUDA_BACKEND_H
+
+#include "exec/backend/backend.h"
+#include "exec/backend/recorded.h"
+#include "kernels/cuda/device/stream.h"
+
+#include <cuda_runtime_api.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct launch {
+    cudaEvent_t start, end;
+    cudaEvent_t *marks; /* kept as well */
+    int mark_count, marks_made, mark_capacity;
+};
+struct graph {
+    cudaGraphExec_t exec; /* NULL: not kept */
+    bool is_refused;      /* for good */
+    int marks;            /* that it passes */
+    size_t nodes;
+};
+struct lane {
+    struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
+    atomic_bool has_stream;
+    int priority; /* of the stream; lower numbers come first */
+    struct pp_backend_device *device;
+    struct launch *launch; /* that is issued now */
+    bool is_capturing;
+    cudaError_t refusal;    /* of a mark, by the capture under way */
+    pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
+    struct pp_arena *arena; /* of these lists */
+};
+struct stream {
+    struct lane *lane;
+    struct launch *launches; /* kept from step to step: only the first step makes any */
+    int made, capacity;
+    int count;            /* of this step */
+    atomic_int over;      /* the first so many of these have been seen to be over */
+    struct graph *graphs; /* by id */
+    int graph_count, graph_capacity;
+};
+struct pp_cuda_graphs {
+    bool are_on, may_mark;
+    int made, left_out;
+    int64_t nodes;
+    atomic_llong launches;
+    size_t free_bytes; /* before the first one */
+    const char *why_left, *why_not;
+};
+struct pp_backend_device {
+    struct pp_device_options options;
+    struct pp_arena *arena; /* of blocks */
+    struct lane *lanes;
+    int lane_count;
+    struct stream *streams;
+    cudaEvent_t *events; /* [options.events]; NULL in serial mode, where the host's order is all */
+    cudaEvent_t begin;   /* of the step: spans count from there */
+    cudaStream_t copies; /* read and write */
+    int gpu;
+    int priority, last_priority; /* of its streams; of those that come behind all others */
+    struct pp_recorded *recorded;
+    struct pp_cuda_graphs graphs;
+    struct pp_cuda_parts
+        *parts;               /* of the GPU, one for each worker; NULL: workers share all of it */
+    atomic_int failed;        /* cudaError_t: the first that was seen, for good */
+    atomic_bool keeps_blocks; /* to the end of the process: others may have them mapped */
+    void **blocks, **shared_blocks;
+    int block_count, block_capacity, shared_count, shared_capacity;
+};
+
+/* PP_EFAIL "cannot WHAT: NAME (description)", unless all is well. */
+enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
+/* Where nobody can be told: the first failure is kept for finish, and ends all waiting. */
+void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
+
+/* The GPU of the device is that of the calling thread from now on. */
+void pp_cuda_use(struct pp_backend_device *device);
+
+/* backend_cuda_check.c: the name of the calling thread's GPU, one text a thread; is there a driver
+ * and a GPU; can this one run the kernels? PP_EFAIL with what is missing and what to do. */
+const char *pp_cuda_about(void);
+enum pp_status pp_cuda_check(struct pp_error *err);
+enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err);
+
+/* backend_cuda_open.c */
+enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
+                            struct pp_backend_device **device, struct pp_error *err);
+void pp_cuda_close(struct pp_backend_device *device);
+/* The CUDA stream of a stream, which is made when it is first used, unless it multiplies. The
+ * device has few queues for streams, and in one with others a receive that waits for another
+ * process holds them up: so there are none but those that this process uses. */
+cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
+
+/* backend_cuda_graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
+ * makes of it; false: there is none of this id. */
+cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
+                            cudaGraph_t *graph);
+void pp_cuda_keep(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
+                  pp_backend_work work, void *argument);
+bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);
+void pp_cuda_kept(const struct pp_backend_device *device, struct pp_kept *kept);
+void pp_cuda_graphs_free(struct pp_backend_device *device);
+/* backend_cuda_trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not.
+ */
+void pp_cuda_graphs_try(struct pp_backend_device *device);
+
+/* backend_cuda_progress.c */
+int64_t pp_cuda_passed(struct pp_backend_device *device);
+
+/* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
+ * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
+enum pp_status pp_cuda_parts_make(struct pp_backend_device *device, int count,
+                                  struct pp_error *err);
+enum pp_status pp_cuda_part_stream(const struct pp_backend_device *device, int part, int priority,
+                                   cudaStream_t *stream, int *sm_count, struct pp_error *err);
+void pp_cuda_parts_free(struct pp_backend_device *device);
+
+/* backend_cuda_memory.c */
+enum pp_status pp_cuda_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
+                             struct pp_error *err);
+/* The same, for whoever gives it back with cudaFree. */
+enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
+enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *device, size_t bytes, void **memory,
+                                    struct pp_error *err);
+size_t pp_cuda_available_bytes(const struct pp_backend_device *device);
+enum pp_status pp_cuda_read(struct pp_backend_device *device, const void *from, void *to,
+                            size_t bytes, struct pp_error *err);
+enum pp_status pp_cuda_write(struct pp_backend_device *device, const void *from, void *to,
+                             size_t bytes, struct pp_error *err);
+void pp_cuda_free_all(struct pp_backend_device *device);
+
+#endif

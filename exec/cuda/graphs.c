@@ -1,0 +1,128 @@
+/* Work that is the same in every step, kept as CUDA graphs: then the host launches one graph where
+ * it would launch each kernel. A graph holds the arguments of its kernels as they were: what
+ * differs from step to step has to lie in memory.
+ *
+ * Graphs are made between steps, while the device is idle: that may take memory of the device, and
+ * so wait for all that runs, which could be a receive that waits for another process. Whatever
+ * cannot be kept is launched kernel by kernel, as ever. */
+#include "exec/cuda/backend.h"
+
+enum {
+    MOST = 8192,     /* graphs */
+    MEMORY_SHARE = 8 /* at most this part of the memory that is free before the first one */
+};
+
+static bool has_room(struct pp_cuda_graphs *graphs)
+{
+    if (graphs->made == 0)
+        graphs->free_bytes = pp_cuda_available_bytes(NULL);
+    const size_t least_bytes = graphs->free_bytes - graphs->free_bytes / MEMORY_SHARE;
+    return graphs->made < MOST && pp_cuda_available_bytes(NULL) >= least_bytes;
+}
+
+static struct graph *graph_at(struct stream *stream, int id)
+{
+    while (stream->graph_count <= id)
+        PP_PUSH(stream->lane->arena, stream->graphs, stream->graph_count, stream->graph_capacity);
+    return &stream->graphs[id];
+}
+
+cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
+                            cudaGraph_t *graph)
+{
+    const cudaStream_t stream = lane->cuda.stream;
+    const cudaError_t begun = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+
+    *graph = NULL;
+    if (begun != cudaSuccess)
+        return begun;
+    lane->is_capturing = true;
+    lane->refusal = cudaSuccess;
+    work(lane->device->options.kernels, &lane->cuda, argument);
+    lane->is_capturing = false;
+    const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, graph);
+    const cudaError_t first = lane->refusal != cudaSuccess ? lane->refusal : launched;
+    return first != cudaSuccess ? first : ended;
+}
+
+/* Nothing of the device has failed when a graph is refused. */
+static cudaError_t make(struct lane *lane, pp_backend_work work, void *argument, struct graph *made)
+{
+    cudaGraph_t graph;
+    cudaError_t code = pp_cuda_capture(lane, work, argument, &graph);
+
+    if (code == cudaSuccess)
+        code = cudaGraphGetNodes(graph, NULL, &made->nodes);
+    if (code == cudaSuccess)
+        code = cudaGraphInstantiate(&made->exec, graph, 0);
+    if (code == cudaSuccess)
+        code = cudaGraphUpload(made->exec, lane->cuda.stream);
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (code != cudaSuccess && made->exec) {
+        cudaGraphExecDestroy(made->exec);
+        made->exec = NULL;
+    }
+    cudaGetLastError();
+    return code;
+}
+
+void pp_cuda_keep(struct pp_backend_device *d, pp_stream_id s, int id, int k, pp_backend_work work,
+                  void *argument)
+{
+    struct stream *stream = &d->streams[s];
+    struct lane *lane = stream->lane;
+    struct pp_cuda_graphs *graphs = &d->graphs;
+
+    pp_cuda_use(d);
+    if (!graphs->are_on || (k >= 0 && !graphs->may_mark) || k >= stream->count ||
+        atomic_load(&d->failed) != cudaSuccess || !pp_cuda_stream_of(d, s))
+        return;
+    pthread_mutex_lock(&lane->lock);
+    struct graph *graph = graph_at(stream, id);
+    if (!graph->exec && !graph->is_refused) {
+        lane->launch = k >= 0 ? &stream->launches[k] : NULL;
+        if (lane->launch)
+            lane->launch->mark_count = 0;
+        const cudaError_t code =
+            has_room(graphs) ? make(lane, work, argument, graph) : cudaErrorMemoryAllocation;
+        graph->is_refused = code != cudaSuccess;
+        if (graph->is_refused && !graphs->why_left)
+            graphs->why_left = cudaGetErrorName(code);
+        graph->marks = lane->launch ? lane->launch->mark_count : 0;
+        graphs->made += !graph->is_refused;
+        graphs->left_out += graph->is_refused;
+        graphs->nodes += graph->is_refused ? 0 : (int64_t)graph->nodes;
+    }
+    pthread_mutex_unlock(&lane->lock);
+}
+
+bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
+{
+    struct lane *lane = stream->lane;
+
+    if (id < 0 || id >= stream->graph_count || !stream->graphs[id].exec)
+        return false;
+    launch->mark_count = stream->graphs[id].marks;
+    pp_cuda_note(lane->device, cudaGraphLaunch(stream->graphs[id].exec, lane->cuda.stream));
+    atomic_fetch_add_explicit(&lane->device->graphs.launches, 1, memory_order_relaxed);
+    return true;
+}
+
+void pp_cuda_kept(const struct pp_backend_device *d, struct pp_kept *kept)
+{
+    *kept = (struct pp_kept){.count = d->graphs.made,
+                             .left_out = d->graphs.left_out,
+                             .kernels = d->graphs.nodes,
+                             .launches = atomic_load(&d->graphs.launches),
+                             .why_left = d->graphs.why_left,
+                             .why_not = d->graphs.why_not};
+}
+
+void pp_cuda_graphs_free(struct pp_backend_device *d)
+{
+    for (int s = 0; d->streams && s < d->options.streams; s++)
+        for (int id = 0; id < d->streams[s].graph_count; id++)
+            if (d->streams[s].graphs[id].exec)
+                cudaGraphExecDestroy(d->streams[s].graphs[id].exec);
+}

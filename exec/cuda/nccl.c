@@ -1,0 +1,94 @@
+/* NCCL on the streams of the CUDA backend. */
+#define _GNU_SOURCE /* setenv */
+#include "exec/cuda/backend.h"
+#include "exec/nccl/calls.h"
+
+#include <stdlib.h>
+
+/* What work gets is the first member of a lane. */
+static cudaStream_t stream_of(void *stream)
+{
+    return ((const struct pp_cuda_stream *)stream)->stream;
+}
+
+/* The first call of CUDA in a run with NCCL. A kernel that is loaded at its first launch may hold
+ * up the host until the device has ended all that it does, also a receive whose sender waits for
+ * this launch: so kernels are loaded when CUDA starts, unless the environment says otherwise. */
+static enum pp_status nccl_check(struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_nccl_library *library;
+
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    PP_TRY(pp_cuda_check(err));
+    return pp_nccl_load(scratch, &library, err);
+}
+
+static enum pp_status nccl_place(struct pp_backend_device *d, struct pp_nccl_place *place,
+                                 struct pp_error *err)
+{
+    *place = (struct pp_nccl_place){.host = ""};
+    pp_nccl_find_host(place);
+    return pp_cuda_try(cudaDeviceGetPCIBusId(place->gpu, sizeof place->gpu, d->gpu),
+                       "ask where the GPU is", err);
+}
+
+static enum pp_status nccl_open(struct pp_arena *arena, struct pp_backend_device *d,
+                                const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
+                                struct pp_nccl **nccl, struct pp_error *err)
+{
+    const struct pp_nccl_library *library;
+    void *scratch;
+
+    pp_nccl_prepare(places, plan->processes, plan->process);
+    PP_TRY(pp_nccl_load(arena, &library, err));
+    pp_cuda_use(d);
+    PP_TRY(pp_cuda_alloc(d, PP_NCCL_SCRATCH_BYTES, &scratch, err));
+    return pp_nccl_open(arena, library, plan, d->copies, scratch, nccl, err);
+}
+
+static enum pp_status nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
+                                void *stream, struct pp_error *err)
+{
+    return pp_nccl_send(nccl, channel, buffer, bytes, stream_of(stream), err);
+}
+
+static enum pp_status nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
+                                void *stream, struct pp_error *err)
+{
+    return pp_nccl_recv(nccl, channel, buffer, bytes, stream_of(stream), err);
+}
+
+static enum pp_status nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
+                               enum pp_nccl_type type, void *stream, struct pp_error *err)
+{
+    return pp_nccl_sum(nccl, group, buffer, count, type, stream_of(stream), err);
+}
+
+static enum pp_status nccl_reduce(struct pp_nccl *nccl, int group,
+                                  const struct pp_nccl_piece *pieces, int count,
+                                  enum pp_nccl_type type, void *stream, struct pp_error *err)
+{
+    return pp_nccl_reduce(nccl, group, pieces, count, type, stream_of(stream), err);
+}
+
+static enum pp_status nccl_broadcast(struct pp_nccl *nccl, int group,
+                                     const struct pp_nccl_piece *pieces, int count, void *stream,
+                                     struct pp_error *err)
+{
+    return pp_nccl_broadcast(nccl, group, pieces, count, stream_of(stream), err);
+}
+
+const struct pp_nccl_calls pp_cuda_nccl_calls = {
+    .check = nccl_check,
+    .place = nccl_place,
+    .open = nccl_open,
+    .send = nccl_send,
+    .recv = nccl_recv,
+    .sum = nccl_sum,
+    .reduce = nccl_reduce,
+    .broadcast = nccl_broadcast,
+    .look = pp_nccl_check,
+    .close = pp_nccl_close,
+    .give_up = pp_nccl_abort,
+};

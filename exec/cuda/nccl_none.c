@@ -1,0 +1,11 @@
+/* Where CUDA is built without NCCL: nothing behind the check is called. */
+#include "exec/nccl/calls.h"
+
+static enum pp_status nccl_check(struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL,
+                        "--transport nccl: this build has no NCCL, as nccl.h was not beside the "
+                        "headers of CUDA");
+}
+
+const struct pp_nccl_calls pp_cuda_nccl_calls = {.check = nccl_check};

@@ -1,0 +1,196 @@
+/* All that a machine needs of a GPU beside its memory, made before the first step. */
+#include "exec/cuda/backend.h"
+#include "kernels/cuda/gemm/plans.h"
+
+enum { WORKSPACE_BYTES = 32 << 20 };
+
+/* cuBLASLt wants no more than it is offered; streams that only move data get nothing. */
+static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, struct pp_error *err)
+{
+    const cublasStatus_t status = cublasLtCreate(&cuda->blas);
+
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return pp_error_set(err, PP_EFAIL, "cannot start cuBLASLt: %s",
+                            cublasLtGetStatusName(status));
+    cuda->plans = pp_cuda_plans_create();
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&cuda->sm_count, cudaDevAttrMultiProcessorCount, gpu),
+                       "ask how large the GPU is", err));
+    PP_TRY(pp_cuda_take(WORKSPACE_BYTES, &cuda->workspace, err));
+    cuda->workspace_bytes = WORKSPACE_BYTES;
+    return PP_OK;
+}
+
+/* Blocks of a stream that comes behind others wait while these have any. The usual priority is the
+ * lowest there is: so it is the others that have a higher one, the next; the highest is left to
+ * what must get through whatever they wait for (exec/cuda/ipc.c). Lower numbers come first. */
+static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_error *err)
+{
+    int greatest;
+
+    if (d->options.weights <= 0)
+        return PP_OK;
+    PP_TRY(pp_cuda_try(cudaDeviceGetStreamPriorityRange(&d->last_priority, &greatest),
+                       "ask for the priorities of streams", err));
+    d->priority = d->last_priority - 1 > greatest ? d->last_priority - 1 : greatest;
+    return PP_OK;
+}
+
+static cudaError_t make_stream(struct lane *lane)
+{
+    const cudaError_t code =
+        cudaStreamCreateWithPriority(&lane->cuda.stream, cudaStreamNonBlocking, lane->priority);
+
+    atomic_store(&lane->has_stream, code == cudaSuccess);
+    return code;
+}
+
+cudaStream_t pp_cuda_stream_of(struct pp_backend_device *d, pp_stream_id s)
+{
+    struct lane *lane = d->streams[s].lane;
+
+    if (atomic_load(&lane->has_stream))
+        return lane->cuda.stream;
+    pthread_mutex_lock(&lane->lock);
+    if (!atomic_load(&lane->has_stream))
+        pp_cuda_note(d, make_stream(lane));
+    pthread_mutex_unlock(&lane->lock);
+    return lane->cuda.stream;
+}
+
+/* Streams that only move data share all of the GPU with everybody. */
+static enum pp_status make_lane(struct pp_backend_device *d, int index, struct pp_error *err)
+{
+    struct lane *lane = &d->lanes[index];
+    const int worker = pp_device_worker_of(&d->options, index);
+    const bool multiplies = worker >= 0 && (d->options.worker < 0 || d->options.worker == worker);
+
+    lane->device = d;
+    lane->priority = worker >= 0 && index >= d->options.workers ? d->last_priority : d->priority;
+    lane->arena = pp_arena_create();
+    pthread_mutex_init(&lane->lock, NULL);
+    if (multiplies)
+        PP_TRY(make_multiplier(&lane->cuda, d->gpu, err));
+    if (multiplies && d->parts) {
+        PP_TRY(pp_cuda_part_stream(d, worker, lane->priority, &lane->cuda.stream,
+                                   &lane->cuda.sm_count, err));
+        atomic_store(&lane->has_stream, true);
+        return PP_OK;
+    }
+    return multiplies ? pp_cuda_try(make_stream(lane), "make a CUDA stream", err) : PP_OK;
+}
+
+static enum pp_status make_events(struct pp_backend_device *d, struct pp_error *err)
+{
+    d->events = PP_ARRAY(d->arena, cudaEvent_t, d->options.events + 1);
+    for (int e = 0; e < d->options.events; e++)
+        PP_TRY(pp_cuda_try(cudaEventCreateWithFlags(&d->events[e], cudaEventDisableTiming),
+                           "make a CUDA event", err));
+    return PP_OK;
+}
+
+/* Processes of one host take their GPUs in turn. */
+static enum pp_status choose_gpu(struct pp_backend_device *d, struct pp_error *err)
+{
+    int gpus = 0;
+
+    PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
+    d->gpu = d->options.place % gpus;
+    PP_TRY(pp_cuda_check_gpu(d->gpu, err));
+    return pp_cuda_try(cudaSetDevice(d->gpu), "use the GPU", err);
+}
+
+static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
+{
+    const struct pp_device_options *o = &d->options;
+    const bool is_serial = o->mode == PP_DEVICE_SERIAL;
+
+    PP_TRY(choose_gpu(d, err));
+    PP_TRY(pp_cuda_try(cudaEventCreate(&d->begin), "make a CUDA event", err));
+    PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking),
+                       "make a CUDA stream", err));
+    if (o->mode == PP_DEVICE_PARTITION)
+        PP_TRY(pp_cuda_parts_make(d, o->parts > 0 ? o->parts : o->workers, err));
+    PP_TRY(choose_priorities(d, err));
+    const int lanes = is_serial ? 1 : o->streams;
+    d->lanes = PP_ARRAY(d->arena, struct lane, lanes);
+    while (d->lane_count < lanes)
+        PP_TRY(make_lane(d, d->lane_count++, err));
+    d->streams = PP_ARRAY(d->arena, struct stream, d->options.streams);
+    for (int s = 0; s < d->options.streams; s++)
+        d->streams[s].lane = &d->lanes[is_serial ? 0 : s];
+    if (o->keeps)
+        pp_cuda_graphs_try(d);
+    return is_serial ? PP_OK : make_events(d, err);
+}
+
+enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
+                            struct pp_backend_device **device, struct pp_error *err)
+{
+    PP_TRY(pp_cuda_check(err));
+    struct pp_backend_device *d = PP_NEW(arena, struct pp_backend_device);
+    d->options = *options;
+    d->arena = pp_arena_create();
+    d->recorded = pp_recorded_create(d->arena, options->events);
+    const enum pp_status status = make(d, err);
+    if (status != PP_OK) {
+        pp_cuda_close(d);
+        return status;
+    }
+    *device = d;
+    return PP_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------*/
+
+static void forget_event(cudaEvent_t event)
+{
+    if (event)
+        cudaEventDestroy(event);
+}
+
+static void forget_launches(const struct stream *stream)
+{
+    for (int k = 0; k < stream->made; k++) {
+        const struct launch *launch = &stream->launches[k];
+
+        forget_event(launch->start);
+        forget_event(launch->end);
+        for (int j = 0; j < launch->marks_made; j++)
+            forget_event(launch->marks[j]);
+    }
+}
+
+static void forget_lane(struct lane *lane)
+{
+    if (lane->cuda.blas)
+        cublasLtDestroy(lane->cuda.blas);
+    pp_cuda_plans_destroy(lane->cuda.plans);
+    cudaFree(lane->cuda.workspace);
+    if (lane->cuda.stream)
+        cudaStreamDestroy(lane->cuda.stream);
+    pp_arena_destroy(lane->arena);
+    pthread_mutex_destroy(&lane->lock);
+}
+
+/* Also of a device that is half made, or has failed: then CUDA refuses, and the driver cleans up.
+ */
+void pp_cuda_close(struct pp_backend_device *d)
+{
+    if (!d)
+        return;
+    cudaSetDevice(d->gpu);
+    cudaDeviceSynchronize();
+    pp_cuda_graphs_free(d);
+    for (int s = 0; d->streams && s < d->options.streams; s++)
+        forget_launches(&d->streams[s]);
+    for (int e = 0; d->events && e < d->options.events; e++)
+        forget_event(d->events[e]);
+    forget_event(d->begin);
+    if (d->copies)
+        cudaStreamDestroy(d->copies);
+    for (int i = 0; i < d->lane_count; i++)
+        forget_lane(&d->lanes[i]);
+    pp_cuda_parts_free(d);
+    pp_cuda_free_all(d);
+    pp_arena_destroy(d->arena);
+}

@@ -1,0 +1,132 @@
+/* What graphs of this driver and device do, tried when the device is opened: a graph has to run at
+ * all, on the multiprocessors of the stream that it was captured from, and events within it have to
+ * tell times. Where it does not, work is launched kernel by kernel. */
+#include "exec/cuda/backend.h"
+#include "kernels/cuda/device/multiprocessors.h"
+
+#include <string.h>
+
+enum { NUMBERS = 1024, BLOCKS = 16 /* of each multiprocessor */ };
+
+struct trial {
+    struct lane *lane;
+    cudaEvent_t begin, end;
+    int *seen; /* [2][NUMBERS], shared */
+    int blocks;
+};
+
+static void note(const struct trial *t, bool is_captured)
+{
+    pp_cuda_note_multiprocessors(t->lane->cuda.stream, t->blocks, NUMBERS,
+                                 t->seen + (is_captured ? NUMBERS : 0));
+}
+
+static void note_between_marks(const struct pp_kernels *k, void *stream, void *trial)
+{
+    const struct trial *t = trial;
+    struct lane *lane = stream;
+
+    (void)k;
+    lane->refusal = cudaEventRecordWithFlags(t->begin, lane->cuda.stream, cudaEventRecordExternal);
+    note(t, true);
+    if (lane->refusal == cudaSuccess)
+        lane->refusal =
+            cudaEventRecordWithFlags(t->end, lane->cuda.stream, cudaEventRecordExternal);
+}
+
+static void note_alone(const struct pp_kernels *k, void *stream, void *trial)
+{
+    (void)k;
+    (void)stream;
+    note(trial, true);
+}
+
+static cudaError_t run_graph(struct trial *t, pp_backend_work work)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph;
+    cudaError_t code = pp_cuda_capture(t->lane, work, t, &graph);
+
+    if (code == cudaSuccess)
+        code = cudaGraphInstantiate(&exec, graph, 0);
+    if (code == cudaSuccess)
+        code = cudaGraphLaunch(exec, t->lane->cuda.stream);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize(t->lane->cuda.stream);
+    if (exec)
+        cudaGraphExecDestroy(exec);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return code;
+}
+
+static bool has_times(const struct trial *t)
+{
+    float ms = -1;
+
+    const bool has = cudaEventElapsedTime(&ms, t->begin, t->end) == cudaSuccess && ms >= 0;
+    cudaGetLastError(); /* told here */
+    return has;
+}
+
+/* Some, and none that a launch without a graph does not get. */
+static bool stays(const struct trial *t)
+{
+    int own = 0, others = 0;
+
+    for (int k = 0; k < NUMBERS; k++) {
+        own += t->seen[k] && t->seen[NUMBERS + k];
+        others += !t->seen[k] && t->seen[NUMBERS + k];
+    }
+    return own > 0 && others == 0;
+}
+
+static void judge(struct pp_backend_device *d, struct trial *t)
+{
+    struct pp_cuda_graphs *graphs = &d->graphs;
+    cudaError_t code = cudaErrorUnknown;
+
+    memset(t->seen, 0, sizeof(int) * 2 * NUMBERS);
+    note(t, false);
+    if (cudaStreamSynchronize(t->lane->cuda.stream) != cudaSuccess)
+        return;
+    if (graphs->may_mark)
+        code = run_graph(t, note_between_marks);
+    graphs->may_mark = code == cudaSuccess && has_times(t);
+    if (code != cudaSuccess)
+        code = run_graph(t, note_alone);
+    if (code != cudaSuccess)
+        graphs->why_not = pp_arena_printf(
+            d->arena, "this driver refuses to record or to run them (%s)", cudaGetErrorName(code));
+    else if (d->parts && !stays(t))
+        graphs->why_not = "with this driver they leave the part of the GPU that a rank has";
+}
+
+void pp_cuda_graphs_try(struct pp_backend_device *d)
+{
+    struct pp_cuda_graphs *graphs = &d->graphs;
+    int multiprocessors = 1;
+    struct trial t = {0};
+
+    graphs->may_mark = true;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, d->gpu);
+    t.blocks = BLOCKS * multiprocessors;
+    if (cudaEventCreate(&t.begin) != cudaSuccess || cudaEventCreate(&t.end) != cudaSuccess ||
+        cudaHostAlloc((void **)&t.seen, sizeof(int) * 2 * NUMBERS, cudaHostAllocMapped) !=
+            cudaSuccess)
+        graphs->why_not = "there is no memory to try them";
+    for (int i = 0; i < d->lane_count && i < d->options.workers && !graphs->why_not; i++) {
+        t.lane = &d->lanes[i];
+        if (atomic_load(&t.lane->has_stream))
+            judge(d, &t);
+        if (!d->parts && atomic_load(&t.lane->has_stream))
+            break; /* all are alike */
+    }
+    graphs->are_on = !graphs->why_not;
+    if (t.begin)
+        cudaEventDestroy(t.begin);
+    if (t.end)
+        cudaEventDestroy(t.end);
+    cudaFreeHost(t.seen);
+    cudaGetLastError();
+}

@@ -1,0 +1,88 @@
+#include "exec/host/alarm.h"
+
+#include "core/clock.h"
+#include "exec/host/futex.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { TICK_NS = 20 * 1000 * 1000 };
+static const double MOST_S = 5e-9 * TICK_NS; /* a busy machine comes late */
+
+struct pp_alarm {
+    struct pp_alarm_options options;
+    pthread_t thread;
+    atomic_uint changes; /* begun and ended so far: odd while something is under way */
+    atomic_bool is_over;
+};
+
+static void ring(const struct pp_alarm *a, double idle_s)
+{
+    struct pp_error err = {0};
+
+    pp_error_set(&err, PP_EFAIL, "%s has not got on for %.1f s (--timeout)", a->options.what,
+                 idle_s);
+    a->options.on_stuck(a->options.closure, &err);
+}
+
+static void *watch(void *alarm)
+{
+    struct pp_alarm *a = alarm;
+    double now_s = pp_clock_s(), idle_s = 0;
+
+    for (unsigned seen = 0; !atomic_load(&a->is_over);) {
+        const unsigned changes = atomic_load(&a->changes);
+
+        idle_s = changes == seen && changes % 2 == 1 ? idle_s : 0;
+        seen = changes;
+        pp_futex_wait(&a->changes, seen, seen % 2 == 1 ? TICK_NS : -1);
+        idle_s += pp_clock_passed_s(&now_s, MOST_S);
+        if (seen % 2 == 1 && atomic_load(&a->changes) == seen && idle_s >= a->options.timeout_s)
+            ring(a, idle_s);
+    }
+    return NULL;
+}
+
+static void tell(struct pp_alarm *a)
+{
+    atomic_fetch_add(&a->changes, 1);
+    pp_futex_wake(&a->changes);
+}
+
+static void destroy(void *alarm)
+{
+    struct pp_alarm *a = alarm;
+
+    atomic_store(&a->is_over, true);
+    tell(a);
+    pthread_join(a->thread, NULL);
+}
+
+enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_options *options,
+                               struct pp_alarm **alarm, struct pp_error *err)
+{
+    struct pp_alarm *a = PP_NEW(arena, struct pp_alarm);
+
+    *alarm = NULL;
+    a->options = *options;
+    if (!(options->timeout_s > 0) || !options->on_stuck)
+        return PP_OK;
+    if (pthread_create(&a->thread, NULL, watch, a) != 0)
+        return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after %s",
+                            options->what);
+    pp_arena_defer(arena, destroy, a);
+    *alarm = a;
+    return PP_OK;
+}
+
+void pp_alarm_begin(struct pp_alarm *alarm)
+{
+    if (alarm)
+        tell(alarm);
+}
+
+void pp_alarm_end(struct pp_alarm *alarm)
+{
+    if (alarm)
+        tell(alarm);
+}

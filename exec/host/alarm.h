@@ -1,0 +1,24 @@
+/* exec/host/alarm.h — somebody who looks on while one thread waits for a device that may never
+ * answer: it cannot be waked, so its process is ended. */
+#ifndef PP_EXEC_HOST_ALARM_H
+#define PP_EXEC_HOST_ALARM_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+struct pp_alarm;
+struct pp_alarm_options {
+    const char *what; /* "WHAT has not got on for ... s" */
+    double timeout_s; /* of what is under way without end; 0: never */
+    /* Called by a thread beside: ends the process. NULL: never. */
+    void (*on_stuck)(void *closure, const struct pp_error *err);
+    void *closure;
+};
+/* PP_EFAIL where the system gives no thread. Ends with the arena. */
+enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_options *options,
+                               struct pp_alarm **alarm, struct pp_error *err);
+/* By the thread that waits; NULL: nobody looks on. */
+void pp_alarm_begin(struct pp_alarm *alarm);
+void pp_alarm_end(struct pp_alarm *alarm);
+
+#endif

@@ -1,0 +1,18 @@
+/* exec/host/host.h — what this machine has left for us. */
+#ifndef PP_EXEC_HOST_HOST_H
+#define PP_EXEC_HOST_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Cores that this process may run on; at least 1. */
+int pp_host_cores(void);
+/* Memory that can be taken without swapping: the kernel's own estimate, or less where the control
+ * group (versions 1 and 2) or the address space (ulimit -v) of this process is limited. SIZE_MAX
+ * where nothing can be found out. */
+size_t pp_host_available_bytes(void);
+/* CPU time of the calling thread. */
+int64_t pp_host_thread_ns(void);
+double pp_host_thread_s(void);
+
+#endif

@@ -1,0 +1,203 @@
+/* Before the first step: every compute instruction gets its work, granule by granule, with the
+ * addresses of everything it reads and writes. Where a tensor lies follows from the program alone:
+ *
+ *   input of F      buffer of the RECV that brings it, or the edge of the stage before on this rank
+ *   output of F     buffer of the SEND that takes it, or the own edge
+ *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
+ *   kept, saved     slot of the F; where an R refills it, kept in the F's, saved in the R's */
+#include "exec/machine/parts.h"
+#include "schedules/evaluate/weight_lane.h"
+
+#include <string.h>
+
+enum { AT_F, AT_R, AT_RECV_F, AT_RECV_B, AT_SEND_F, AT_SEND_B, TABLES };
+
+struct binder {
+    struct pp_machine *m;
+    const struct pp_program *p;
+    const int8_t *class_of;
+    int32_t *at[TABLES]; /* [cell]: 1 + instruction, 0 = none */
+    size_t *loss_at;     /* [rank]: bytes handed out */
+};
+
+static size_t cell(const struct pp_program *p, int stage, int granule, int split)
+{
+    const size_t granules = (size_t)p->micro_batches * (size_t)p->granules;
+
+    return ((size_t)stage * granules + (size_t)granule) * (size_t)p->splits + (size_t)split;
+}
+
+static void note_all(struct binder *b)
+{
+    static const int8_t TABLE_OF[PP_OP_KINDS] = {
+        [PP_F] = AT_F + 1,           [PP_R] = AT_R + 1,           [PP_RECV_F] = AT_RECV_F + 1,
+        [PP_RECV_B] = AT_RECV_B + 1, [PP_SEND_F] = AT_SEND_F + 1, [PP_SEND_B] = AT_SEND_B + 1,
+    };
+    const struct pp_program *p = b->p;
+
+    for (int t = 0; t < TABLES; t++)
+        b->at[t] = PP_ARRAY(b->m->arena, int32_t, cell(p, p->stages, 0, 0) + 1);
+    for (int i = 0; i < pp_program_size(p); i++)
+        for (int g = p->mb[i]; TABLE_OF[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
+            b->at[TABLE_OF[p->kind[i]] - 1][cell(p, p->stage[i], g, p->split[i])] = i + 1;
+}
+
+/* Address of the slot of instruction i. */
+void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int i,
+                     const int8_t *class_of)
+{
+    return w->block + m->layout[w->rank].offset[class_of[i]][m->p->slot[i]];
+}
+
+/* Granule g in the slot of the instruction that table `t` has for the cell; NULL when none. */
+static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, int stage, int g,
+                     int split)
+{
+    const int i =
+        stage >= 0 && stage < b->p->stages ? b->at[t][cell(b->p, stage, g, split)] - 1 : -1;
+
+    if (i < 0)
+        return NULL;
+    const size_t pitch =
+        pp_slot_pitch(b->m->options.stages[stage], (enum pp_slot_class)b->class_of[i], t == AT_R);
+    return (char *)pp_bind_buffer(b->m, w, i, b->class_of) + (size_t)(g - b->p->mb[i]) * pitch;
+}
+
+static bool is_refilled(const struct binder *b, int stage, int g, int split)
+{
+    return b->at[AT_R][cell(b->p, stage, g, split)] > 0;
+}
+
+/* saved of the cell; of an F that only keeps, what it may use meanwhile. Where an R fills saved
+ * again but the F has a place for it, because of another granule, the F uses that. */
+static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
+                      int split)
+{
+    const struct pp_stage *s = b->m->options.stages[stage];
+    const int f = b->at[AT_F][cell(b->p, stage, g, split)] - 1;
+
+    if (kind != PP_F && is_refilled(b, stage, g, split))
+        return slot_at(b, w, AT_R, stage, g, split);
+    if (b->class_of[f] != PP_SLOT_KEPT)
+        return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
+    return w->block + b->m->layout[w->rank].transient_offset +
+           (size_t)(g - b->p->mb[f]) * s->saved_bytes;
+}
+
+static char *edge_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
+{
+    return slot_at(b, w, AT_F, stage, g, split) + b->m->options.stages[stage]->edge_offset;
+}
+
+static void bind_forward(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
+                         struct pp_stage_work *work)
+{
+    const struct pp_stage_shape *shape = &work->stage->shape;
+
+    work->in = slot_at(b, w, AT_RECV_F, op->stage, g, op->split);
+    if (!work->in && !shape->has_embedding)
+        work->in = edge_of(b, w, op->stage - 1, g, op->split);
+    work->out = slot_at(b, w, AT_SEND_F, op->stage, g, op->split);
+    if (!work->out && !shape->has_head)
+        work->out = edge_of(b, w, op->stage, g, op->split);
+    if (!shape->has_head || op->kind != PP_F)
+        return;
+    work->loss =
+        (double *)(void *)(w->block + b->m->layout[w->rank].loss_offset + b->loss_at[w->rank]);
+    b->loss_at[w->rank] += sizeof(double) * (size_t)shape->rows * (size_t)shape->tokens;
+}
+
+static void bind_backward(const struct binder *b, struct pp_worker *w, const struct pp_op *op,
+                          int g, struct pp_stage_work *work)
+{
+    const struct pp_stage_shape *shape = &work->stage->shape;
+
+    work->grad_in = slot_at(b, w, AT_RECV_B, op->stage, g, op->split);
+    if (!work->grad_in && !shape->has_head)
+        work->grad_in = edge_of(b, w, op->stage, g, op->split);
+    work->grad_out = slot_at(b, w, AT_SEND_B, op->stage, g, op->split);
+    if (!work->grad_out && !shape->has_embedding)
+        work->grad_out = edge_of(b, w, op->stage - 1, g, op->split);
+}
+
+static const struct {
+    pp_stage_call run;
+    void (*bind)(const struct binder *, struct pp_worker *, const struct pp_op *, int,
+                 struct pp_stage_work *);
+} CALLS[PP_OP_KINDS] = {
+    [PP_F] = {pp_stage_forward, bind_forward},     [PP_R] = {pp_stage_recompute, NULL},
+    [PP_I] = {pp_stage_input_grad, bind_backward}, [PP_W] = {pp_stage_weight_grad, NULL},
+    [PP_B] = {pp_stage_backward, bind_backward},
+};
+
+/* First sample of a granule in the step. */
+static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
+{
+    const struct pp_batch *batch = m->options.batch;
+    const int rows = batch->mbs / batch->granules;
+
+    return (int64_t)replica * batch->micro_batches * batch->mbs + (int64_t)granule * rows;
+}
+
+static void bind_work(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
+                      bool is_beside, struct pp_bound_call *call, struct pp_stage_work *work)
+{
+    struct pp_machine *m = b->m;
+    const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
+    const int64_t sample = sample_of(m, w->replica, g);
+    const int seq = chunk->stage->net->seq;
+    void **saved = PP_ARRAY(m->arena, void *, op->split + 1);
+
+    for (int split = 0; split <= op->split; split++)
+        saved[split] = saved_of(b, w, op->kind, op->stage, g, split);
+    *work = (struct pp_stage_work){
+        .stage = chunk->stage,
+        .weights = chunk->state.weights,
+        .grads = {.is_exact = m->options.recipe->is_exact,
+                  .sum = chunk->state.sum,
+                  .fixed = chunk->state.fixed,
+                  .scratch = w->block + (is_beside ? m->layout[w->rank].weights_offset
+                                                   : m->layout[w->rank].tensor_offset),
+                  .status = w->status},
+        .split = op->split,
+        .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
+        .saved = saved,
+        .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
+        .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
+        .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
+        .scratch = is_beside ? NULL : w->block + m->layout[w->rank].scratch_offset,
+    };
+    call->run = CALLS[op->kind].run;
+    if (CALLS[op->kind].bind)
+        CALLS[op->kind].bind(b, w, op, g, work);
+}
+
+static void bind_worker(const struct binder *b, struct pp_worker *w)
+{
+    const struct pp_program *p = b->p;
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+        const struct pp_op op = pp_program_op(p, i);
+        struct pp_bound_call *call = &b->m->calls[pp_row(b->m, i, w->replica)];
+
+        if (!CALLS[op.kind].run)
+            continue;
+        call->count = op.granules;
+        call->works = PP_ARRAY(b->m->arena, struct pp_stage_work, op.granules);
+        for (int k = 0; k < op.granules; k++)
+            bind_work(b, w, &op, op.mb + k, pp_weight_lane_has(p, i), call, &call->works[k]);
+    }
+}
+
+void pp_bind_calls(struct pp_machine *m)
+{
+    struct binder b = {.m = m, .p = m->p, .class_of = pp_slot_classes(m->arena, m->p)};
+
+    note_all(&b);
+    m->calls = PP_ARRAY(m->arena, struct pp_bound_call, (size_t)m->size * (size_t)m->replicas);
+    b.loss_at = PP_ARRAY(m->arena, size_t, m->p->ranks);
+    for (int k = 0; k < m->worker_count; k++) {
+        b.loss_at[m->workers[k].rank] = 0;
+        bind_worker(&b, &m->workers[k]);
+    }
+}

@@ -1,0 +1,219 @@
+/* What execution asks of a program beyond what verify asks: at the last BAR of a list the gradients
+ * are complete, because their norm is taken there and every update behind it reads it. And that
+ * program and model agree: on a matrix that embedding and head share, on what is computed again. */
+#include "exec/machine/parts.h"
+
+static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
+{
+    const struct pp_op op = pp_program_op(p, i);
+
+    pp_op_print(&op, pp_program_style(p), text);
+}
+
+static int last_barrier(const struct pp_program *p, int rank)
+{
+    int at = -1;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        at = p->kind[i] == PP_BAR ? i : at;
+    return at;
+}
+
+/* Makes or completes gradients. */
+static bool is_gradient(const struct pp_program *p, int i)
+{
+    const int kind = p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i];
+
+    return kind == PP_B || kind == PP_W || kind == PP_AR || kind == PP_RS;
+}
+
+enum pp_status pp_check_updates(const struct pp_program *p, struct pp_error *err)
+{
+    for (int r = 0; r < p->ranks; r++) {
+        const int barrier = last_barrier(p, r);
+
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            const bool is_early = i < barrier && p->kind[i] == PP_U,
+                       is_late = i > barrier && is_gradient(p, i);
+            char text[PP_OP_TEXT_BYTES];
+
+            if (!is_early && !is_late)
+                continue;
+            print_op(p, i, text);
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d op %d: %s stands %s the last BAR of its list, where the "
+                                "norm of all gradients is taken; move it %s",
+                                r, i - p->begin[r], text, is_early ? "before" : "behind",
+                                is_early ? "behind" : "in front");
+        }
+    }
+    return PP_OK;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------*/
+
+static bool is_tied_sum(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_AR && p->aux[i] == PP_TIED;
+}
+
+static bool is_waited(const struct pp_program *p, int rank, int post)
+{
+    for (int i = post + 1; i < p->begin[rank + 1]; i++)
+        if (p->kind[i] == PP_WAIT && p->begin[rank] + p->arg[i] == post)
+            return true;
+    return false;
+}
+
+static enum pp_status check_waits(const struct pp_program *p, int rank, struct pp_error *err)
+{
+    char text[PP_OP_TEXT_BYTES];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (!pp_op_is_collective(p->kind[i]) || is_waited(p, rank, i))
+            continue;
+        print_op(p, i, text);
+        return pp_error_set(err, PP_EPROGRAM,
+                            "rank %d op %d: nothing waits for %s; put (%s)WAIT %s", rank,
+                            i - p->begin[rank], text, text,
+                            is_gradient(p, i) ? "before the last BAR" : "at the end of its list");
+    }
+    return PP_OK;
+}
+
+static bool has_sum(const struct pp_program *p, int rank, int stage)
+{
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        if ((p->kind[i] == PP_AR || p->kind[i] == PP_RS) && p->stage[i] == stage &&
+            !is_tied_sum(p, i))
+            return true;
+    return false;
+}
+
+static bool has_tied_sum(const struct pp_program *p)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].tied)
+            return true;
+    return false;
+}
+
+/* Copies of a stage, in replicas or pipelines, have one gradient. */
+static enum pp_status check_copies(const struct pp_program *p, int replicas, struct pp_error *err)
+{
+    if (replicas * p->pipelines == 1)
+        return PP_OK;
+    for (int pipe = 0; pipe < p->pipelines; pipe++)
+        for (int stage = 0; stage < p->stages; stage++) {
+            const int rank = pp_program_rank_of(p, pipe, stage);
+
+            if (!has_sum(p, rank, stage))
+                return pp_error_set(err, PP_EPROGRAM,
+                                    "rank %d: nothing sums the gradients of stage %d, which has %d "
+                                    "copies; put %dAR and (%dAR)WAIT before the last BAR",
+                                    rank, stage, replicas * p->pipelines, stage, stage);
+        }
+    return PP_OK;
+}
+
+/* Last instruction of a kind and stage on a rank, -1 = none. */
+static int last_of(const struct pp_program *p, int rank, int kind, int stage)
+{
+    int at = -1;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        at = p->kind[i] == kind && p->stage[i] == stage ? i : at;
+    return at;
+}
+
+static int first_of(const struct pp_program *p, int rank, int kind, int stage)
+{
+    int i = p->begin[rank];
+
+    while (i < p->begin[rank + 1] && (p->kind[i] != kind || p->stage[i] != stage))
+        i++;
+    return i;
+}
+
+/* Where RS leaves a copy its share of the gradients, AG gives the others what it makes of them. */
+static enum pp_status check_gathers(const struct pp_program *p, int rank, struct pp_error *err)
+{
+    char text[PP_OP_TEXT_BYTES], update[PP_OP_TEXT_BYTES];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (p->kind[i] != PP_RS)
+            continue;
+        const int stage = p->stage[i], last = last_of(p, rank, PP_U, stage),
+                  gather = first_of(p, rank, PP_AG, stage);
+        print_op(p, i, text);
+        if (gather == p->begin[rank + 1])
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d op %d: %s leaves each copy of stage %d a share of the "
+                                "update, and nothing gathers the weights; put %dAG and (%dAG)WAIT "
+                                "behind %dU",
+                                rank, i - p->begin[rank], text, stage, stage, stage, stage);
+        if (gather > last)
+            continue;
+        print_op(p, gather, text);
+        print_op(p, last, update);
+        return pp_error_set(err, PP_EPROGRAM,
+                            "rank %d op %d: %s stands before %s, whose weights it gathers; move it "
+                            "behind",
+                            rank, gather - p->begin[rank], text, update);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_tied(const struct pp_program *p, bool is_tied, struct pp_error *err)
+{
+    const int last = p->stages - 1;
+
+    if (has_tied_sum(p) && !is_tied)
+        return pp_error_set(err, PP_EPROGRAM,
+                            "(0;%d)AR sums a matrix that embedding and head share, but the head "
+                            "of this model has its own",
+                            last);
+    if (has_tied_sum(p) || !is_tied)
+        return PP_OK;
+    for (int pipe = 0; pipe < p->pipelines; pipe++) {
+        const int first_rank = pp_program_rank_of(p, pipe, 0),
+                  last_rank = pp_program_rank_of(p, pipe, last);
+        if (first_rank != last_rank)
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d: the embedding of stage 0 is also the head of stage %d on "
+                                "rank %d, but (0;%d)AR, which sums the gradients, is missing",
+                                first_rank, last, last_rank, last);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_recomputed(const struct pp_program *p, struct pp_error *err)
+{
+    for (int rank = 0; p->splits > 1 && rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            char text[PP_OP_TEXT_BYTES];
+
+            if (p->kind[i] != PP_R)
+                continue;
+            print_op(p, i, text);
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d op %d: %s cannot compute one of %d sequence splits again "
+                                "alone: the others need what it saves",
+                                rank, i - p->begin[rank], text, p->splits);
+        }
+    return PP_OK;
+}
+
+enum pp_status pp_check_program(const struct pp_machine_options *options, struct pp_error *err)
+{
+    const struct pp_program *p = options->program;
+
+    PP_TRY(check_recomputed(p, err));
+    PP_TRY(check_tied(p, options->stages[0]->net->is_tied, err));
+    PP_TRY(check_copies(p, options->batch->replicas, err));
+    for (int rank = 0; rank < p->ranks; rank++) {
+        PP_TRY(check_waits(p, rank, err));
+        PP_TRY(check_gathers(p, rank, err));
+    }
+    return pp_check_updates(p, err);
+}

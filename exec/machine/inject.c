@@ -1,0 +1,148 @@
+#include "exec/machine/inject.h"
+
+#include "core/units.h"
+#include "exec/machine/parts.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t JUMP_PS = 1000000000000;
+
+static bool kill_self(struct pp_worker *w)
+{
+    (void)w;
+    raise(SIGKILL);
+    return false;
+}
+
+static bool stop_self(struct pp_worker *w)
+{
+    (void)w;
+    raise(SIGSTOP);
+    return true;
+}
+
+static bool hang(struct pp_worker *w)
+{
+    while (!w->machine->has_failed)
+        usleep(1000);
+    return false;
+}
+
+static bool freeze(struct pp_worker *w)
+{
+    (void)w;
+    for (;;)
+        pause();
+    return false;
+}
+
+static bool jump(struct pp_worker *w)
+{
+    atomic_fetch_add(&w->machine->clock_shift_ps, JUMP_PS);
+    return true;
+}
+
+static bool drop(struct pp_worker *w)
+{
+    if (w->machine->remote)
+        w->machine->remote->drop(w->machine);
+    return true;
+}
+
+static const struct pp_inject_kind KINDS[] = {
+    {"drop", "its connections to other ranks are closed", drop, .needs_remote = true},
+    {"freeze", "its thread never comes back from an op, whatever happens", freeze},
+    {"hang", "the rank goes no further", hang},
+    {"jump", "the clock of its process jumps ahead by 1 s", jump, .needs_remote = true,
+     .needs_wall = true},
+    {"kill", "its process is killed", kill_self},
+    {"stop", "its process is stopped", stop_self},
+};
+static const struct key {
+    const char *name;
+    size_t offset;
+    int least;
+} KEYS[] = {
+    {"rank", offsetof(struct pp_inject, rank), 0},
+    {"replica", offsetof(struct pp_inject, replica), 0},
+    {"op", offsetof(struct pp_inject, op), 0},
+    {"step", offsetof(struct pp_inject, step), 1},
+};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+enum { WORD_BYTES = 64, MOST = 1000000000 };
+
+static enum pp_status take_kind(const char *word, struct pp_inject *inject, struct pp_error *err)
+{
+    for (size_t i = 0; i < COUNT(KINDS); i++)
+        if (strcmp(word, KINDS[i].name) == 0) {
+            inject->kind = &KINDS[i];
+            return PP_OK;
+        }
+    pp_error_set(err, PP_EINVAL, "\"%s\" is none of", word);
+    for (size_t i = 0; i < COUNT(KINDS); i++)
+        pp_error_append(err, "%s %s (%s)", i ? "," : "", KINDS[i].name, KINDS[i].summary);
+    return PP_EINVAL;
+}
+
+static enum pp_status take_key(const char *word, struct pp_inject *inject, struct pp_error *err)
+{
+    for (size_t i = 0; i < COUNT(KEYS); i++) {
+        const size_t length = strlen(KEYS[i].name);
+        int64_t value;
+
+        if (strncmp(word, KEYS[i].name, length) != 0 || word[length] != ':')
+            continue;
+        PP_TRY(pp_units_parse_int(word + length + 1, KEYS[i].least, MOST, &value, err));
+        *(int *)(void *)((char *)inject + KEYS[i].offset) = (int)value;
+        return PP_OK;
+    }
+    pp_error_set(err, PP_EINVAL, "\"%s\": expected", word);
+    for (size_t i = 0; i < COUNT(KEYS); i++)
+        pp_error_append(err, "%s %s:K", i ? "," : "", KEYS[i].name);
+    return PP_EINVAL;
+}
+
+enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
+                               struct pp_error *err)
+{
+    *inject = (struct pp_inject){.step = first_step + 1};
+    for (const char *at = text ? text : ""; *(at += strspn(at, " ,"));) {
+        const size_t length = strcspn(at, " ,");
+        char word[WORD_BYTES];
+
+        if (length >= sizeof(word))
+            return pp_error_set(err, PP_EINVAL, "\"%.20s...\" is too long", at);
+        memcpy(word, at, length);
+        word[length] = '\0';
+        PP_TRY(inject->kind ? take_key(word, inject, err) : take_kind(word, inject, err));
+        at += length;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *p,
+                               int replicas, int first_step, int steps, struct pp_error *err)
+{
+    if (!inject->kind)
+        return PP_OK;
+    const int ops =
+        inject->rank < p->ranks ? p->begin[inject->rank + 1] - p->begin[inject->rank] : 0;
+    const struct {
+        const char *name;
+        int value, least, most;
+    } limits[] = {
+        {"rank", inject->rank, 0, p->ranks - 1},
+        {"replica", inject->replica, 0, replicas - 1},
+        {"op", inject->op, 0, ops - 1},
+        {"step", inject->step, first_step + 1, steps},
+    };
+
+    for (size_t i = 0; i < COUNT(limits); i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
+            return pp_error_set(err, PP_EINVAL, "%s:%d: this run has %d to %d", limits[i].name,
+                                limits[i].value, limits[i].least, limits[i].most);
+    return PP_OK;
+}

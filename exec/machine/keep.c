@@ -1,0 +1,150 @@
+/* What a device may keep: an op does the same to the same memory in every step, as slots are
+ * assigned once. So does another op of the worker that has found the same buffers. Ids on the
+ * stream of a worker, with i for an instruction's place in its list of n:
+ *
+ *   i        the first one of all that do the same
+ *   n + i    op i with marks for probes, which belong to it alone
+ *   2 n      what the worker does at its last BAR */
+#include "core/hash.h"
+#include "exec/machine/parts.h"
+
+#include <string.h>
+
+static int place_of(const struct pp_worker *w, int i)
+{
+    return i - w->machine->p->begin[w->rank];
+}
+
+static int list_length(const struct pp_worker *w)
+{
+    const struct pp_program *p = w->machine->p;
+
+    return p->begin[w->rank + 1] - p->begin[w->rank];
+}
+
+int pp_kept_bar_id(const struct pp_worker *w)
+{
+    return 2 * list_length(w);
+}
+
+int pp_kept_id(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const size_t row = pp_row(m, i, w->replica);
+
+    return m->has_probes && m->calls[row].count > 0 ? list_length(w) + place_of(w, i)
+                                                    : m->same_as[row];
+}
+
+/* ---- the same work --------------------------------------------------------------------------*/
+
+static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_work *b)
+{
+    return a->stage == b->stage && a->weights == b->weights &&
+           a->grads.is_exact == b->grads.is_exact && a->grads.sum == b->grads.sum &&
+           a->grads.fixed == b->grads.fixed && a->grads.scratch == b->grads.scratch &&
+           a->grads.status == b->grads.status && a->split == b->split && a->kept == b->kept &&
+           memcmp(a->saved, b->saved, sizeof(void *) * (size_t)(a->split + 1)) == 0 &&
+           a->in == b->in && a->out == b->out && a->grad_in == b->grad_in &&
+           a->grad_out == b->grad_out && a->ids == b->ids && a->targets == b->targets &&
+           a->loss_scale == b->loss_scale && a->loss == b->loss && a->scratch == b->scratch;
+}
+
+static bool is_same(const struct pp_bound_call *a, const struct pp_bound_call *b)
+{
+    if (a->run != b->run || a->count != b->count)
+        return false;
+    for (int g = 0; g < a->count; g++)
+        if (!is_same_work(&a->works[g], &b->works[g]))
+            return false;
+    return true;
+}
+
+static uint64_t hash_of(const struct pp_bound_call *call)
+{
+    const struct pp_stage_work *w = &call->works[0];
+    const void *const some[] = {w->stage,    w->kept, w->saved[w->split],
+                                w->in,       w->out,  w->grad_in,
+                                w->grad_out, w->ids,  w->loss};
+
+    return pp_hash(PP_HASH_OF_NOTHING, some, sizeof some);
+}
+
+/* buckets: 1 + the last instruction in each; next: likewise, before it in its bucket. */
+static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *buckets,
+                      int32_t *next)
+{
+    const struct pp_program *p = m->p;
+    const int begin = p->begin[w->rank], length = list_length(w);
+
+    memset(buckets, 0, sizeof(*buckets) * (size_t)length);
+    for (int i = begin; i < begin + length; i++) {
+        const size_t row = pp_row(m, i, w->replica);
+        const struct pp_bound_call *call = &m->calls[row];
+
+        m->same_as[row] = i - begin;
+        if (call->count == 0)
+            continue;
+        int32_t *bucket = &buckets[hash_of(call) % (uint64_t)length];
+        int other = *bucket;
+        while (other > 0 && !is_same(call, &m->calls[pp_row(m, begin + other - 1, w->replica)]))
+            other = next[other - 1];
+        if (other > 0) {
+            m->same_as[row] = other - 1;
+            continue;
+        }
+        next[i - begin] = *bucket;
+        *bucket = i - begin + 1;
+    }
+}
+
+void pp_bind_same(struct pp_machine *m)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    int32_t *buckets = PP_ARRAY(scratch, int32_t, m->size),
+            *next = PP_ARRAY(scratch, int32_t, m->size);
+
+    m->same_as = PP_ARRAY(m->arena, int32_t, (size_t)m->size * (size_t)m->replicas);
+    for (int k = 0; k < m->worker_count; k++)
+        find_same(m, &m->workers[k], buckets, next);
+}
+
+/* ---- keeping it -----------------------------------------------------------------------------*/
+
+static void keep_list(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_program *p = m->p;
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+        const size_t row = pp_row(m, i, w->replica);
+        const int id = pp_kept_id(w, i);
+        const bool has_marks = id >= list_length(w);
+
+        if (!pp_op_is_compute(p->kind[i]) || (!has_marks && id != place_of(w, i)))
+            continue;
+        const struct pp_worker_launch launch = pp_launch_of(w, i);
+        m->backend->keep(m->device, pp_stream_of(w, i), id, has_marks ? m->launch_of[row] : -1,
+                         launch.work, launch.argument);
+    }
+    m->backend->keep(m->device, w->index, pp_kept_bar_id(w), -1, pp_squares_run, (void *)w);
+}
+
+void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m, struct pp_kept *kept)
+{
+    *kept = (struct pp_kept){0};
+    if (!m->backend->kept || !m->options.keeps)
+        return;
+    m->backend->kept(m->device, kept);
+    if (kept->why_not) /* the device's text, which ends with it */
+        kept->why_not = pp_arena_strdup(arena, kept->why_not);
+}
+
+void pp_machine_keep(struct pp_machine *m)
+{
+    if (!m->options.keeps || !m->backend->keep || m->is_kept[m->has_probes])
+        return;
+    m->is_kept[m->has_probes] = true;
+    for (int k = 0; k < m->worker_count; k++)
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            keep_list(m, &m->workers[k]);
+}

@@ -1,0 +1,260 @@
+/* Times of a step whose work has run later than it was issued. On the virtual clock they follow
+ * from the durations as they were measured; on the wall clock from when each launch has run. Each
+ * process reads those of its own workers; the first one, when it has them all, makes a step of
+ * them. */
+#include "exec/machine/parts.h"
+#include "schedules/evaluate/perturb.h"
+#include "schedules/evaluate/weight_lane.h"
+
+#include <math.h>
+
+static int64_t ps_of(double s)
+{
+    return isnan(s) ? 0 : (int64_t)(s * 1e12);
+}
+
+static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const struct pp_machine_message *message =
+        &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica];
+
+    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
+}
+
+struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const int kind = m->p->kind[i];
+
+    if (pp_op_is_compute(kind))
+        return m->backend->span(m->device, pp_stream_of(w, i),
+                                m->launch_of[pp_row(m, i, w->replica)]);
+    if (!pp_op_is_collective(kind))
+        return span_of_message(m, w, i);
+    return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
+                            m->collectives[m->p->arg[i]].launch);
+}
+
+/* ---- virtual clock --------------------------------------------------------------------------*/
+
+static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    struct pp_span span = pp_span_of(m, w, i);
+    double s = span.end_s - span.start_s;
+
+    if (m->p->aux[i] == PP_FUSED_FIRST) {
+        span = pp_span_of(m, w, i + 1);
+        s += span.end_s - span.start_s;
+    }
+    return s;
+}
+
+static void note_durations(struct pp_machine *m, const struct pp_worker *w)
+{
+    const double speed = pp_speed(m, w->rank, w->replica);
+
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const bool is_run = pp_op_is_compute(m->p->kind[i]) && m->p->aux[i] != PP_FUSED_SECOND;
+
+        m->nominal_ps[at] = !is_run                    ? 0
+                            : m->options.has_durations ? pp_given_ps(m, i)
+                                                       : ps_of(seconds_of(m, w, i));
+        m->duration_ps[at] = pp_slowed_ps(m->nominal_ps[at], speed);
+    }
+}
+
+static enum pp_status play(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = pp_cell(m, 0);
+    const struct pp_eval_options options = {0};
+    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
+    struct pp_eval *plan;
+
+    PP_TRY(pp_eval_create(scratch, m->p, m->options.costs, &options, &plan, err));
+    const struct pp_times *times =
+        pp_eval_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
+    for (size_t row = 0; row < rows; row++) {
+        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
+        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
+        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
+        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
+    }
+    m->last_end_ps = m->begin_ps + times->makespan_ps;
+    return PP_OK;
+}
+
+/* ---- wall clock -----------------------------------------------------------------------------*/
+
+static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
+{
+    const size_t at = pp_cell(m, row);
+
+    m->start_ps[at] = m->device_begin_ps + ps_of(span.start_s);
+    m->end_ps[at] = m->device_begin_ps + ps_of(span.end_s);
+}
+
+static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+
+    if (m->p->aux[i] == PP_FUSED_SECOND) {
+        const size_t first = pp_cell(m, pp_row(m, i - 1, w->replica));
+        m->start_ps[at] = m->start_ps[first];
+        m->end_ps[at] = m->end_ps[first];
+        return;
+    }
+    stamp(m, row, pp_span_of(m, w, i));
+    if (m->p->aux[i] == PP_FUSED_FIRST)
+        m->end_ps[at] = m->device_begin_ps + ps_of(pp_span_of(m, w, i + 1).end_s);
+    m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a stream waits for costs it nothing but time: a post comes with the end of the op before it,
+ * a WAIT lasts until what it waits for has ended. */
+static void stamp_list(struct pp_machine *m, struct pp_worker *w)
+{
+    const struct pp_program *p = m->p;
+    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its lanes */
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const int after = pp_weight_lane_after(p, i);
+        int64_t *clock_ps = &clocks_ps[pp_weight_lane_has(p, i)];
+
+        if (after >= 0)
+            *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);
+        if (pp_op_is_compute(p->kind[i])) {
+            stamp_compute(m, w, i);
+            *clock_ps = later(*clock_ps, m->end_ps[at]);
+        } else if (p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR) {
+            const int target = p->begin[w->rank] + p->arg[i];
+            m->start_ps[at] = *clock_ps;
+            if (p->kind[i] == PP_WAIT)
+                *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
+            m->end_ps[at] = *clock_ps;
+        } else {
+            m->posted_ps[at] = *clock_ps;
+            stamp(m, pp_row(m, i, w->replica), pp_span_of(m, w, i));
+        }
+    }
+    w->clock_ps = later(clocks_ps[false], clocks_ps[true]);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* An operation of NCCL is under way on the device that comes first while it waits for the others:
+ * bytes move once all have come. By clocks that agree but for their error, so never behind the end.
+ */
+static void start_together(struct pp_machine *m, size_t at, int64_t all_ps)
+{
+    m->start_ps[at] = later(m->start_ps[at], earlier(all_ps, m->end_ps[at]));
+}
+
+static void match_side(struct pp_machine *m, size_t at, int64_t both_ps)
+{
+    m->matched_ps[at] = earlier(both_ps, m->end_ps[at]);
+    start_together(m, at, both_ps);
+}
+
+static void match_messages(struct pp_machine *m)
+{
+    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
+        const size_t send = pp_cell(m, (size_t)m->messages[k].send.row),
+                     recv = pp_cell(m, (size_t)m->messages[k].recv.row);
+        const int64_t both_ps = later(m->posted_ps[send], m->posted_ps[recv]);
+
+        match_side(m, send, both_ps);
+        match_side(m, recv, both_ps);
+    }
+}
+
+static void match_sums(struct pp_machine *m)
+{
+    for (int k = 0; k < m->p->collective_count; k++) {
+        const struct pp_machine_collective *c = &m->collectives[k];
+        int64_t all_ps = m->begin_ps;
+
+        for (int row = 0; row < c->row_count; row++)
+            all_ps = later(all_ps, m->start_ps[pp_cell(m, (size_t)c->rows[row])]);
+        for (int row = 0; row < c->row_count; row++)
+            start_together(m, pp_cell(m, (size_t)c->rows[row]), all_ps);
+    }
+}
+
+/* When the worker's next op begins, behind instruction i. */
+static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    for (i++; i < m->p->begin[w->rank + 1]; i++)
+        if (pp_op_is_compute(m->p->kind[i]))
+            return m->start_ps[pp_cell(m, pp_row(m, i, w->replica))];
+    return INT64_MAX;
+}
+
+static void leave(struct pp_machine *m, const struct pp_worker *w, size_t row, int64_t end_ps)
+{
+    const int64_t next_ps = next_start_ps(m, w, (int)(row / (size_t)m->replicas));
+    int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
+
+    *own_ps = later(*own_ps, earlier(end_ps, next_ps));
+}
+
+/* All leave a barrier with the last one: by clocks that agree but for their error, so it is
+ * never behind what comes next. */
+static void close_barriers(struct pp_machine *m)
+{
+    for (int barrier = 0; barrier < m->barrier_count; barrier++) {
+        int64_t end_ps = m->begin_ps;
+
+        for (int k = 0; k < m->worker_count; k++)
+            end_ps =
+                later(end_ps, m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
+        for (int k = 0; k < m->worker_count; k++)
+            leave(m, &m->workers[k], (size_t)m->workers[k].barrier_row[barrier], end_ps);
+    }
+}
+
+static void join_lists(struct pp_machine *m)
+{
+    m->last_end_ps = m->begin_ps;
+    for (int k = 0; k < m->worker_count; k++)
+        m->last_end_ps = later(m->last_end_ps, m->workers[k].clock_ps);
+    match_messages(m);
+    match_sums(m);
+    close_barriers(m);
+}
+
+/* ---- either ---------------------------------------------------------------------------------*/
+
+void pp_step_time_here(struct pp_machine *m)
+{
+    pp_probes_read(m);
+    m->has_run = true;
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+
+        if (pp_is_elsewhere(m, w))
+            continue;
+        if (pp_is_virtual(m))
+            note_durations(m, w);
+        else
+            stamp_list(m, w);
+    }
+    pp_machine_keep(m);
+}
+
+enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
+{
+    if (pp_is_virtual(m))
+        return play(m, err);
+    join_lists(m);
+    return PP_OK;
+}

@@ -1,0 +1,203 @@
+#include "exec/machine/machine.h"
+
+#include "exec/host/host.h"
+#include "exec/machine/parts.h"
+
+#include <assert.h>
+
+/* ---- failure --------------------------------------------------------------------------------*/
+
+/* Nobody waits for whoever has the flag: it may have been killed. */
+void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
+{
+    if (!atomic_flag_test_and_set(&m->is_reported)) {
+        m->error = *err;
+        m->has_failed = true;
+        if (m->remote)
+            m->remote->failed(m);
+    }
+    m->backend->cancel(m->device);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------*/
+
+static void place_columns(struct pp_machine *m)
+{
+    const size_t rows = (size_t)m->size * (size_t)m->replicas;
+
+    m->kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
+    m->start_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->end_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->posted_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->matched_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->duration_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->nominal_ps =
+        m->options.slow ? PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept) : m->duration_ps;
+    m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
+    m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
+    m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);
+    m->read = PP_NEW(m->arena, struct pp_machine_read);
+}
+
+static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_program *p = m->p;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+        int count = 0;
+
+        w->barrier_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank] + 1);
+        for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+            if (p->kind[i] == PP_BAR)
+                w->barrier_row[count++] = (int32_t)pp_row(m, i, w->replica);
+        if (k > 0 && count == m->barrier_count && count > 0)
+            continue;
+        if (count == 0 || k > 0)
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d meets the others %d times (BAR) in a step, rank 0 %d "
+                                "times: expected the same number, at least once before the first U",
+                                w->rank, count, k ? m->barrier_count : count);
+        m->barrier_count = count;
+    }
+    m->arrived_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count * m->worker_count);
+    m->released_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count);
+    return PP_OK;
+}
+
+void pp_machine_destroy(struct pp_machine *m)
+{
+    if (!m)
+        return;
+    pp_workers_end(m);
+    m->backend->close(m->device);
+    sem_destroy(&m->cores);
+    pthread_mutex_destroy(&m->collectives_mutex);
+}
+
+/* ---- creation -------------------------------------------------------------------------------*/
+
+static void place_squares(struct pp_machine *m)
+{
+    m->squares_of = PP_ARRAY(m->arena, int64_t, m->stages);
+    for (int stage = 0; stage < m->stages; stage++) {
+        m->squares_of[stage] = m->square_count;
+        m->square_count += pp_squares_blocks(m->options.stages[stage]);
+    }
+    m->layer_squares = PP_ARRAY(m->arena, double, m->options.stages[0]->net->layers + 2);
+}
+
+static void take_options(struct pp_machine *m, const struct pp_machine_options *options)
+{
+    pp_wall_ps(); /* from now on, for all processes */
+    m->options = *options;
+    m->p = options->program;
+    m->program_hash = pp_program_hash(m->p);
+    m->backend = options->backend;
+    m->transport = options->transport ? options->transport : &pp_transport_local;
+    m->remote = m->transport->remote;
+    m->size = pp_program_size(m->p);
+    m->replicas = options->batch->replicas;
+    m->worker_count = m->p->ranks * m->replicas;
+    m->stages = m->p->stages;
+    m->places = m->p->pipelines * m->stages;
+    assert(!m->p->weight_lane || !m->backend->is_immediate);
+    /* rows and events are 32-bit; memory and threads end long before */
+    assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
+           INT32_MAX / 2);
+    m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
+                                 options->recipe->is_exact, m->replicas);
+    m->copies = pp_memory_copies(m->arena, m->p, m->replicas);
+    place_squares(m);
+    m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
+    for (int k = 0; k < m->worker_count; k++)
+        m->workers[k] = (struct pp_worker){
+            .machine = m, .rank = k % m->p->ranks, .replica = k / m->p->ranks, .index = k};
+}
+
+static void start_locks(struct pp_machine *m)
+{
+    const int cores = m->options.cores > 0 ? m->options.cores : pp_host_cores();
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    if (m->transport->is_shared)
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&m->collectives_mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    sem_init(&m->cores, m->transport->is_shared, (unsigned)cores);
+    atomic_flag_clear(&m->is_reported);
+    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && m->worker_count > cores;
+}
+
+static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
+{
+    const int messages = m->p->message_count * m->replicas;
+
+    m->first_release = m->size * m->replicas + messages + m->p->collective_count;
+    m->conductor = m->worker_count + m->p->channel_count * m->replicas + m->p->collective_count;
+    m->weights = m->conductor + 1;
+    const struct pp_device_options options = {
+        .kernels = m->options.kernels,
+        .streams = m->weights + (m->p->weight_lane ? m->worker_count : 0),
+        .events = m->first_release + m->barrier_count,
+        .workers = m->worker_count,
+        .weights = m->p->weight_lane ? m->weights : 0,
+        .worker = m->options.meeting.count > 1 ? m->options.meeting.index : -1,
+        .place = m->options.meeting.local_index,
+        .seed = m->options.seed,
+        .mode = m->options.mode,
+        .is_mapped = m->transport->is_mapped,
+        .keeps = m->options.keeps,
+        .is_shared = m->transport->is_shared,
+    };
+    return m->backend->open(m->arena, &options, &m->device, err);
+}
+
+static enum pp_status build(struct pp_machine *m, struct pp_error *err)
+{
+    PP_TRY(pp_slots_check(m->p, err));
+    PP_TRY(bind_barriers(m, err));
+    PP_TRY(pp_check_program(&m->options, err));
+    PP_TRY(open_device(m, err));
+    PP_TRY(pp_place_memory(m, err));
+    place_columns(m);
+    pp_bind_calls(m);
+    pp_bind_same(m);
+    pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
+    pp_bind_sums(m);
+    return pp_workers_start(m, err);
+}
+
+static void destroy_arena(void *arena)
+{
+    pp_arena_destroy(arena);
+}
+
+/* All that workers write lies where all of them see it, for as long as the caller's. */
+static struct pp_arena *arena_of(struct pp_arena *arena, const struct pp_machine_options *options)
+{
+    if (!options->transport || !options->transport->is_shared)
+        return arena;
+    struct pp_arena *shared = pp_arena_create_shared();
+    pp_arena_defer(arena, destroy_arena, shared);
+    return shared;
+}
+
+enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
+                                 struct pp_machine **machine, struct pp_error *err)
+{
+    struct pp_arena *own = arena_of(arena, options);
+    struct pp_machine *m = PP_NEW(own, struct pp_machine);
+
+    m->arena = own;
+    take_options(m, options);
+    start_locks(m);
+    const enum pp_status status = build(m, err);
+    if (status != PP_OK) {
+        pp_machine_destroy(m);
+        return status;
+    }
+    *machine = m;
+    return PP_OK;
+}

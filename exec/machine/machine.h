@@ -1,0 +1,163 @@
+/* exec/machine/machine.h — executes a lowered program: the same lists that engines simulate.
+ *
+ * A worker is a rank of a replica. Before the first step everything is bound: every instruction
+ * knows its work and its memory, every message its two buffers, every collective its members. A
+ * step then only walks the lists; nothing is allocated.
+ *
+ * Semantics: docs/architecture.md, "What a program means". Messages carry a header that is checked
+ * when they are matched. Clocks: with the virtual clock a worker's clock advances by the CPU time
+ * that its thread spent in an op, and by waiting for what ends later by the clocks of others, so
+ * that any number of ranks can share a few cores; transfers and gradient sums take what the costs
+ * say. With the wall clock everything is stamped as it happens. */
+#ifndef PP_EXEC_MACHINE_MACHINE_H
+#define PP_EXEC_MACHINE_MACHINE_H
+
+#include "core/cost/cost.h"
+#include "exec/backend/backend.h"
+#include "exec/machine/inject.h"
+#include "exec/machine/memory.h"
+#include "exec/reference/reference.h"
+#include "exec/rendezvous/meeting.h"
+#include "schedules/evaluate/evaluate.h"
+#include "schedules/memory/memory.h"
+
+struct pp_transport;
+struct pp_nccl_calls;
+struct pp_ipc_calls;
+enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
+
+struct pp_machine_options {
+    const struct pp_program *program;     /* lowered, verified */
+    const struct pp_stage *const *stages; /* [stages] */
+    const struct pp_batch *batch;
+    const struct pp_recipe *recipe;
+    const struct pp_kernels *kernels;
+    const struct pp_backend *backend;
+    /* NULL = local; others need work that is immediate, or a launcher and a transport for memory
+     * that is apart */
+    const struct pp_transport *transport;
+    const struct pp_nccl_calls *nccl; /* of transport nccl */
+    const struct pp_ipc_calls *ipc;   /* of transport ipc */
+    /* Wires and sums of the virtual clock: p2p, AR. Compute entries are read if has_durations. */
+    const struct pp_costs *costs;
+    enum pp_clock_kind clock;
+    bool has_durations; /* virtual clock: ops take what `costs` say, whatever the CPU takes */
+    const double *slow; /* [rank * replicas + replica] factor on the speed of compute; NULL = all 1.
+                         * Wall clock: at most 1, and the rank sleeps */
+    double timeout_s;   /* a step fails when nobody has got on for so long; 0 = never */
+    /* Called by a thread beside when the step has failed and a thread of this process does not come
+     * back from its op: it cannot be waited for, nor what it uses be freed, so this must end the
+     * process. NULL: it is waited for. */
+    void (*on_stuck)(void *closure, const struct pp_error *err);
+    void *stuck_closure;
+    struct pp_inject inject;
+    struct pp_meeting meeting; /* of processes that a launcher has started; count 0 or 1 = none */
+    int cores;                 /* compute ops at a time; 0 = those of the machine */
+    int kept_steps;            /* of which times are kept: the last ones */
+    bool is_poisoned;          /* fill memory with a pattern first, see memory.h */
+    size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
+    size_t reserved_mirror_bytes; /* likewise of the host's, where the backend's memory is apart */
+    uint64_t seed;                /* of the backend's orders */
+    enum pp_device_mode mode;     /* of a device that workers share */
+    bool keeps;                   /* work that is the same in every step, where the backend can */
+};
+
+/* Do workers take each other's time, by the watch? On one device, where each has a stream but no
+ * part of its own: then no step is that of a device for each, whatever its ops take. */
+static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
+{
+    return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
+           options->meeting.count <= 1 && options->program->ranks * options->batch->replicas > 1;
+}
+
+struct pp_machine;
+/* Takes all memory and starts the workers. PP_EFAIL when memory is more than the machine has: a
+ * table by rank. PP_EPROGRAM when the ranks do not meet as often, or gradients are not complete
+ * when they meet last, or a tensor has no slot. */
+enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
+                                 struct pp_machine **machine, struct pp_error *err);
+void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all workers */
+
+/* In a process that a launcher has started beside the first one: it conducts no steps, its part in
+ * them is pp_machine_serve, which returns when the first one has no more. PP_EFAIL with what went
+ * wrong, here or elsewhere. */
+bool pp_machine_is_member(const struct pp_machine *machine);
+enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
+/* Clocks of workers in processes of their own, held against that of the first before the run, now
+ * and then, and after it (by this, between steps). PP_EFAIL: somebody has failed or is gone. */
+struct pp_machine_clock {
+    double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on
+                       virtual ones */
+    /* The largest jump seen, 0 = none: clocks that are only slewed cannot differ so much. */
+    double jump_s;
+    int jump_rank, jump_replica, jump_step; /* seen after so many steps of the training */
+};
+enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_clock *clock,
+                                struct pp_error *err);
+
+/* What the device of this process keeps, see backend.h; nothing where it cannot. Texts lie in the
+ * arena. */
+void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *machine,
+                       struct pp_kept *kept);
+
+struct pp_step_result {
+    double loss, grad_norm; /* the norm is that before clipping */
+    double step_s;          /* by the clock */
+    double wall_s, cpu_s;   /* of all threads together: inside ops and outside */
+    double outside_s;       /* CPU time outside ops: the pipeline machinery */
+    /* Where work runs later than it is issued: what the host has taken to issue the ops of this
+     * process, and their number */
+    double issue_s;
+    int64_t issued;
+    int64_t instructions;
+};
+/* One step: forward, backward, sums, update. With `probes`, seconds of the parts of each op are
+ * kept (pp_machine_probe). PP_EFAIL: a loss that is not finite, an overflow, a message that is not
+ * the one expected; names step, rank and op. After that the machine is of no more use: every
+ * further step fails alike. */
+enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err);
+/* Called when the gradients of a step are summed and before the first update (by the caller of the
+ * step, while all workers wait): what --check compares. NULL = nobody. */
+void pp_machine_on_gradients(struct pp_machine *machine,
+                             void (*hook)(void *closure, const struct pp_machine *machine,
+                                          int step),
+                             void *closure);
+
+/* Between steps: bring here what workers of other processes hold, once a step; before
+ * pp_machine_touched(). PP_EFAIL when one of them has failed or is gone: what is here then is of an
+ * older step, or of none. */
+enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_error *err);
+/* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(), between steps; none
+ * while gradients are shown (above). */
+enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
+                                struct pp_state *state, struct pp_error *err);
+/* Between steps: the caller has changed states. PP_EFAIL when the device does not take them. */
+enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
+/* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
+ * before has ended everywhere. `*first_step` is the number of the oldest. */
+const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);
+/* How many steps are kept by now. */
+int pp_machine_kept(const struct pp_machine *machine);
+/* Durations of compute instructions of kept step k: [instruction * replicas + replica], ps. */
+const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
+/* The same, on devices of speed 1. */
+const int64_t *pp_machine_nominal(const struct pp_machine *machine, int k);
+/* Kept step k as it was stamped, by row = instruction * replicas + replica: see pp_times. */
+struct pp_step_times {
+    int replicas;
+    int64_t begin_ps;
+    const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+};
+struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int k);
+/* Parts of the last step's call of a compute instruction; NULL when probes are off. */
+const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
+                                        int replica);
+void pp_machine_probes(struct pp_machine *machine, bool on);
+/* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only), where
+ * what is used by one call at a time counts whole: scratch, one tensor's gradient, what an F may
+ * use whose R fills `saved` again. Each is as large as the largest of several calls needs it. */
+const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
+size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
+
+#endif

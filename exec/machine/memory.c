@@ -1,0 +1,256 @@
+#include "exec/machine/memory.h"
+
+#include "exec/stage/state.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64, POISON = 0x7fa5a5a5 };
+
+/* Granule of every cell by stage, granule and split. */
+static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
+{
+    return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
+               (size_t)p->splits +
+           (size_t)split;
+}
+
+/* [cell] it has an R. */
+static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
+{
+    bool *has = PP_ARRAY(arena, bool, cell_at(p, p->stages, 0, 0) + 1);
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        for (int g = p->mb[i]; p->kind[i] == PP_R && g < p->mb[i] + p->granule_count[i]; g++)
+            has[cell_at(p, p->stage[i], g, p->split[i])] = true;
+    return has;
+}
+
+/* An F only keeps what R needs when all its granules have one, as slots are assigned. */
+static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i)
+{
+    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
+        if (!is_recomputed[cell_at(p, p->stage[i], g, p->split[i])])
+            return false;
+    return true;
+}
+
+static const int8_t CLASS_OF[PP_OP_KINDS] = {
+    /* plus 1; 0 = carries no slot */
+    [PP_F] = PP_SLOT_SAVED + 1,       [PP_R] = PP_SLOT_SAVED + 1,
+    [PP_RECV_F] = PP_SLOT_RECV_F + 1, [PP_RECV_B] = PP_SLOT_RECV_B + 1,
+    [PP_SEND_F] = PP_SLOT_SEND_F + 1, [PP_SEND_B] = PP_SLOT_SEND_B + 1,
+};
+
+enum pp_status pp_slots_check(const struct pp_program *p, struct pp_error *err)
+{
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            const struct pp_op op = pp_program_op(p, i);
+            char text[PP_OP_TEXT_BYTES];
+
+            if (CLASS_OF[op.kind] == 0 || op.slot >= 0)
+                continue;
+            pp_op_print(&op, pp_program_style(p), text);
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d: %s has no buffer slot, as in %s[0]: name the slots of "
+                                "all F, R, SEND and RECV, or none",
+                                rank, text, text);
+        }
+    return PP_OK;
+}
+
+int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
+{
+    const bool *is_recomputed = find_recomputed(arena, p);
+    int8_t *class_of = PP_ARRAY(arena, int8_t, pp_program_size(p) + 1);
+
+    for (int i = 0; i < pp_program_size(p); i++) {
+        class_of[i] = p->slot[i] < 0 ? -1 : (int8_t)(CLASS_OF[p->kind[i]] - 1);
+        if (p->kind[i] == PP_F && is_kept(p, is_recomputed, i))
+            class_of[i] = PP_SLOT_KEPT;
+    }
+    return class_of;
+}
+
+size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute)
+{
+    switch (class) {
+    case PP_SLOT_KEPT:
+        return stage->kept_bytes;
+    case PP_SLOT_SAVED:
+        return (is_recompute ? 0 : stage->kept_bytes) + stage->saved_bytes;
+    default:
+        return stage->boundary_bytes;
+    }
+}
+
+static size_t up(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+struct layout {
+    struct pp_arena *arena;
+    const struct pp_program *p;
+    const struct pp_stage *const *stages;
+    const struct pp_kernels *kernels;
+    const int8_t *class_of;
+    const int *copies;
+    bool is_exact;
+};
+
+static size_t take(struct pp_rank_layout *rank, size_t bytes)
+{
+    const size_t offset = rank->block_bytes;
+
+    rank->block_bytes += up(bytes);
+    return offset;
+}
+
+static void place_states(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    const int places = p->pipelines * p->stages;
+
+    rank->state_offset = PP_ARRAY(l->arena, size_t, places);
+    for (int k = 0; k < places; k++) {
+        rank->state_offset[k] = SIZE_MAX;
+        if (p->rank_of[k] != r)
+            continue;
+        const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % p->stages], l->kernels,
+                                                           l->is_exact, l->copies[k % p->stages]);
+        rank->state_offset[k] = take(rank, bytes.weights + bytes.gradients + bytes.optimizer);
+        rank->params_bytes += bytes.weights;
+        rank->grads_bytes += bytes.gradients;
+        rank->optimizer_bytes += bytes.optimizer;
+    }
+    rank->state_bytes = rank->block_bytes;
+}
+
+static void size_slots(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+        if (l->class_of[i] >= 0 && p->slot[i] >= rank->slots[l->class_of[i]])
+            rank->slots[l->class_of[i]] = p->slot[i] + 1;
+    for (int c = 0; c < PP_SLOT_CLASSES; c++) {
+        rank->bytes[c] = PP_ARRAY(l->arena, size_t, rank->slots[c] + 1);
+        rank->offset[c] = PP_ARRAY(l->arena, size_t, rank->slots[c] + 1);
+    }
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+        const int c = l->class_of[i];
+        if (c < 0 || p->slot[i] < 0) /* refused when all is laid out */
+            continue;
+        const struct pp_stage *stage = l->stages[p->stage[i]];
+        const size_t bytes =
+            p->granule_count[i] * pp_slot_pitch(stage, (enum pp_slot_class)c, p->kind[i] == PP_R);
+        size_t *slot = &rank->bytes[c][p->slot[i]];
+
+        *slot = bytes > *slot ? bytes : *slot;
+        if (c == PP_SLOT_KEPT && p->granule_count[i] * stage->saved_bytes > rank->transient_bytes)
+            rank->transient_bytes = p->granule_count[i] * stage->saved_bytes;
+    }
+}
+
+static void place_slots(struct pp_rank_layout *rank)
+{
+    for (int c = 0; c < PP_SLOT_CLASSES; c++)
+        for (int s = 0; s < rank->slots[c]; s++) {
+            rank->offset[c][s] = take(rank, rank->bytes[c][s]);
+            *(c <= PP_SLOT_SAVED ? &rank->activations_bytes : &rank->buffers_bytes) +=
+                rank->bytes[c][s];
+        }
+}
+
+/* Scratch of the stages or, when none of them runs, sums of squares; of their gradients; losses of
+ * the tokens. */
+static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    size_t tensor_bytes = 0;
+
+    for (int k = 0; k < p->pipelines * p->stages; k++) {
+        const struct pp_stage *stage = l->stages[k % p->stages];
+        if (p->rank_of[k] != r)
+            continue;
+        if (stage->scratch_bytes > rank->scratch_bytes)
+            rank->scratch_bytes = stage->scratch_bytes;
+        if (stage->grad_scratch_bytes > tensor_bytes)
+            tensor_bytes = stage->grad_scratch_bytes;
+        const size_t squares_bytes = sizeof(double) * (size_t)pp_squares_blocks(stage);
+        if (squares_bytes > rank->scratch_bytes)
+            rank->scratch_bytes = squares_bytes;
+    }
+    rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;
+    rank->weights_bytes = p->weight_lane ? rank->tensor_bytes : 0;
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+        const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;
+        if (p->kind[i] == PP_F && shape->has_head)
+            rank->loss_bytes +=
+                sizeof(double) * p->granule_count[i] * (size_t)shape->rows * (size_t)shape->tokens;
+    }
+    rank->transient_offset = take(rank, rank->transient_bytes);
+    rank->scratch_offset = take(rank, rank->scratch_bytes);
+    rank->tensor_offset = take(rank, rank->tensor_bytes);
+    rank->weights_offset = take(rank, rank->weights_bytes);
+    rank->loss_offset = take(rank, rank->loss_bytes);
+    rank->other_bytes = rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes +
+                        rank->weights_bytes + rank->loss_bytes;
+}
+
+int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *p, int replicas)
+{
+    int *copies = PP_ARRAY(arena, int, p->stages);
+
+    for (int stage = 0; stage < p->stages; stage++)
+        copies[stage] = 1;
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].kind == PP_RS)
+            copies[p->collectives[c].stage] = replicas * p->pipelines;
+    return copies;
+}
+
+struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
+                                        const struct pp_stage *const *stages,
+                                        const struct pp_kernels *kernels, bool is_exact,
+                                        int replicas)
+{
+    struct pp_rank_layout *ranks = PP_ARRAY(arena, struct pp_rank_layout, program->ranks);
+    const struct layout l = {.arena = arena,
+                             .p = program,
+                             .stages = stages,
+                             .kernels = kernels,
+                             .class_of = pp_slot_classes(arena, program),
+                             .copies = pp_memory_copies(arena, program, replicas),
+                             .is_exact = is_exact};
+
+    for (int r = 0; r < program->ranks; r++) {
+        place_states(&l, r, &ranks[r]);
+        size_slots(&l, r, &ranks[r]);
+        place_slots(&ranks[r]);
+        place_scratch(&l, r, &ranks[r]);
+        ranks[r].peak_bytes = ranks[r].params_bytes + ranks[r].grads_bytes +
+                              ranks[r].optimizer_bytes + ranks[r].activations_bytes +
+                              ranks[r].buffers_bytes + ranks[r].other_bytes;
+    }
+    return ranks;
+}
+
+void pp_memory_poison(void *memory, size_t bytes)
+{
+    uint32_t *word = memory;
+
+    for (size_t i = 0; i < bytes / sizeof(*word); i++)
+        word[i] = POISON;
+}
+
+size_t pp_memory_touched(const void *memory, size_t bytes)
+{
+    const uint32_t *word = memory;
+    size_t touched = 0;
+
+    for (size_t i = 0; i < bytes / sizeof(*word); i++)
+        touched += word[i] != POISON;
+    return touched * sizeof(*word);
+}

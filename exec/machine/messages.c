@@ -1,0 +1,237 @@
+/* Messages between workers: whoever posts second finds the other side's buffer and copies; where
+ * workers share no memory, posts are told to the other side and the sender sends once both are
+ * known.
+ *
+ * Both sides state what they expect; a difference ends the run. The posts of a channel come in one
+ * order on both sides, and the second post of a message comes after both posts of the one before,
+ * so the end of a channel's last transfer is known when it is needed. */
+#include "exec/machine/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct pp_machine_message *message_of(const struct pp_machine *m, int i, int replica)
+{
+    return &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)replica];
+}
+
+static struct pp_header header_of(const struct pp_machine *m, int i, int sequence, size_t bytes)
+{
+    const struct pp_op op = pp_program_op(m->p, i);
+    const bool is_recv = pp_op_is_recv(op.kind),
+               is_forward = op.kind == PP_SEND_F || op.kind == PP_RECV_F;
+
+    return (struct pp_header){
+        .program_hash = m->program_hash,
+        .bytes = bytes,
+        .mb = op.mb,
+        .sequence = sequence,
+        .stage = (uint16_t)(op.stage - (is_recv ? is_forward ? 1 : -1 : 0)), /* of the sender */
+        .kind = is_forward ? PP_SEND_F : PP_SEND_B,
+        .split = op.split,
+        .granules = op.granules,
+    };
+}
+
+static void bind_message(struct pp_machine *m, const struct pp_channel *channel, int c, int id,
+                         int32_t (*sides)[2], const int8_t *class_of)
+{
+    const int send = sides[id][0], recv = sides[id][1];
+
+    for (int replica = 0; replica < m->replicas; replica++) {
+        struct pp_machine_message *message = &m->messages[id * m->replicas + replica];
+        const size_t bytes =
+            m->p->granule_count[send] * m->options.stages[m->p->stage[send]]->boundary_bytes;
+        const size_t expected =
+            m->p->granule_count[recv] * m->options.stages[m->p->stage[recv]]->boundary_bytes;
+
+        message->bytes = bytes;
+        message->channel = c * m->replicas + replica;
+        message->launch = id - channel->first;
+        message->done = (pp_event_id)(m->size * m->replicas + id * m->replicas + replica);
+        message->send = (struct pp_message_side){
+            (int32_t)pp_row(m, send, replica),
+            pp_bind_buffer(m, pp_worker_at(m, channel->source, replica), send, class_of),
+            header_of(m, send, id - channel->first, bytes)};
+        message->recv = (struct pp_message_side){
+            (int32_t)pp_row(m, recv, replica),
+            pp_bind_buffer(m, pp_worker_at(m, channel->dest, replica), recv, class_of),
+            header_of(m, recv, id - channel->first, expected)};
+    }
+}
+
+void pp_bind_messages(struct pp_machine *m, const int8_t *class_of)
+{
+    const struct pp_program *p = m->p;
+    int32_t(*sides)[2] = pp_arena_alloc(m->arena, sizeof(*sides) * ((size_t)p->message_count + 1));
+
+    m->messages = PP_ARRAY(m->arena, struct pp_machine_message,
+                           (size_t)p->message_count * (size_t)m->replicas + 1);
+    m->channel_ps = PP_ARRAY(m->arena, int64_t, p->channel_count * m->replicas + 1);
+    for (int i = 0; i < m->size; i++)
+        if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
+            sides[p->arg[i]][pp_op_is_recv(p->kind[i])] = i;
+    for (int c = 0; c < p->channel_count; c++)
+        for (int k = 0; k < p->channels[c].count; k++)
+            bind_message(m, &p->channels[c], c, p->channels[c].first + k, sides, class_of);
+}
+
+void pp_messages_begin(struct pp_machine *m)
+{
+    for (int k = 0; k < m->p->message_count * m->replicas; k++)
+        m->messages[k].posts = m->messages[k].landed = 0;
+    for (int c = 0; c < m->p->channel_count * m->replicas; c++)
+        m->channel_ps[c] = m->begin_ps;
+}
+
+/* ---- matching -------------------------------------------------------------------------------*/
+
+static void describe(const struct pp_header *h, char text[static PP_OP_TEXT_BYTES])
+{
+    snprintf(text, PP_OP_TEXT_BYTES, "%d%s%d split %d x%d seq %d", h->stage,
+             pp_op_kinds[h->kind].text, h->mb, h->split, h->granules, h->sequence);
+}
+
+static bool is_same(const struct pp_header *a, const struct pp_header *b)
+{
+    return a->program_hash == b->program_hash && a->bytes == b->bytes && a->step == b->step &&
+           a->mb == b->mb && a->sequence == b->sequence && a->stage == b->stage &&
+           a->kind == b->kind && a->split == b->split && a->granules == b->granules;
+}
+
+static bool check_headers(struct pp_machine *m, const struct pp_machine_message *message)
+{
+    const struct pp_header *sent = &message->send.header, *expected = &message->recv.header;
+    const int send = message->send.row / m->replicas, replica = message->send.row % m->replicas;
+    char a[PP_OP_TEXT_BYTES], b[PP_OP_TEXT_BYTES];
+    struct pp_error err = {0};
+
+    if (is_same(sent, expected))
+        return true;
+    describe(sent, a);
+    describe(expected, b);
+    pp_error_set(&err, PP_EFAIL,
+                 "step %d, replica %d: rank %d received %s (step %d, %" PRIu64
+                 " bytes), but expected %s (step %d, %" PRIu64 " bytes)%s",
+                 m->step + 1, replica, m->p->peer[send], a, sent->step + 1, sent->bytes, b,
+                 expected->step + 1, expected->bytes,
+                 sent->program_hash == expected->program_hash ? "" : " of another program");
+    pp_machine_fail(m, &err);
+    return false;
+}
+
+static void copy_message(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_machine_message *message = argument;
+
+    k->copy(stream, message->bytes, message->send.buffer, message->recv.buffer);
+}
+
+static int64_t max_ps(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* On the wall clock the next message may be matched while another thread sees the last one land. */
+static int64_t channel_end_ps(const struct pp_machine *m, const struct pp_machine_message *message)
+{
+    return __atomic_load_n(&m->channel_ps[message->channel], __ATOMIC_RELAXED);
+}
+
+static void stamp_end(struct pp_machine *m, struct pp_machine_message *message, int64_t end_ps)
+{
+    __atomic_store_n(&m->channel_ps[message->channel], end_ps, __ATOMIC_RELAXED);
+    m->end_ps[pp_cell(m, (size_t)message->send.row)] = end_ps;
+    m->end_ps[pp_cell(m, (size_t)message->recv.row)] = end_ps;
+}
+
+/* Both sides have posted: since when the bytes can move, and on the virtual clock until when. */
+static void stamp(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const size_t send = pp_cell(m, (size_t)message->send.row),
+                 recv = pp_cell(m, (size_t)message->recv.row);
+    const int64_t matched_ps = max_ps(m->posted_ps[send], m->posted_ps[recv]);
+    const int64_t start_ps =
+        m->options.costs->is_unit ? matched_ps : max_ps(matched_ps, channel_end_ps(m, message));
+
+    m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
+    m->start_ps[send] = m->start_ps[recv] = start_ps;
+    if (!pp_is_virtual(m))
+        return;
+    const struct pp_op op = pp_program_op(m->p, message->send.row / m->replicas);
+    const int source = m->p->peer[message->recv.row / m->replicas];
+    stamp_end(m, message, start_ps + pp_costs_p2p(m->options.costs, &op, source).ps);
+}
+
+static void finish(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const int64_t start_ps = m->start_ps[pp_cell(m, (size_t)message->send.row)];
+
+    if (!pp_is_virtual(m))
+        stamp_end(m, message, max_ps(start_ps, pp_now_ps(m)));
+    m->backend->record(m->device, m->worker_count + message->channel, message->done);
+}
+
+/* Either the match or the last byte comes last. */
+void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message)
+{
+    if (atomic_fetch_add(&message->landed, 1) == 1)
+        finish(m, message);
+}
+
+static bool match(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const struct pp_backend *backend = m->backend;
+    const pp_stream_id stream = m->worker_count + message->channel;
+
+    if (!check_headers(m, message) ||
+        !backend->wait(m->device, stream, (pp_event_id)message->send.row) ||
+        !backend->wait(m->device, stream, (pp_event_id)message->recv.row))
+        return false;
+    stamp(m, message);
+    if (m->remote) {
+        m->remote->send(m, message);
+        pp_message_landed(m, message);
+        return true;
+    }
+    backend->launch(m->device, stream, copy_message, message);
+    finish(m, message);
+    return true;
+}
+
+bool pp_message_post(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_machine_message *message = message_of(m, i, w->replica);
+    struct pp_message_side *side = pp_op_is_send(m->p->kind[i]) ? &message->send : &message->recv;
+
+    side->header.step = m->step;
+    m->posted_ps[pp_cell(m, (size_t)side->row)] = w->clock_ps;
+    m->backend->record(m->device, w->index, (pp_event_id)side->row);
+    const bool is_second = atomic_fetch_add(&message->posts, 1) != 0;
+    if (m->remote)
+        m->remote->posted(w, i, &side->header);
+    return !is_second || match(m, message);
+}
+
+bool pp_message_post_of(struct pp_worker *w, int i, const struct pp_header *header,
+                        int64_t posted_ps)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_machine_message *message = message_of(m, i, w->replica);
+    struct pp_message_side *side = pp_op_is_send(m->p->kind[i]) ? &message->send : &message->recv;
+
+    side->header = *header;
+    m->posted_ps[pp_cell(m, (size_t)side->row)] = posted_ps;
+    m->backend->record(m->device, w->index, (pp_event_id)side->row);
+    return atomic_fetch_add(&message->posts, 1) == 0 || match(m, message);
+}
+
+bool pp_message_wait(struct pp_worker *w, int target)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_machine_message *message = message_of(m, target, w->replica);
+
+    return m->backend->wait(m->device, w->index, message->done);
+}

@@ -1,0 +1,166 @@
+/* What others may know of a machine between steps. */
+#include "exec/host/host.h"
+#include "exec/machine/parts.h"
+
+#include <string.h>
+
+void pp_machine_on_gradients(struct pp_machine *m,
+                             void (*hook)(void *closure, const struct pp_machine *machine,
+                                          int step),
+                             void *closure)
+{
+    m->hook = hook;
+    m->hook_closure = closure;
+}
+
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_mirror_fetch(&m->workers[k].mirror, err));
+    m->read->fetched_at = m->steps_done;
+    return PP_OK;
+}
+
+enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_mirror_push(&m->workers[k].mirror, err));
+    return PP_OK;
+}
+
+/* What workers of other processes hold, or the device, is brought here once between two steps.
+ * During a step the gradients are here: they have come with the last barrier. */
+enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    if (!(m->remote || m->backend->is_apart) || m->read->fetched_at == m->steps_done ||
+        atomic_load(&m->running) != 0)
+        return PP_OK;
+    if (m->has_failed)
+        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    if (m->remote)
+        PP_TRY(m->remote->fetch(m, err));
+    return pp_states_fetch(m, err);
+}
+
+enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
+                                struct pp_state *state, struct pp_error *err)
+{
+    const int rank = pp_program_rank_of(m->p, pipe, stage);
+
+    PP_TRY(pp_machine_fetch(m, err));
+    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->mirror.there,
+                              w->mirror.here);
+    return PP_OK;
+}
+
+static int kept_steps(const struct pp_machine *m)
+{
+    return m->steps_done < m->kept ? m->steps_done : m->kept;
+}
+
+int pp_machine_kept(const struct pp_machine *m)
+{
+    return kept_steps(m);
+}
+
+/* Slot of the k-th kept step, oldest first. */
+static size_t slot_of(const struct pp_machine *m, int k)
+{
+    return (size_t)((m->steps_done - kept_steps(m) + k) % m->kept);
+}
+
+static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_t origin_ps)
+{
+    const size_t rows = (size_t)m->size * (size_t)m->replicas;
+    const int steps = kept_steps(m);
+    int64_t *out = pp_arena_alloc_raw(m->arena, sizeof(int64_t) * (rows * (size_t)steps + 1));
+
+    for (int k = 0; k < steps; k++)
+        for (size_t row = 0; row < rows; row++)
+            out[(size_t)k * rows + row] = column[slot_of(m, k) * rows + row] - origin_ps;
+    return out;
+}
+
+static const struct pp_times *read_times(const struct pp_machine *m)
+{
+    const int steps = kept_steps(m);
+    struct pp_times *times = PP_NEW(m->arena, struct pp_times);
+    const int64_t origin_ps = steps > 0 ? m->step_begin_ps[slot_of(m, 0)] : 0;
+
+    times->replicas = m->replicas;
+    times->steps = steps;
+    times->start_ps = gather(m, m->start_ps, origin_ps);
+    times->end_ps = gather(m, m->end_ps, origin_ps);
+    times->posted_ps = gather(m, m->posted_ps, origin_ps);
+    times->matched_ps = gather(m, m->matched_ps, origin_ps);
+    times->step_end_ps = PP_ARRAY(m->arena, int64_t, steps + 1);
+    for (int k = 0; k < steps; k++)
+        times->step_end_ps[k] = m->step_end_ps[slot_of(m, k)] - origin_ps;
+    times->makespan_ps = steps > 0 ? times->step_end_ps[steps - 1] : 0;
+    return times;
+}
+
+/* Asked for once for every kept step: columns are copied once a step at most. */
+const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_step)
+{
+    *first_step = m->last_step - kept_steps(m) + 1;
+    if (!m->read->times || m->read->steps_done != m->steps_done)
+        *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at};
+    return m->read->times;
+}
+
+const int64_t *pp_machine_durations(const struct pp_machine *m, int k)
+{
+    return m->duration_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
+}
+
+const int64_t *pp_machine_nominal(const struct pp_machine *m, int k)
+{
+    return m->nominal_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
+}
+
+struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
+{
+    const size_t slot = slot_of(m, k), first = slot * (size_t)m->size * (size_t)m->replicas;
+
+    return (struct pp_step_times){.replicas = m->replicas,
+                                  .begin_ps = m->step_begin_ps[slot],
+                                  .start_ps = m->start_ps + first,
+                                  .end_ps = m->end_ps + first,
+                                  .posted_ps = m->posted_ps + first,
+                                  .matched_ps = m->matched_ps + first};
+}
+
+const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
+{
+    return m->layout;
+}
+
+/* What is as large as the largest of several calls needs it counts whole: nobody writes all of it.
+ */
+static size_t untouched(const char *block, size_t offset, size_t bytes)
+{
+    return bytes - pp_memory_touched(block + offset, bytes);
+}
+
+/* Nothing where the device does not answer. */
+size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_rank_layout *layout = &m->layout[rank];
+    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    const struct pp_mirror all = pp_block_mirror(m, scratch, w, 0, layout->block_bytes);
+    const char *block = all.here;
+    struct pp_error err;
+
+    if (w->touched_bytes > 0)
+        return w->touched_bytes;
+    if (pp_mirror_fetch(&all, &err) != PP_OK)
+        return 0;
+    return pp_memory_touched(block, layout->block_bytes) +
+           untouched(block, layout->scratch_offset, layout->scratch_bytes) +
+           untouched(block, layout->transient_offset, layout->transient_bytes) +
+           untouched(block, layout->tensor_offset, layout->tensor_bytes) +
+           untouched(block, layout->weights_offset, layout->weights_bytes);
+}

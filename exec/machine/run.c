@@ -1,0 +1,270 @@
+/* One worker walks its list. Each function runs the instruction at hand: false = give up, somebody
+ * has failed. */
+#include "exec/host/host.h"
+#include "exec/machine/parts.h"
+#include "schedules/evaluate/perturb.h"
+#include "schedules/evaluate/weight_lane.h"
+
+#include <time.h>
+
+/* A host may be up for longer than the 106 days that 63 bits of picoseconds hold. */
+int64_t pp_wall_ps(void)
+{
+    static atomic_llong first_s = -1;
+    long long unset = -1;
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    atomic_compare_exchange_strong(&first_s, &unset, (long long)t.tv_sec);
+    return ((int64_t)(t.tv_sec - atomic_load(&first_s)) * 1000000000 + t.tv_nsec) * 1000;
+}
+
+/* ---- compute --------------------------------------------------------------------------------*/
+
+static void run_call(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_bound_call *call = argument;
+    struct pp_probe *probe = call->works[0].probe;
+
+    call->part.mark_count = 0;
+    for (int g = 0; g < call->count; g++) {
+        call->run(k, stream, &call->works[g]);
+        for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
+            for (int kind = 0; kind < 3; kind++)
+                call->probe.s[kind][part] =
+                    (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
+    }
+}
+
+static pp_stream_id stream_at(const struct pp_worker *w, bool is_beside)
+{
+    return w->index + (is_beside ? w->machine->weights : 0);
+}
+
+pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
+{
+    return stream_at(w, pp_weight_lane_has(w->machine->p, i));
+}
+
+bool pp_worker_order(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int after = pp_weight_lane_after(m->p, i);
+
+    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
+                                         (pp_event_id)pp_row(m, after, w->replica));
+}
+
+/* What has just been launched may be waited for by the other lane. */
+static void tell_lane(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    if (m->p->weight_lane && m->p->weight_lane->is_awaited[i])
+        m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
+}
+
+struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+
+    if (p->kind[i] == PP_U)
+        return (struct pp_worker_launch){pp_update_run,
+                                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
+    return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
+}
+
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch)
+{
+    const struct pp_machine *m = w->machine;
+    const pp_stream_id stream = stream_at(w, is_beside);
+
+    if (m->backend->launch_kept)
+        m->backend->launch_kept(m->device, stream, id, launch.work, launch.argument);
+    else
+        m->backend->launch(m->device, stream, launch.work, launch.argument);
+    return w->launches[is_beside]++;
+}
+
+static void launch(struct pp_worker *w, int i)
+{
+    w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
+        w, pp_weight_lane_has(w->machine->p, i), pp_kept_id(w, i), pp_launch_of(w, i));
+    tell_lane(w, i);
+}
+
+void pp_worker_try(struct pp_worker *w, int i)
+{
+    launch(w, i);
+}
+
+int64_t pp_given_ps(const struct pp_machine *m, int i)
+{
+    struct pp_op op = pp_program_op(m->p, i), second = {0};
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+
+    if (is_fused)
+        second = pp_program_op(m->p, i + 1);
+    return m->p->aux[i] == PP_FUSED_SECOND
+               ? 0
+               : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
+}
+
+static void sleep_ps(int64_t ps)
+{
+    const int64_t ns = ps / 1000;
+    struct timespec left = {ns / 1000000000, ns % 1000000000};
+
+    while (ps > 0 && nanosleep(&left, &left) != 0) {
+    }
+}
+
+/* An op has begun at start_ps and has taken spent_ns of the CPU: when it ends, on this device. */
+static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ns)
+{
+    struct pp_machine *m = w->machine;
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+    const int64_t nominal_ps = m->options.has_durations ? pp_given_ps(m, i)
+                               : pp_is_virtual(m)       ? spent_ns * 1000
+                                                        : pp_now_ps(m) - start_ps,
+                  slowed_ps = pp_slowed_ps(nominal_ps, pp_speed(m, w->rank, w->replica));
+
+    m->nominal_ps[at] = nominal_ps;
+    if (pp_is_virtual(m)) {
+        w->clock_ps = start_ps + slowed_ps;
+    } else {
+        sleep_ps(slowed_ps - nominal_ps);
+        w->clock_ps = pp_now_ps(m);
+    }
+    m->start_ps[at] = start_ps;
+    m->end_ps[at] = w->clock_ps;
+    m->duration_ps[at] = w->clock_ps - start_ps;
+}
+
+/* Where an op only is issued, it is the watch that counts, and a system call less. */
+static int64_t now_ns(const struct pp_machine *m)
+{
+    return m->backend->is_immediate ? pp_host_thread_ns() : pp_wall_ps() / 1000;
+}
+
+/* The second op of a fused pair has run with the first. */
+static bool run_compute(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+
+    if (m->p->aux[i] == PP_FUSED_SECOND)
+        return true;
+    if (!pp_worker_order(w, i))
+        return false;
+    if (m->has_cores)
+        while (sem_wait(&m->cores) != 0) {
+        }
+    if (!pp_is_virtual(m))
+        w->clock_ps = pp_now_ps(w->machine);
+    const int64_t start_ps = w->clock_ps, before_ns = now_ns(m);
+    launch(w, i);
+    if (is_fused)
+        launch(w, i + 1);
+    const int64_t spent_ns = now_ns(m) - before_ns;
+    if (m->has_cores)
+        sem_post(&m->cores);
+    w->inside_ns += spent_ns;
+    end_compute(w, i, start_ps, spent_ns);
+    if (is_fused) {
+        const size_t second = pp_cell(m, pp_row(m, i + 1, w->replica));
+        m->start_ps[second] = start_ps;
+        m->end_ps[second] = w->clock_ps;
+    }
+    return true;
+}
+
+/* ---- all other streams ----------------------------------------------------------------------*/
+
+static void read_wall(struct pp_worker *w)
+{
+    if (!pp_is_virtual(w->machine))
+        w->clock_ps = pp_now_ps(w->machine);
+}
+
+static bool run_channel(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    return pp_message_post(w, i);
+}
+
+static bool run_collective(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    if (!pp_worker_order(w, i))
+        return false;
+    pp_collective_post(w, i);
+    return true;
+}
+
+static bool run_wait(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const int target = m->p->begin[w->rank] + m->p->arg[i];
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+
+    read_wall(w);
+    m->start_ps[at] = w->clock_ps;
+    if (!(pp_op_is_collective(m->p->kind[target]) ? pp_collective_wait(w, target)
+                                                  : pp_message_wait(w, target)))
+        return false;
+    const int64_t end_ps = m->end_ps[pp_cell(m, pp_row(m, target, w->replica))];
+    if (!pp_is_virtual(m))
+        w->clock_ps = pp_now_ps(w->machine);
+    else if (end_ps > w->clock_ps)
+        w->clock_ps = end_ps;
+    m->end_ps[at] = w->clock_ps;
+    return true;
+}
+
+static bool run_control(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    return w->machine->p->kind[i] == PP_WAIT ? run_wait(w, i) : pp_barrier_meet(w, i);
+}
+
+/* COPY, DROP: no program that is accepted has them. */
+static bool (*const RUN[])(struct pp_worker *w, int i) = {
+    [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = run_channel,
+    [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,
+    [PP_STREAM_CONTROL] = run_control,
+};
+
+static int fault_at(const struct pp_worker *w)
+{
+    const struct pp_inject *inject = &w->machine->options.inject;
+
+    return inject->kind && inject->rank == w->rank && inject->replica == w->replica &&
+                   inject->step == w->machine->step + 1
+               ? w->machine->p->begin[w->rank] + inject->op
+               : -1;
+}
+
+void pp_worker_run(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+    const int64_t before_ns = pp_host_thread_ns();
+
+    atomic_fetch_add(&m->walking, 1);
+    w->clock_ps = m->begin_ps;
+    w->inside_ns = 0;
+    w->launches[false] = w->launches[true] = w->barriers = *w->status = 0;
+    w->fault_at = fault_at(w);
+    atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        if (i == w->fault_at && !m->options.inject.kind->run(w))
+            break;
+        if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
+            break;
+        atomic_store_explicit(&w->at, i + 1, memory_order_relaxed);
+    }
+    read_wall(w);
+    w->cpu_ns = pp_host_thread_ns() - before_ns;
+    atomic_fetch_sub(&m->walking, 1);
+}

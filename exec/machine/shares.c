@@ -1,0 +1,133 @@
+/* What collectives do, as work on a stream. AR: all copies get the sum. Where the copies of a stage
+ * share its optimizer state out, RS leaves the sum with whoever updates the weights, and AG gives
+ * these to all. RS adds copies up in the order of AR, so that a sum has the same bits. */
+#include "exec/machine/parts.h"
+
+static char *at(const struct pp_sum *sum, int copy, int64_t element)
+{
+    return sum->at[copy] + (size_t)element * sum->element_bytes;
+}
+
+void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                int to, struct pp_range range)
+{
+    char *x = at(sum, from, range.from), *y = at(sum, to, range.from);
+
+    if (sum->is_exact)
+        k->fixed_merge(stream, range.until - range.from, (int64_t *)(void *)x, (int64_t *)(void *)y,
+                       sum->status);
+    else
+        k->add(stream, range.until - range.from, x, y);
+}
+
+static void copy_range(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                       int to, struct pp_range range)
+{
+    if (range.from < range.until)
+        k->copy(stream, (size_t)(range.until - range.from) * sum->element_bytes,
+                at(sum, from, range.from), at(sum, to, range.from));
+}
+
+/* All into the first copy, then back. */
+void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_sum *sum = argument;
+
+    for (int piece = 0; piece < sum->pieces; piece++) {
+        for (int c = 1; c < sum->copies; c++)
+            pp_sum_add(k, stream, sum, c, 0, sum->piece[piece]);
+        for (int c = 1; c < sum->copies; c++)
+            copy_range(k, stream, sum, 0, c, sum->piece[piece]);
+    }
+}
+
+/* (c0 + c1 + ...) + owner + ...: what is in front of the owner is gathered in copy 0, which needs
+ * its own gradients of another's share no more. */
+static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum, int owner,
+                   struct pp_range range)
+{
+    for (int c = 1; c < owner; c++)
+        pp_sum_add(k, stream, sum, c, 0, range);
+    if (owner > 0)
+        pp_sum_add(k, stream, sum, 0, owner, range);
+    for (int c = owner + 1; c < sum->copies; c++)
+        pp_sum_add(k, stream, sum, c, owner, range);
+}
+
+/* From all owners, when their sums are complete. */
+static void fetch(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy,
+                  struct pp_range range)
+{
+    for (int owner = 0; owner < sum->copies; owner++)
+        if (owner != copy)
+            copy_range(k, stream, sum, owner, copy, pp_range_common(range, sum->share[owner]));
+}
+
+static void scatter_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_sum *sum = argument;
+    struct pp_range ranges[PP_SUM_RANGES];
+
+    for (int piece = 0; piece < sum->pieces; piece++)
+        for (int owner = 0; owner < sum->copies; owner++) {
+            const struct pp_range range = pp_range_common(sum->piece[piece], sum->share[owner]);
+            if (range.from < range.until)
+                add_up(k, stream, sum, owner, range);
+        }
+    for (int c = 0; c < sum->copies; c++) {
+        const int count = sum->rule->got(sum, c, ranges);
+        for (int r = 0; r < count; r++)
+            fetch(k, stream, sum, c, ranges[r]);
+    }
+}
+
+static void gather_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_sum *sum = argument;
+
+    for (int piece = 0; piece < sum->pieces; piece++)
+        for (int c = 0; c < sum->copies; c++)
+            fetch(k, stream, sum, c, sum->piece[piece]);
+}
+
+/* ---- what a copy gives and gets --------------------------------------------------------------*/
+
+static int put(struct pp_range *ranges, int count, struct pp_range a, struct pp_range b)
+{
+    ranges[count] = pp_range_common(a, b);
+    return count + (ranges[count].from < ranges[count].until);
+}
+
+static int all_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
+{
+    (void)copy;
+    for (int piece = 0; piece < sum->pieces; piece++)
+        ranges[piece] = sum->piece[piece];
+    return sum->pieces;
+}
+
+static int share_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
+{
+    int count = 0;
+
+    for (int piece = 0; piece < sum->pieces; piece++)
+        count = put(ranges, count, sum->piece[piece], sum->share[copy]);
+    return count;
+}
+
+static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
+{
+    int count = 0;
+
+    for (int piece = 0; piece < sum->pieces; piece++) {
+        count = put(ranges, count, sum->piece[piece], sum->norm[copy]);
+        count = put(ranges, count, sum->piece[piece], sum->tied);
+    }
+    return count;
+}
+
+const struct pp_sum_rule pp_sum_rules[PP_OP_KINDS] = {
+    [PP_AR] = {pp_sum_run, all_of, all_of},
+    [PP_RS] = {scatter_run, all_of, needed_of},
+    [PP_AG] = {gather_run, share_of, all_of},
+};

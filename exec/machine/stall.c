@@ -1,0 +1,241 @@
+/* Who does what, in words: the schedule is static, so whoever waits is known, and for whom. Workers
+ * go on meanwhile: where one is is read once for all that is said of it. */
+#include "exec/machine/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { TOLD = 6 }; /* waiting workers */
+
+static int at_of(const struct pp_worker *w)
+{
+    return atomic_load_explicit(&w->at, memory_order_relaxed);
+}
+
+static bool is_done(const struct pp_worker *w, int at)
+{
+    return at >= w->machine->p->begin[w->rank + 1];
+}
+
+static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
+{
+    const struct pp_op op = pp_program_op(p, i);
+
+    pp_op_print(&op, pp_program_style(p), text);
+}
+
+static void name_worker(const struct pp_worker *w, struct pp_error *err)
+{
+    pp_error_append(err, "rank %d", w->rank);
+    if (w->machine->replicas > 1)
+        pp_error_append(err, " of replica %d", w->replica);
+}
+
+/* "rank 1 at op 12 of 40, 1F3, after 1RECV_F3" */
+static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+    const int first = p->begin[w->rank], count = p->begin[w->rank + 1] - first;
+    char text[PP_OP_TEXT_BYTES];
+
+    name_worker(w, err);
+    if (at < first) {
+        pp_error_append(err, " before its first op");
+        return;
+    }
+    if (at < first + count) {
+        print_op(p, at, text);
+        pp_error_append(err, " at op %d of %d, %s", at - first, count, text);
+    }
+    if (at > first) {
+        print_op(p, at - 1, text);
+        pp_error_append(err, "%s %s", at < first + count ? ", after" : " behind its last op,",
+                        text);
+    }
+}
+
+void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
+{
+    tell_place(w, at_of(w), err);
+}
+
+/* ---- for what -------------------------------------------------------------------------------*/
+
+static const struct pp_channel *channel_of(const struct pp_program *p, int message)
+{
+    int c = 0;
+
+    while (c < p->channel_count && (message < p->channels[c].first ||
+                                    message >= p->channels[c].first + p->channels[c].count))
+        c++;
+    return &p->channels[c];
+}
+
+static const struct pp_worker *tell_message(const struct pp_worker *w, int target,
+                                            struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+    const struct pp_channel *c = channel_of(p, p->arg[target]);
+    const bool is_recv = pp_op_is_recv(p->kind[target]);
+    const bool is_forward = p->kind[target] == PP_RECV_F || p->kind[target] == PP_SEND_F;
+
+    pp_error_append(err, "waits for message %d of channel rank %d -> rank %d (%s)",
+                    p->arg[target] - c->first, c->source, c->dest,
+                    is_forward ? "forward" : "backward");
+    return pp_worker_at(m, is_recv ? c->source : c->dest, w->replica);
+}
+
+/* The first member that has not come yet. */
+static const struct pp_worker *tell_sum(const struct pp_worker *w, int target, struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_machine_collective *c = &m->collectives[m->p->arg[target]];
+
+    pp_error_append(err, "waits for the sum %d", m->p->arg[target]);
+    for (int k = 0; k < c->row_count; k++)
+        if (at_of(&m->workers[c->members[k]]) <= c->rows[k] / m->replicas)
+            return &m->workers[c->members[k]];
+    return NULL;
+}
+
+static const struct pp_worker *tell_barrier(const struct pp_worker *w, int barrier,
+                                            struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+
+    pp_error_append(err, "waits for all ranks");
+    for (int k = 0; k < m->worker_count; k++)
+        if (at_of(&m->workers[k]) < m->workers[k].barrier_row[barrier] / m->replicas)
+            return &m->workers[k];
+    return NULL;
+}
+
+static int barriers_before(const struct pp_program *p, int rank, int i)
+{
+    int count = 0;
+
+    for (int k = p->begin[rank]; k < i; k++)
+        count += p->kind[k] == PP_BAR;
+    return count;
+}
+
+static bool is_waiting(const struct pp_worker *w, int at)
+{
+    const struct pp_program *p = w->machine->p;
+    const int kind = is_done(w, at) || at < p->begin[w->rank] ? PP_F : p->kind[at];
+
+    return kind == PP_WAIT || kind == PP_BAR;
+}
+
+/* What it waits for, and for whom: NULL = nobody. */
+static const struct pp_worker *tell_wait(const struct pp_worker *w, int at, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+
+    if (p->kind[at] == PP_BAR)
+        return tell_barrier(w, barriers_before(p, w->rank, at), err);
+    const int target = p->begin[w->rank] + p->arg[at];
+    return pp_op_is_collective(p->kind[target]) ? tell_sum(w, target, err)
+                                                : tell_message(w, target, err);
+}
+
+void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
+                      struct pp_error *err)
+{
+    for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
+
+        if (w == dead || !is_waiting(w, at))
+            continue;
+        pp_error_append(err, "\n  ");
+        tell_place(w, at, err);
+        pp_error_append(err, ": ");
+        const struct pp_worker *peer = tell_wait(w, at, err);
+        told++;
+        if (!peer)
+            continue;
+        pp_error_append(err, "; ");
+        pp_stall_place(peer, err);
+    }
+}
+
+static bool is_over(const struct pp_worker *w, int i)
+{
+    const int kind = w->machine->p->kind[i];
+
+    return kind == PP_WAIT || kind == PP_BAR || !isnan(pp_span_of(w->machine, w, i).end_s);
+}
+
+static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+    char text[PP_OP_TEXT_BYTES];
+
+    print_op(p, i, text);
+    pp_error_append(err, "\n  not over: %s of ", text);
+    name_worker(w, err);
+    if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])) {
+        pp_error_append(err, ", which ");
+        tell_message(w, i, err);
+    }
+}
+
+/* What the device has come to, and has not ended: messages and sums, else an op; all of the list
+ * has been issued. */
+static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+    const int end = at_of(w);
+    int told = 0, i = p->begin[w->rank];
+
+    for (; i < end && told < TOLD && (is_over(w, i) || !pp_op_is_compute(p->kind[i])); i++)
+        if (!is_over(w, i)) {
+            tell_op(w, i, err);
+            told++;
+        }
+    if (told == 0 && i < end)
+        tell_op(w, i, err);
+}
+
+/* All have given their work to the device, and wait for one another or are done. */
+static void tell_device(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
+
+        if (!is_done(w, at) && m->p->kind[at] != PP_BAR)
+            return;
+    }
+    pp_error_append(
+        err,
+        "\n  stuck: backend %s, in work that it was given: it hangs, or an op takes longer than "
+        "--timeout",
+        m->backend->name);
+    /* One that waits for others answers; one that hangs by itself may not. */
+    for (int k = 0; k < m->worker_count && m->remote; k++)
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            tell_unfinished(&m->workers[k], err);
+}
+
+/* Those who do not wait are what the others wait for. */
+void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "step %d: nobody has got on for %.1f s (--timeout)", m->step + 1,
+                 idle_s);
+    for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
+
+        if (is_waiting(w, at) || is_done(w, at))
+            continue;
+        pp_error_append(err, "\n  stuck: ");
+        tell_place(w, at, err);
+        told++;
+    }
+    if (!m->backend->is_immediate)
+        tell_device(m, err);
+    pp_stall_waiters(m, NULL, err);
+}

@@ -1,0 +1,123 @@
+/* A step from its samples to its figures. */
+#include "exec/machine/parts.h"
+
+#include <string.h>
+
+/* Where work runs later, not before `least_ps`: the host learns late of what a device has begun,
+ * and so may take an end for later than it was. Stamps of work that runs at once are of this clock,
+ * which may have been put back since the last step. */
+static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
+{
+    if (pp_is_virtual(m))
+        return least_ps;
+    const int64_t now_ps = pp_now_ps(m);
+    return m->backend->is_immediate || now_ps > least_ps ? now_ps : least_ps;
+}
+
+static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
+{
+    const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
+
+    for (int i = 0; i < samples; i++)
+        pp_text_sample(text, m->options.recipe->seed, step, i, seq,
+                       m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
+    m->slot = m->steps_done % m->kept;
+    pp_step_begin(m, step, now_ps(m, m->last_end_ps));
+}
+
+void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
+{
+    m->step = step;
+    pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
+    m->begin_ps = begin_ps;
+    memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
+    for (int k = 0; k < m->worker_count;
+         k++) /* nobody is where it was at the end of the last one */
+        atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
+                              memory_order_relaxed);
+    pp_messages_begin(m);
+    pp_sums_begin(m);
+    m->backend->begin(m->device);
+    m->device_begin_ps = now_ps(m, begin_ps);
+}
+
+static void end_step(struct pp_machine *m)
+{
+    int64_t end_ps = m->begin_ps;
+
+    for (int k = 0; k < m->worker_count; k++)
+        end_ps = m->workers[k].clock_ps > end_ps ? m->workers[k].clock_ps : end_ps;
+    m->last_end_ps = end_ps;
+}
+
+static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_result *result)
+{
+    *result = (struct pp_step_result){.loss = m->loss,
+                                      .grad_norm = m->grad_norm,
+                                      .step_s = 1e-12 * (double)(m->last_end_ps - m->begin_ps),
+                                      .wall_s = wall_s,
+                                      .instructions = (int64_t)m->size * m->replicas};
+    for (int k = 0; k < m->worker_count; k++) {
+        if (!m->backend->is_immediate && !pp_is_elsewhere(m, &m->workers[k])) {
+            result->issue_s += 1e-9 * (double)m->workers[k].inside_ns;
+            result->issued += m->workers[k].launches[false] + m->workers[k].launches[true];
+        }
+        result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
+        result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
+    }
+}
+
+/* Whoever was first to report may have been killed before it had said what: then what was seen from
+ * outside counts. Without workers there is no step, whatever figures are there. */
+static bool has_failed(const struct pp_machine *m)
+{
+    return m->has_failed || m->are_gone;
+}
+
+static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_error *first = m->has_failed ? &m->error : &m->gone;
+
+    return pp_error_set(err, first->status, "%s", first->message);
+}
+
+/* Where work runs later, whoever conducts the step may wait in vain as well. */
+static void run_all(struct pp_machine *m, struct pp_error *err)
+{
+    const int may_wait = !m->backend->is_immediate;
+
+    atomic_fetch_add(&m->walking, may_wait);
+    pp_workers_run(m);
+    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
+        pp_error_prefix(err, "step %d: ", m->step + 1);
+        pp_machine_fail(m, err); /* unless what ran has failed first and says why */
+    }
+    atomic_fetch_sub(&m->walking, may_wait);
+}
+
+enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err)
+{
+    const int64_t before_ps = pp_wall_ps();
+
+    if (has_failed(m))
+        return failure(m, err);
+    if (m->remote)
+        PP_TRY(m->remote->align(m, false, err));
+    begin_step(m, text, step);
+    run_all(m, err);
+    if (has_failed(m))
+        return failure(m, err);
+    if (m->backend->is_immediate)
+        end_step(m);
+    else
+        pp_step_time_here(m);
+    if (!m->backend->is_immediate)
+        PP_TRY(pp_step_time_later(m, err));
+    m->step_end_ps[m->slot] = m->last_end_ps;
+    m->step_begin_ps[m->slot] = m->begin_ps;
+    m->steps_done++;
+    m->last_step = step;
+    sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
+    return PP_OK;
+}

@@ -1,0 +1,76 @@
+/* exec/machine/transport.h — where the workers of a program run, and how they reach each other. One
+ * file per transport; the lists, their messages and their times are the same for all.
+ *
+ *   local   threads of this process
+ *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
+ *           and that send each other what others must know
+ *   nccl    as tcp, but each has a GPU, and messages and sums go from one to the other by NCCL
+ *   ipc     as nccl on one host: each maps what others have on GPUs, and copies by itself
+ *   shm     processes forked by this one, on memory that they share: nothing has a name in any file
+ *           system, so nothing is left behind, however a process ends */
+#ifndef PP_EXEC_MACHINE_TRANSPORT_H
+#define PP_EXEC_MACHINE_TRANSPORT_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+struct pp_machine;
+struct pp_worker;
+struct pp_header;
+struct pp_machine_message;
+/* Where workers share no memory, what one does is told to those who must know. All may be called
+ * by any thread, and none waits for anybody else, but for begin and fetch. */
+struct pp_remote {
+    /* Caller of a step: everybody has begun it. PP_EFAIL: somebody has failed or is gone. */
+    enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
+    /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
+    void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
+    void (*summed)(struct pp_worker *worker, int instruction);
+    void (*arrived)(struct pp_worker *worker, int barrier);
+    /* Both sides of a message have posted: its bytes go, if they are here. NULL: they go as soon as
+     * they are posted. */
+    void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
+    /* Caller of a step: all may pass the barrier; all are to stop. */
+    void (*released)(struct pp_machine *machine, int barrier);
+    void (*failed)(struct pp_machine *machine);
+    /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is
+     * gone: what is here then is of no step. */
+    enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
+    /* Between steps, on the wall clock: hold all clocks against that of the first process, if that
+     * was long ago, or at the end. PP_EFAIL when somebody has failed or is gone. */
+    enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
+    /* Close all connections but that to the first process: a fault to try. */
+    void (*drop)(struct pp_machine *machine);
+    /* A process that conducts nothing: until it is told to end. PP_EFAIL with the reason. */
+    bool (*is_member)(const struct pp_machine *machine);
+    enum pp_status (*serve)(struct pp_machine *machine, struct pp_error *err);
+};
+
+struct pp_transport {
+    const char *name, *summary;
+    const char *worker, *workers;   /* what a worker is, and several: "thread", "threads" */
+    const char *means;              /* of devices that are apart, in a report: "by NCCL" */
+    const struct pp_remote *remote; /* NULL: workers share memory */
+    bool is_shared;                 /* the machine and its blocks lie in memory that is shared */
+    bool is_apart;                  /* for memory of devices; else for that of the host */
+    bool is_mapped;                 /* processes map each other's memory of devices */
+    /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
+    enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
+    /* Once all processes have met, and before anything else goes between them; NULL = nothing. */
+    enum pp_status (*met)(struct pp_machine *machine, struct pp_error *err);
+    /* The run has ended well and goes on nowhere: leave what other processes have, before anybody
+     * frees it; NULL = nothing. */
+    enum pp_status (*leave)(struct pp_machine *machine, struct pp_error *err);
+    /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which
+     * one has died, of several one that a signal has ended; all others have been killed then. kill:
+     * all of them. */
+    enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
+    void (*kill)(struct pp_machine *machine);
+    /* They have been told to end: wait until they have. Also after a start that failed. */
+    void (*stop)(struct pp_machine *machine);
+};
+extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
+    pp_transport_nccl, pp_transport_ipc;
+
+#endif

@@ -1,0 +1,189 @@
+/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the
+ * conductor judges loss and norm while they wait; then every chunk is updated by its U. */
+#include "exec/machine/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what runs at the last BAR ---------------------------------------------------------------*/
+
+void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_worker *w = argument;
+    struct pp_machine *m = w->machine;
+
+    for (int t = 0; t < m->tied_count; t++)
+        if (m->tied_worker[t] == w->index)
+            pp_sum_run(k, stream, &m->tied[t]);
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        if (chunk->owns_squares)
+            pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
+                             m->squares + m->squares_of[place % m->stages]);
+    }
+}
+
+static const char *const STATUS_TEXT[] = {
+    [PP_FIXED_NOT_FINITE] = "a gradient that is not finite",
+    [PP_FIXED_OVERFLOW] =
+        "a gradient beyond the range of fixed point (2^63 / 2^44); lower --lr, or "
+        "leave out --exact-grad",
+};
+
+static enum pp_status check_gradients(const struct pp_machine *m, struct pp_error *err)
+{
+    int status = PP_FIXED_OK;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        if (*m->workers[k].status != PP_FIXED_OK)
+            return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step + 1,
+                                m->workers[k].rank, STATUS_TEXT[*m->workers[k].status]);
+        status = status ? status : m->workers[k].sum_status;
+    }
+    for (int c = 0; c < m->p->collective_count; c++)
+        status = status ? status : *m->collectives[c].sum.status;
+    for (int t = 0; t < m->tied_count; t++)
+        status = status ? status : *m->tied[t].status;
+    if (status != PP_FIXED_OK)
+        return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step + 1,
+                            STATUS_TEXT[status]);
+    return PP_OK;
+}
+
+static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_loss_sum sum = {.is_finite = true};
+
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_mirror *losses = &m->workers[k].losses;
+
+        PP_TRY(pp_mirror_fetch(losses, err));
+        pp_loss_add(&sum, (const double *)(const void *)losses->here,
+                    (int64_t)(losses->bytes / sizeof(double)));
+    }
+    m->loss = pp_loss_mean(&sum);
+    if (!sum.is_finite)
+        return pp_error_set(err, PP_EFAIL,
+                            "step %d: the loss is not a finite number; lower --lr %g", m->step + 1,
+                            m->options.recipe->rate);
+    return PP_OK;
+}
+
+static double norm_of(const struct pp_machine *m)
+{
+    const int layers = m->options.stages[0]->net->layers;
+
+    memset(m->layer_squares, 0, sizeof(double) * (size_t)(layers + 2));
+    for (int stage = 0; stage < m->stages; stage++)
+        pp_squares_add(m->options.stages[stage], m->squares + m->squares_of[stage],
+                       m->layer_squares);
+    return pp_squares_norm(m->layer_squares, layers);
+}
+
+static void judge(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_machine *m = argument;
+    struct pp_error err = {0};
+
+    (void)k;
+    (void)stream;
+    m->grad_norm = norm_of(m);
+    m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
+    enum pp_status status = check_loss(m, &err);
+    if (status == PP_OK)
+        status = check_gradients(m, &err);
+    if (status == PP_OK && !isfinite(m->grad_norm))
+        status = pp_error_set(&err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
+                              m->step + 1);
+    if (status == PP_OK && m->hook)
+        status = pp_states_fetch(m, &err);
+    if (status != PP_OK)
+        pp_machine_fail(m, &err);
+    else if (m->hook)
+        m->hook(m->hook_closure, m, m->step);
+}
+
+/* ---- BAR ------------------------------------------------------------------------------------*/
+
+static bool wait_for_all(struct pp_machine *m, int barrier)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        if (!m->backend->wait(m->device, m->conductor,
+                              (pp_event_id)m->workers[k].barrier_row[barrier]))
+            return false;
+    return true;
+}
+
+static int64_t latest_arrival_ps(const struct pp_machine *m, int barrier)
+{
+    const int64_t *arrived_ps = &m->arrived_ps[(size_t)barrier * (size_t)m->worker_count];
+    int64_t latest_ps = m->begin_ps;
+
+    for (int k = 0; k < m->worker_count; k++)
+        latest_ps = arrived_ps[k] > latest_ps ? arrived_ps[k] : latest_ps;
+    return latest_ps;
+}
+
+void pp_barriers_conduct(struct pp_machine *m)
+{
+    for (int barrier = 0; barrier < m->barrier_count; barrier++) {
+        if (!wait_for_all(m, barrier))
+            return;
+        m->released_ps[barrier] = latest_arrival_ps(m, barrier);
+        if (barrier == m->barrier_count - 1)
+            m->backend->host(m->device, m->conductor, judge, m);
+        m->backend->record(m->device, m->conductor, m->first_release + barrier);
+        if (m->remote && !m->has_failed)
+            m->remote->released(m, barrier);
+    }
+}
+
+struct arrival {
+    struct pp_worker *worker;
+    int barrier;
+};
+
+static void tell_arrival(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct arrival *arrival = argument;
+    struct pp_worker *w = arrival->worker;
+
+    (void)k;
+    (void)stream;
+    w->machine->remote->arrived(w, arrival->barrier);
+}
+
+bool pp_barrier_meet(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_backend *backend = m->backend;
+    const int barrier = w->barriers++;
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+
+    if (!pp_worker_order(w, i))
+        return false;
+    if (w->barriers == m->barrier_count)
+        pp_worker_launch(w, false, pp_kept_bar_id(w), (struct pp_worker_launch){pp_squares_run, w});
+    m->start_ps[at] = w->clock_ps;
+    m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
+    backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
+    if (m->remote)
+        backend->host(m->device, w->index, tell_arrival, &(struct arrival){w, barrier});
+    if (!backend->wait(m->device, w->index, m->first_release + barrier))
+        return false;
+    w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_now_ps(m);
+    m->end_ps[at] = w->clock_ps;
+    return backend->is_deferred || !m->has_failed;
+}
+
+/* ---- U --------------------------------------------------------------------------------------*/
+
+void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_chunk *chunk = argument;
+    struct pp_worker *w = chunk->worker;
+    const struct pp_machine *m = w->machine;
+
+    if (!m->has_failed)
+        pp_state_update(k, stream, chunk->stage, &chunk->state, m->options.recipe, m->adamw);
+}

@@ -1,0 +1,143 @@
+/* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has
+ * one died, has anybody got on? What happened last is read from where every worker says what it
+ * does. */
+#include "core/clock.h"
+#include "exec/host/futex.h"
+#include "exec/machine/parts.h"
+
+enum { TICK_NS = 20 * 1000 * 1000 };
+static const double GRACE_S = 1, GRACE_FRAC = 0.75, /* at most; of --timeout */
+    MOST_S = 5e-9 * TICK_NS;
+
+struct sight { /* of the last tick */
+    double now_s, passed_s;
+    unsigned round;
+    int64_t moves, passed;
+    double idle_s;   /* since anybody has got on */
+    double failed_s; /* since the step has failed, and somebody is still in it */
+};
+
+/* Work that runs later may still run when all workers have walked their lists. A process that
+ * conducts nothing does not know where others are. */
+static bool is_step_under_way(struct pp_machine *m)
+{
+    return atomic_load(&m->running) > 0 ||
+           (!m->backend->is_immediate && atomic_load(&m->walking) > 0 && !pp_machine_is_member(m));
+}
+
+/* Of all workers, and of devices elsewhere; only grows within a step. */
+static int64_t count_moves(const struct pp_machine *m)
+{
+    int64_t moves = 0;
+
+    for (int k = 0; k < m->worker_count; k++)
+        moves += atomic_load_explicit(&m->workers[k].at, memory_order_relaxed) +
+                 atomic_load_explicit(&m->workers[k].passed, memory_order_relaxed);
+    return moves;
+}
+
+/* What has been issued gets on by itself, though nobody is asked about it while hosts do. */
+static bool gets_on(struct pp_machine *m, struct sight *sight)
+{
+    const unsigned round = atomic_load(&m->round);
+    const int64_t moves = count_moves(m);
+    const bool have_moved = round != sight->round || moves != sight->moves;
+    const int64_t passed = have_moved ? 0 : pp_machine_passed(m);
+    const bool has_passed = passed != sight->passed;
+
+    sight->round = round;
+    sight->moves = moves;
+    sight->passed = passed;
+    return have_moved || has_passed;
+}
+
+/* Whoever is gone does not count down. */
+static void end_all(struct pp_machine *m, const struct pp_error *err)
+{
+    m->gone = *err;
+    pp_machine_fail(m, err);
+    m->are_gone = true;
+    pp_futex_wake(&m->running);
+}
+
+/* A thread cannot be ended from outside, but with its process. */
+static bool is_walking_here(struct pp_machine *m)
+{
+    return !m->transport->is_shared && atomic_load(&m->walking) > 0;
+}
+
+static double grace_s(const struct pp_machine *m)
+{
+    const double s = GRACE_FRAC * m->options.timeout_s;
+
+    return s > 0 && s < GRACE_S ? s : GRACE_S;
+}
+
+static void look_after_failed(struct pp_machine *m, struct sight *sight)
+{
+    sight->failed_s += sight->passed_s;
+    if (sight->failed_s < grace_s(m))
+        return;
+    if (m->options.on_stuck && is_walking_here(m))
+        m->options.on_stuck(m->options.stuck_closure, m->has_failed ? &m->error : &m->gone);
+    if (!m->are_gone && m->transport->kill) {
+        m->transport->kill(m);
+        end_all(m, &m->error);
+    }
+}
+
+static void look_for_progress(struct pp_machine *m, struct sight *sight)
+{
+    struct pp_error err = {0};
+
+    sight->idle_s = gets_on(m, sight) ? 0 : sight->idle_s + sight->passed_s;
+    if (m->options.timeout_s > 0 && sight->idle_s >= m->options.timeout_s) {
+        pp_stall_describe(m, sight->idle_s, &err);
+        pp_machine_fail(m, &err);
+    }
+}
+
+static void tick(struct pp_machine *m, struct sight *sight)
+{
+    struct pp_error err = {0};
+
+    if (m->are_gone)
+        m->backend->cancel(m->device); /* again: a step may have begun since */
+    else if (m->transport->check && m->transport->check(m, &err) != PP_OK)
+        end_all(m, &err);
+    else if (is_step_under_way(m) && !m->has_failed)
+        look_for_progress(m, sight);
+    if ((m->has_failed || m->are_gone) && (is_step_under_way(m) || is_walking_here(m)))
+        look_after_failed(m, sight);
+}
+
+static void *watch(void *argument)
+{
+    struct pp_machine *m = argument;
+    struct sight sight = {.now_s = pp_clock_s()};
+
+    while (atomic_load(&m->is_watched)) {
+        pp_futex_wait(&m->is_watched, 1, TICK_NS);
+        sight.passed_s = pp_clock_passed_s(&sight.now_s, MOST_S); /* a busy machine comes late */
+        if (atomic_load(&m->is_watched))
+            tick(m, &sight);
+    }
+    return NULL;
+}
+
+enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err)
+{
+    atomic_store(&m->is_watched, 1);
+    if (pthread_create(&m->watchdog, NULL, watch, m) == 0)
+        return PP_OK;
+    atomic_store(&m->is_watched, 0);
+    return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after the workers");
+}
+
+void pp_watchdog_stop(struct pp_machine *m)
+{
+    if (atomic_exchange(&m->is_watched, 0) == 0)
+        return;
+    pp_futex_wake(&m->is_watched);
+    pthread_join(m->watchdog, NULL);
+}

@@ -1,0 +1,80 @@
+/* What NCCL needs to be told: always, and where processes share a GPU. */
+#define _GNU_SOURCE /* setenv, gethostname */
+#include "exec/nccl/nccl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *value;
+    bool is_for_one_host;
+} settings[] = {
+    /* On one device messages can only go over the host: of its networks, the plain one. */
+    {"NCCL_NET", "Socket", false},
+    {"NCCL_IB_DISABLE", "1", false},
+    /* Found by itself only where there is no other. */
+    {"NCCL_SOCKET_IFNAME", "lo", true},
+    /* Sums by switches take memory of the device for each communicator. */
+    {"NCCL_NVLS_ENABLE", "0", false},
+};
+
+/* Since 2.22 NCCL connects the algorithms of a sum at its first use of each, which it chooses by
+ * size: a small sum connects nothing for a large one. That holds up the hosts of all members, so
+ * sums of two groups that two processes come to in different orders would wait for each other for
+ * ever. */
+void pp_nccl_connect_early(void)
+{
+    setenv("NCCL_RUNTIME_CONNECT", "0", 0);
+}
+
+void pp_nccl_share_device(int process, bool is_one_host)
+{
+    char host[32];
+
+    /* NCCL refuses two members with one device on one host; so each process is a host of its own,
+     * and no process reaches for another's memory. */
+    snprintf(host, sizeof host, "pipeexec-%d", process);
+    setenv("NCCL_HOSTID", host, 1);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (is_one_host || !settings[i].is_for_one_host)
+            setenv(settings[i].name, settings[i].value, 0);
+}
+
+/* The kernel draws a name when it starts, which containers have in common; the name of the host is
+ * what there is elsewhere. */
+void pp_nccl_find_host(struct pp_nccl_place *place)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    memset(place->host, 0, sizeof place->host);
+    if (!file || fscanf(file, "%63s", place->host) != 1)
+        gethostname(place->host, sizeof place->host - 1);
+    if (file)
+        fclose(file);
+}
+
+static bool is_same_host(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
+{
+    return strncmp(a->host, b->host, sizeof a->host) == 0;
+}
+
+static bool is_same_gpu(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
+{
+    return is_same_host(a, b) && strncmp(a->gpu, b->gpu, sizeof a->gpu) == 0;
+}
+
+/* All are told, or nobody: two that go by different networks do not find each other. */
+void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
+{
+    bool is_shared = false, is_one_host = true;
+
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < a; b++) {
+            is_shared |= is_same_gpu(&places[a], &places[b]);
+            is_one_host &= is_same_host(&places[a], &places[b]);
+        }
+    if (is_shared)
+        pp_nccl_share_device(process, is_one_host);
+}

@@ -1,0 +1,170 @@
+/* What goes wrong with lines, waiting for them, and their end before their time. */
+#define _GNU_SOURCE /* usleep */
+#include "exec/nccl/parts.h"
+
+#include "core/clock.h"
+
+#include <unistd.h>
+
+enum { POLL_US = 20 };
+
+/* ---- what went wrong ------------------------------------------------------------------------- */
+
+static const char *text_of(const struct pp_nccl_line *line)
+{
+    return line ? line->text : "a group of calls";
+}
+
+enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+                             ncclResult_t result, struct pp_error *err)
+{
+    const struct pp_nccl_library *l = nccl->library;
+
+    if (result == ncclSuccess || result == ncclInProgress)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL, "NCCL: %s: %s\n  %s", text_of(line),
+                        l->GetErrorString(result), l->GetLastError(line ? line->comm : NULL));
+}
+
+enum pp_status pp_nccl_aborted(struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL, "NCCL: aborted");
+}
+
+static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_line *line,
+                              struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL,
+                        "NCCL: %s: nothing for %g s: its other processes have not come to it",
+                        line->text, nccl->plan->timeout_s);
+}
+
+/* Whether a line that has not failed is busy. */
+static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_line *line, bool *is_busy,
+                              struct pp_error *err)
+{
+    ncclResult_t state = ncclSuccess;
+
+    PP_TRY(pp_nccl_judge(nccl, line, nccl->library->CommGetAsyncError(line->comm, &state), err));
+    PP_TRY(pp_nccl_judge(nccl, line, state, err));
+    *is_busy = state == ncclInProgress;
+    return PP_OK;
+}
+
+/* *busy: the first line that is; NULL: none. */
+static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_line **busy,
+                                  struct pp_error *err)
+{
+    *busy = NULL;
+    for (int i = 0; i < nccl->line_count; i++) {
+        const struct pp_nccl_line *line = &nccl->lines[i];
+        bool is_busy = false;
+        if (line->comm)
+            PP_TRY(look_at(nccl, line, &is_busy, err));
+        if (is_busy && !*busy)
+            *busy = line;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err)
+{
+    const double end_s = pp_clock_s() + nccl->plan->timeout_s;
+    const struct pp_nccl_line *busy;
+
+    for (;;) {
+        if (nccl->is_aborted)
+            return pp_nccl_aborted(err);
+        PP_TRY(look_at_all(nccl, &busy, err));
+        if (!busy)
+            return PP_OK;
+        if (pp_clock_s() > end_s)
+            return overdue(nccl, busy, err);
+        usleep(POLL_US);
+    }
+}
+
+enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+                                   struct pp_error *err)
+{
+    const double end_s = pp_clock_s() + nccl->plan->timeout_s;
+    bool is_busy;
+
+    for (;;) {
+        if (nccl->is_aborted)
+            return pp_nccl_aborted(err);
+        PP_TRY(look_at(nccl, line, &is_busy, err));
+        if (!is_busy)
+            return PP_OK;
+        if (pp_clock_s() > end_s)
+            return overdue(nccl, line, err);
+        usleep(POLL_US);
+    }
+}
+
+enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
+{
+    const struct pp_nccl_line *busy;
+
+    if (nccl->is_aborted)
+        return pp_nccl_aborted(err);
+    if (pthread_mutex_trylock(&nccl->mutex) != 0)
+        return PP_OK;
+    const enum pp_status status =
+        nccl->is_aborted ? pp_nccl_aborted(err) : look_at_all(nccl, &busy, err);
+    pthread_mutex_unlock(&nccl->mutex);
+    return status;
+}
+
+/* ---- waiting, aborting ----------------------------------------------------------------------- */
+
+static enum pp_status stuck(struct pp_nccl *nccl, void *stream, struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "NCCL: nothing for %g s on the stream of", nccl->plan->timeout_s);
+    for (int i = 0; i < nccl->line_count; i++)
+        if (nccl->lines[i].issued > 0 && nccl->lines[i].stream == stream)
+            pp_error_append(err, "\n  %s, last operation %ld", nccl->lines[i].text,
+                            nccl->lines[i].issued);
+    return PP_EFAIL;
+}
+
+enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_error *err)
+{
+    const double end_s = pp_clock_s() + nccl->plan->timeout_s;
+
+    for (;;) {
+        const cudaError_t state = cudaStreamQuery(stream);
+        if (state == cudaSuccess) /* an abort ends what it meets as well */
+            return nccl->is_aborted ? pp_nccl_aborted(err) : PP_OK;
+        if (state != cudaErrorNotReady)
+            return pp_error_set(err, PP_EFAIL, "CUDA: %s", cudaGetErrorString(state));
+        cudaGetLastError(); /* no failure, though some versions keep it as one */
+        PP_TRY(pp_nccl_check(nccl, err));
+        if (pp_clock_s() > end_s)
+            return stuck(nccl, stream, err);
+        usleep(POLL_US);
+    }
+}
+
+/* In a group all are told before any is waited for: one that waits for another would wait for ever.
+ */
+static void abort_all(struct pp_nccl *nccl)
+{
+    const struct pp_nccl_library *l = nccl->library;
+
+    l->GroupStart();
+    for (int i = 0; i < nccl->line_count; i++) {
+        if (nccl->lines[i].comm)
+            l->CommAbort(nccl->lines[i].comm);
+        nccl->lines[i].comm = NULL;
+    }
+    l->GroupEnd();
+}
+
+void pp_nccl_abort(struct pp_nccl *nccl)
+{
+    nccl->is_aborted = true; /* whoever waits gives up the mutex */
+    pthread_mutex_lock(&nccl->mutex);
+    abort_all(nccl);
+    pthread_mutex_unlock(&nccl->mutex);
+}

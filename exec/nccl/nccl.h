@@ -1,0 +1,132 @@
+/* exec/nccl/nccl.h — messages and sums between processes that have a GPU each, or share one, by
+ * NCCL.
+ *
+ * A channel of a program (source, destination, pipeline, kind) has a communicator of its own with
+ * two members, and a group of processes that sum has one: so operations of one line never wait for
+ * those of another, in whatever order streams run them. All are made and used once before any step:
+ * the first use connects two processes and holds up their hosts until both have come to it, so that
+ * first uses in the order of a schedule could wait for each other for ever.
+ *
+ * Operations are issued to streams of CUDA and are over when their stream has passed them. A
+ * message is rendezvous: a send is not over before its receive has begun. Communicators are not
+ * blocking (in NCCL's words), so whatever hangs is seen and can be aborted: NCCL itself has no time
+ * limit.
+ *
+ * Streams are `cudaStream_t`, buffers memory of the device. The library is opened when it is
+ * needed; how the ids of communicators get from one process to another is the caller's business. */
+#ifndef PP_EXEC_NCCL_NCCL_H
+#define PP_EXEC_NCCL_NCCL_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    PP_NCCL_ID_BYTES = 128,
+    PP_NCCL_SCRATCH_BYTES = 16, /* of a device, for the first uses */
+};
+
+struct pp_nccl;
+struct pp_nccl_library;
+
+/* Process `source` to process `dest`, one way. */
+struct pp_nccl_channel {
+    int source, dest, pipe;
+    char kind; /* 'F' or 'B': forward, backward */
+};
+/* Processes that sum: at least two, ascending. */
+struct pp_nccl_group {
+    const char *name; /* for messages: "stage 2" */
+    const int *members;
+    int count;
+};
+struct pp_nccl_id {
+    int owner; /* process that makes it */
+    unsigned char bytes[PP_NCCL_ID_BYTES];
+};
+
+/* The same in all processes but for `process`; kept by reference. */
+struct pp_nccl_plan {
+    int process, processes;
+    const struct pp_nccl_channel *channels;
+    const struct pp_nccl_group *groups;
+    int channel_count, group_count;
+    double timeout_s; /* of whatever needs another process */
+    /* Give each process the ids of all others: in, those that this one owns; out, all. Called once,
+     * by all processes. PP_EFAIL when somebody is gone. */
+    enum pp_status (*spread)(void *closure, struct pp_nccl_id *ids, int count,
+                             struct pp_error *err);
+    void *closure;
+};
+
+/* Which GPU a process has: a machine as it was booted, an address on its bus. Whatever a process
+ * sees of a host's GPUs, and by whatever number, that is the same for all. */
+struct pp_nccl_place {
+    char host[64], gpu[32];
+};
+void pp_nccl_find_host(struct pp_nccl_place *place);
+/* Where any two share a GPU, NCCL is told what it needs to bear that: sets the environment of this
+ * process, before its first call of NCCL. What is set already stays, but for the name of the host
+ * that NCCL is told. `places` of all. */
+void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process);
+/* The same; is_one_host: nobody is anywhere else. */
+void pp_nccl_share_device(int process, bool is_one_host);
+
+/* NCCL is to connect all that a communicator may use when it is made, unless the environment says
+ * otherwise. */
+void pp_nccl_connect_early(void);
+
+/* Open the file that the environment names (PIPEEXEC_NCCL_LIBRARY), else libnccl.so.2. PP_EFAIL: it
+ * is missing, too old, or no NCCL. Stays open. */
+enum pp_status pp_nccl_load(struct pp_arena *arena, const struct pp_nccl_library **library,
+                            struct pp_error *err);
+
+/* Make all communicators on the current device, use each once on `stream`, and wait until that is
+ * over. PP_EFAIL says which line failed; nothing is left then. */
+enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library *library,
+                            const struct pp_nccl_plan *plan, void *stream, void *scratch,
+                            struct pp_nccl **nccl, struct pp_error *err);
+/* All is over that was issued; all processes close. PP_EFAIL when one does not: then abort. */
+enum pp_status pp_nccl_close(struct pp_nccl *nccl, struct pp_error *err);
+
+/* Issue an operation; on return it stands in the stream. Of any thread, of one line by one thread
+ * at a time. `channel` and `group` number those of the plan. A sum is in place, and its additions
+ * have an order of NCCL's: exact for int64 alone. PP_EFAIL: refused, a process is gone, or aborted.
+ */
+enum pp_nccl_type { PP_NCCL_INT64, PP_NCCL_FLOAT };
+enum pp_status pp_nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
+                            void *stream, struct pp_error *err);
+enum pp_status pp_nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
+                            void *stream, struct pp_error *err);
+enum pp_status pp_nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
+                           enum pp_nccl_type type, void *stream, struct pp_error *err);
+
+/* Parts of a vector, which do not overlap: each is summed for one member of the group, whose place
+ * in it `root` is, or comes from it. In place, as one operation. */
+struct pp_nccl_piece {
+    void *at;
+    size_t count; /* elements; of a broadcast bytes */
+    int root;
+};
+/* What others than its root hold of a piece has no value then. */
+enum pp_status pp_nccl_reduce(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
+                              int count, enum pp_nccl_type type, void *stream,
+                              struct pp_error *err);
+/* All have what its root has. */
+enum pp_status pp_nccl_broadcast(struct pp_nccl *nccl, int group,
+                                 const struct pp_nccl_piece *pieces, int count, void *stream,
+                                 struct pp_error *err);
+
+/* PP_EFAIL names the first line that has failed, and its processes. Waits for nobody: PP_OK while
+ * another call is under way, which looks by itself. */
+enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
+/* Wait for a stream while checking. PP_EFAIL as well when that takes longer than the plan allows:
+ * names the lines that were last used on it. */
+enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_error *err);
+/* End whatever is under way, of any thread: streams go on, with no matter what in their buffers.
+ * Calls that wait return PP_EFAIL, and so does every one after; a second abort does nothing. */
+void pp_nccl_abort(struct pp_nccl *nccl);
+
+#endif

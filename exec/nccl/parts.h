@@ -1,0 +1,70 @@
+/* exec/nccl/parts.h — private to exec/nccl*.c: the library as a table, lines and how they fail. */
+#ifndef PP_EXEC_NCCL_PARTS_H
+#define PP_EXEC_NCCL_PARTS_H
+
+#include "exec/nccl/nccl.h"
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Whatever is used of NCCL: ncclNAME is library->NAME. */
+#define PP_NCCL_SYMBOLS(X)                                                                         \
+    X(GetVersion)                                                                                  \
+    X(GetUniqueId)                                                                                 \
+    X(CommInitRankConfig)                                                                          \
+    X(CommFinalize)                                                                                \
+    X(CommDestroy)                                                                                 \
+    X(CommAbort)                                                                                   \
+    X(CommGetAsyncError)                                                                           \
+    X(GetErrorString)                                                                              \
+    X(GetLastError)                                                                                \
+    X(GroupStart)                                                                                  \
+    X(GroupEnd)                                                                                    \
+    X(Send)                                                                                        \
+    X(Recv)                                                                                        \
+    X(AllReduce)                                                                                   \
+    X(Reduce)                                                                                      \
+    X(Broadcast)
+
+struct pp_nccl_library {
+    const char *file;
+    int version; /* as NCCL counts: 22809 is 2.28.9 */
+#define PP_NCCL_MEMBER(name) __typeof__(nccl##name) *name;
+    PP_NCCL_SYMBOLS(PP_NCCL_MEMBER)
+#undef PP_NCCL_MEMBER
+};
+
+/* A channel, or a group. */
+struct pp_nccl_line {
+    ncclComm_t comm;  /* NULL: this process is no member */
+    const char *name; /* of the communicator */
+    const char *text; /* for messages: with its processes */
+    int count, own;   /* members; which of them this process is, -1: none */
+    int peer;         /* of a channel: the other member */
+    void *stream;     /* of the last operation */
+    long issued;      /* operations */
+};
+
+struct pp_nccl {
+    const struct pp_nccl_library *library;
+    const struct pp_nccl_plan *plan;
+    struct pp_nccl_line *lines; /* channels, then groups */
+    int line_count;
+    pthread_mutex_t mutex; /* whoever calls NCCL */
+    atomic_bool is_aborted;
+};
+
+/* Under the mutex. What NCCL said of a line: PP_OK for ncclSuccess and ncclInProgress. */
+enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+                             ncclResult_t result, struct pp_error *err);
+enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets it */
+/* Under the mutex: wait until no line is busy. PP_EFAIL as well after an abort. */
+enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err);
+enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+                                   struct pp_error *err);
+/* Names, members and roles of the lines of a plan. */
+void pp_nccl_draw_lines(struct pp_arena *arena, struct pp_nccl *nccl);
+
+#endif

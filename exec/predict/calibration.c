@@ -1,0 +1,207 @@
+#include "exec/predict/calibration.h"
+
+#include "core/quantile.h"
+
+#include <assert.h>
+
+static const double PS_PER_S = 1e12;
+
+struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struct pp_batch *batch)
+{
+    struct pp_calibration *c = PP_NEW(arena, struct pp_calibration);
+
+    c->arena = arena;
+    c->batch = *batch;
+    for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
+        for (int part = 0; part < PP_PARTS; part++)
+            c->part[pass][part] = PP_ARRAY(arena, struct pp_samples, batch->splits);
+    return c;
+}
+
+void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *program)
+{
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W, PP_R, PP_U};
+    const uint64_t hash = pp_program_hash(program);
+
+    if (c->stages > 0 && c->program_hash == hash)
+        return;
+    c->program_hash = hash;
+    c->stages = program->stages;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        const int cells = c->stages * c->batch.splits;
+        c->whole[kinds[k]] = PP_ARRAY(c->arena, struct pp_samples, cells);
+        c->in_pair[kinds[k]] = PP_ARRAY(c->arena, struct pp_samples, cells);
+    }
+    c->pair = PP_ARRAY(c->arena, struct pp_samples, c->stages * c->stages);
+}
+
+/* ---- samples --------------------------------------------------------------------------------*/
+
+static void add(struct pp_calibration *c, struct pp_samples *samples, double ps)
+{
+    *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = ps;
+}
+
+double pp_samples_median(const struct pp_samples *samples)
+{
+    return pp_median(samples->ps, samples->count);
+}
+
+/* ---- by size --------------------------------------------------------------------------------*/
+
+struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size)
+{
+    for (int k = 0; k < by_size->count; k++)
+        if (by_size->at[k].size == size)
+            return &by_size->at[k].took;
+    struct pp_sized_samples *made = PP_PUSH(arena, by_size->at, by_size->count, by_size->capacity);
+    *made = (struct pp_sized_samples){.size = size};
+    return &made->took;
+}
+
+static const struct pp_sized_samples *extreme(const struct pp_by_size *by_size, int sign)
+{
+    const struct pp_sized_samples *best = NULL;
+
+    for (int k = 0; k < by_size->count; k++)
+        if (!best || sign * (by_size->at[k].size - best->size) > 0)
+            best = &by_size->at[k];
+    return best;
+}
+
+const struct pp_sized_samples *pp_sized_least(const struct pp_by_size *by_size)
+{
+    return extreme(by_size, -1);
+}
+
+const struct pp_sized_samples *pp_sized_most(const struct pp_by_size *by_size)
+{
+    return extreme(by_size, 1);
+}
+
+/* ---- what was measured ----------------------------------------------------------------------*/
+
+/* Row of the probe that holds a pass, and the pass; a full backward has two. */
+static const struct {
+    int count;
+    struct {
+        int row;
+        enum pp_timed_pass pass;
+    } at[2];
+} passes_of[PP_OP_KINDS] = {
+    [PP_F] = {1, {{0, PP_TIMED_F}}},
+    [PP_R] = {1, {{0, PP_TIMED_R}}},
+    [PP_I] = {1, {{1, PP_TIMED_I}}},
+    [PP_W] = {1, {{2, PP_TIMED_W}}},
+    [PP_B] = {2, {{1, PP_TIMED_BI}, {2, PP_TIMED_BW}}},
+};
+
+int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part)
+{
+    return part == PP_PART_EMBEDDING ? shape->has_embedding
+           : part == PP_PART_HEAD    ? shape->has_head
+                                     : shape->blocks;
+}
+
+/* Samples of all parts; the time of all layers together. */
+static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
+{
+    double inside_ps = 0;
+
+    for (int k = 0; k < passes_of[m->op.kind].count; k++) {
+        const double *s = m->probe->s[passes_of[m->op.kind].at[k].row];
+        struct pp_samples **samples = c->part[passes_of[m->op.kind].at[k].pass];
+
+        for (int part = 0; part < PP_PARTS; part++) {
+            const int layers = pp_calibration_layers(&m->stage->shape, part);
+            if (layers == 0)
+                continue;
+            inside_ps += s[part] * PS_PER_S;
+            add(c, &samples[part][m->op.split], s[part] * PS_PER_S / layers / m->op.granules);
+        }
+    }
+    return inside_ps;
+}
+
+static int cell_of(const struct pp_calibration *c, const struct pp_op *op)
+{
+    return op->stage * c->batch.splits + op->split;
+}
+
+static void add_update(struct pp_calibration *c, const struct pp_timed_op *m, double ps)
+{
+    add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
+    if (m->stage->elements > 0)
+        add(c, pp_sized(c->arena, &c->updates, (double)m->stage->elements), ps);
+}
+
+static void add_pair(struct pp_calibration *c, const struct pp_timed_op *ops, double ps)
+{
+    const double cells = 2.0 * c->batch.granules * c->batch.splits;
+
+    add(c, &c->pair[ops[0].op.stage * c->stages + ops[1].op.stage],
+        ps * cells / (ops[0].op.granules + ops[1].op.granules));
+}
+
+void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
+                        int64_t duration_ps)
+{
+    double inside_ps[2] = {0}, outside_ps = (double)duration_ps;
+    bool has_probes = true;
+
+    assert(count == 1 || count == 2);
+    if (ops[0].op.kind == PP_U) {
+        add_update(c, ops, (double)duration_ps);
+        return;
+    }
+    if (count == 2)
+        add_pair(c, ops, (double)duration_ps);
+    else
+        add(c, &c->whole[ops[0].op.kind][cell_of(c, &ops[0].op)],
+            (double)duration_ps / ops[0].op.granules);
+    for (int k = 0; k < count; k++) {
+        has_probes &= ops[k].probe != NULL;
+        inside_ps[k] = ops[k].probe ? add_parts(c, &ops[k]) : 0;
+        outside_ps -= inside_ps[k];
+    }
+    for (int k = 0; k < count && has_probes; k++) {
+        const struct pp_op *op = &ops[k].op;
+        const double share_ps = outside_ps / count; /* of what nobody can tell apart */
+
+        add(c, &c->outside[op->kind], share_ps / op->granules);
+        if (count == 2)
+            add(c, &c->in_pair[op->kind][cell_of(c, op)], (inside_ps[k] + share_ps) / op->granules);
+    }
+}
+
+void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *machine,
+                         const struct pp_machine_options *options)
+{
+    const struct pp_program *p = options->program;
+    const int replicas = options->batch->replicas;
+    const int64_t *durations_ps = pp_machine_nominal(machine, pp_machine_kept(machine) - 1);
+
+    pp_calibration_begin(c, p);
+    if (options->clock == PP_CLOCK_WALL) {
+        const struct pp_step_times times =
+            pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
+        pp_calibration_gaps(c, p, &times);
+        pp_calibration_wires(c, p, options->costs, &times);
+    }
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
+
+        if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
+            continue;
+        for (int replica = 0; replica < replicas; replica++) {
+            struct pp_timed_op ops[2];
+
+            for (int k = 0; k <= is_fused; k++)
+                ops[k] = (struct pp_timed_op){.op = pp_program_op(p, i + k),
+                                              .stage = options->stages[p->stage[i + k]],
+                                              .probe = pp_machine_probe(machine, i + k, replica)};
+            pp_calibration_add(c, ops, 1 + is_fused,
+                               durations_ps[(size_t)i * (size_t)replicas + (size_t)replica]);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+/* Samples to costs: medians for a prediction, draws for the spread of it. Tables are filled here
+ * that nobody else has: those that come with the costs belong to a machine, which reads them. */
+#include "exec/predict/calibration.h"
+
+#include "core/random.h"
+#include "schedules/evaluate/perturb.h"
+
+#include <math.h>
+
+/* One sample, or what stands for all. */
+struct chooser {
+    double (*choose)(struct chooser *chooser, const struct pp_samples *samples);
+    uint64_t stream, drawn;
+};
+
+static double choose_median(struct chooser *chooser, const struct pp_samples *samples)
+{
+    (void)chooser;
+    return pp_samples_median(samples);
+}
+
+static double choose_any(struct chooser *chooser, const struct pp_samples *samples)
+{
+    return samples
+        ->ps[pp_random_bits(chooser->stream, chooser->drawn++) % (uint64_t)samples->count];
+}
+
+static int64_t terms_ps(const struct pp_terms *terms, struct chooser *chooser)
+{
+    double ps = 0;
+
+    for (int k = 0; k < terms->count; k++)
+        ps += terms->term[k].factor * chooser->choose(chooser, terms->term[k].samples);
+    return ps > 0 ? llround(ps) : 0;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------*/
+
+static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
+                       struct pp_costs *costs)
+{
+    const int stages = table->stages;
+
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        if (table->op[kind])
+            costs->op[kind] = PP_ARRAY(arena, struct pp_cost, stages * table->splits);
+    costs->overlap = table->pair ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
+}
+
+static int64_t sum_of_splits_ps(const struct pp_costs *costs, int kind, int stage)
+{
+    int64_t sum_ps = 0;
+
+    for (int q = 0; q < costs->splits; q++)
+        sum_ps += costs->op[kind][stage * costs->splits + q].ps;
+    return sum_ps;
+}
+
+/* Pairs that were never measured take the sum of their ops. */
+static void fill_pairs(const struct pp_op_terms *table, struct chooser *chooser,
+                       struct pp_costs *costs)
+{
+    for (int k = 0; table->pair && k < table->stages * table->stages; k++)
+        costs->overlap[k].ps = table->pair[k].count > 0
+                                   ? terms_ps(&table->pair[k], chooser)
+                                   : sum_of_splits_ps(costs, PP_F, k / table->stages) +
+                                         sum_of_splits_ps(costs, PP_B, k % table->stages);
+}
+
+static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct pp_costs *costs)
+{
+    struct chooser median = {.choose = choose_median};
+
+    own_tables(arena, table, costs);
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++)
+            costs->op[kind][at].ps = terms_ps(&table->op[kind][at], &median);
+    fill_pairs(table, &median, costs);
+    costs->is_calibrated = true;
+    costs->source = "durations measured on this machine";
+}
+
+enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
+                                    const struct pp_program *program,
+                                    const struct pp_stage *const *stages, struct pp_costs *costs,
+                                    struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_op_terms table;
+
+    PP_TRY(pp_terms_by_part(scratch, calibration, program, stages, &table, err));
+    fill(calibration->arena, &table, costs);
+    pp_calibration_fill_wires(calibration->arena, calibration, costs);
+    return PP_OK;
+}
+
+enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
+                                            const struct pp_program *program,
+                                            struct pp_costs *costs, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_op_terms table;
+
+    PP_TRY(pp_terms_in_situ(scratch, calibration, program, &table, err));
+    fill(calibration->arena, &table, costs);
+    pp_calibration_fill_wires(calibration->arena, calibration, costs);
+    return PP_OK;
+}
+
+/* ---- draws ----------------------------------------------------------------------------------*/
+
+/* One draw for the op at instruction i, or for a pair that begins there, entered into the costs:
+ * they know the share of a micro-batch that is the op's. */
+static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_terms *table,
+                       struct chooser *any, struct pp_costs *costs)
+{
+    const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
+    struct pp_op ops[2] = {pp_program_op(p, i)};
+
+    if (is_fused)
+        ops[1] = pp_program_op(p, i + 1);
+    const int pair = ops[0].stage * table->stages + ops[1].stage;
+    if (is_fused && table->pair && table->pair[pair].count > 0)
+        costs->overlap[pair].ps = terms_ps(&table->pair[pair], any);
+    else
+        for (int k = 0; k <= is_fused; k++) {
+            const int at =
+                ops[k].kind == PP_U ? ops[k].stage : ops[k].stage * table->splits + ops[k].split;
+            costs->op[ops[k].kind][at].ps = terms_ps(&table->op[ops[k].kind][at], any);
+        }
+    return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
+}
+
+struct draws {
+    const struct pp_program *program;
+    struct pp_op_terms table;
+    struct pp_replicas replicas;
+    struct chooser any;
+    struct pp_costs costs; /* whose tables are our own */
+};
+
+static void draw_all(void *closure, int64_t *compute_ps)
+{
+    struct draws *d = closure;
+    const struct pp_program *p = d->program;
+    const struct pp_replicas replicas = d->replicas;
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const double *slow = replicas.slow ? replicas.slow + rank * replicas.count : NULL;
+
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            for (int r = 0; r < replicas.count; r++)
+                if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
+                    compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] = pp_slowed_ps(
+                        draw_ps(p, i, &d->table, &d->any, &d->costs), slow ? slow[r] : 1);
+    }
+    pp_pauses_add(p, replicas.pauses, replicas.count, compute_ps);
+}
+
+enum pp_status pp_predict_band(const struct pp_calibration *calibration,
+                               const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_costs *costs,
+                               struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct draws d = {.program = program,
+                      .replicas = replicas,
+                      .any = {.choose = choose_any, .stream = seed},
+                      .costs = *costs};
+    const struct pp_draws draws = {replicas.count, draw_all, &d};
+
+    PP_TRY(stages ? pp_terms_by_part(scratch, calibration, program, stages, &d.table, err)
+                  : pp_terms_in_situ(scratch, calibration, program, &d.table, err));
+    fill(scratch, &d.table, &d.costs);
+    return pp_band_find(program, &d.costs, &draws, band, err);
+}

@@ -1,0 +1,102 @@
+/* What a step has beside ops and messages, on the wall clock. An op begins some time after it
+ * could: a stream has to find that an event has passed, a thread to wake up. How long, depends on
+ * what stands before it in its list; so a prediction puts the same before each op. */
+#include "exec/predict/calibration.h"
+#include "schedules/evaluate/weight_lane.h"
+
+static size_t row_of(const struct pp_step_times *times, int instruction, int replica)
+{
+    return (size_t)instruction * (size_t)times->replicas + (size_t)replica;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A WAIT that comes first stands for the message before a rank's first op: that one begins late for
+ * another reason than the step. */
+static int gap_behind(int gap, int kind)
+{
+    if (pp_op_is_compute(kind))
+        return 0;
+    if (kind == PP_BAR)
+        return PP_GAP_BAR;
+    if (kind != PP_WAIT)
+        return gap;
+    return gap >= PP_GAP_WAITS ? 1 : gap + 1 < PP_GAP_WAITS ? gap + 1 : gap;
+}
+
+/* The gap before instruction i; `gaps` are those of the rank's lanes on the way along its list.
+ * What a lane waits for of the other one is a WAIT as well. */
+static int gap_before(const struct pp_program *p, int i, int gaps[2])
+{
+    int *gap = &gaps[pp_weight_lane_has(p, i)];
+
+    if (pp_weight_lane_after(p, i) >= 0)
+        *gap = gap_behind(*gap, PP_WAIT);
+    const int before = *gap;
+    *gap = gap_behind(*gap, p->kind[i]);
+    return before;
+}
+
+static void walk_list(struct pp_calibration *c, const struct pp_program *p, int rank, int replica,
+                      const struct pp_step_times *times)
+{
+    int64_t ready_ps[2] = {times->begin_ps, times->begin_ps}; /* all before has ended, by lane */
+    int gaps[2] = {PP_GAP_STEP, PP_GAP_STEP};
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const size_t row = row_of(times, i, replica);
+        const bool is_op = pp_op_is_compute(p->kind[i]);
+        const int after = pp_weight_lane_after(p, i);
+        struct pp_samples *samples = &c->gap[gap_before(p, i, gaps)];
+        int64_t *ready = &ready_ps[pp_weight_lane_has(p, i)];
+
+        if (after >= 0)
+            *ready = later(*ready, times->end_ps[row_of(times, after, replica)]);
+        if (is_op && p->aux[i] != PP_FUSED_SECOND)
+            *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) =
+                (double)later(0, times->start_ps[row] - *ready);
+        if (is_op || p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR)
+            *ready = later(*ready, times->end_ps[row]);
+    }
+}
+
+void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *program,
+                         const struct pp_step_times *times)
+{
+    for (int rank = 0; rank < program->ranks; rank++)
+        for (int replica = 0; replica < times->replicas; replica++)
+            walk_list(c, program, rank, replica, times);
+}
+
+/* ---- the other way round --------------------------------------------------------------------*/
+
+/* More WAITs than were ever measured take what most of them took. */
+struct pp_pauses pp_calibration_pauses(const struct pp_calibration *c)
+{
+    struct pp_pauses pauses = {{0}};
+
+    for (int gap = 0; gap < PP_GAPS; gap++)
+        if (c->gap[gap].count > 0)
+            pauses.ps[gap] = (int64_t)pp_samples_median(&c->gap[gap]);
+        else if (gap > 0 && gap < PP_GAP_WAITS)
+            pauses.ps[gap] = pauses.ps[gap - 1];
+    return pauses;
+}
+
+void pp_pauses_add(const struct pp_program *p, struct pp_pauses pauses, int replicas,
+                   int64_t *compute_ps)
+{
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int gaps[2] = {PP_GAP_STEP, PP_GAP_STEP};
+
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            const int64_t pause_ps = pauses.ps[gap_before(p, i, gaps)];
+            if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
+                for (int r = 0; r < replicas; r++)
+                    compute_ps[(size_t)i * (size_t)replicas + (size_t)r] += pause_ps;
+        }
+    }
+}

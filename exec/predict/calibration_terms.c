@@ -1,0 +1,266 @@
+/* What an op takes, as samples: by part for any program on the same net and batch, as a whole for
+ * the program that was measured. Medians of them are costs, draws from them a band. */
+#include "exec/predict/calibration.h"
+
+static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
+
+/* Passes of which an op consists, and what stands in for them: the passes of a full backward for I
+ * and W and the other way round, a forward for a recomputation, which repeats it. */
+static const struct {
+    int count;
+    enum pp_timed_pass pass[2][2]; /* [pass][choice] */
+} needs[PP_OP_KINDS] = {
+    [PP_F] = {1, {{PP_TIMED_F, PP_TIMED_F}}},
+    [PP_R] = {1, {{PP_TIMED_R, PP_TIMED_F}}},
+    [PP_I] = {1, {{PP_TIMED_I, PP_TIMED_BI}}},
+    [PP_W] = {1, {{PP_TIMED_W, PP_TIMED_BW}}},
+    [PP_B] = {2, {{PP_TIMED_BI, PP_TIMED_I}, {PP_TIMED_BW, PP_TIMED_W}}},
+};
+
+static void add(struct pp_terms *terms, const struct pp_samples *samples, double factor)
+{
+    terms->term[terms->count++] = (struct pp_term){samples, factor};
+}
+
+/* ---- what a program needs -------------------------------------------------------------------*/
+
+/* [kind]: [stage * splits + split], of U [stage]: an op of it occurs; alone, if fused ones do not
+ * count. */
+struct used {
+    bool *by_kind[PP_OP_KINDS];
+};
+
+static struct used find_used(struct pp_arena *arena, const struct pp_program *p, bool has_fused)
+{
+    struct used used;
+
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        used.by_kind[kind] = PP_ARRAY(arena, bool, p->stages * p->splits);
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_compute(p->kind[i]) && (has_fused || p->aux[i] == 0))
+            used.by_kind[p->kind[i]]
+                        [p->kind[i] == PP_U ? p->stage[i] : p->stage[i] * p->splits + p->split[i]] =
+                true;
+    return used;
+}
+
+static void create(struct pp_arena *arena, const struct pp_program *p, struct pp_op_terms *table)
+{
+    *table = (struct pp_op_terms){.stages = p->stages, .splits = p->splits};
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        if (pp_op_is_compute(kind))
+            table->op[kind] = PP_ARRAY(arena, struct pp_terms, p->stages * p->splits);
+}
+
+/* ---- by part --------------------------------------------------------------------------------*/
+
+/* What an op takes beside its layers; of a kind that was never measured, as much as a forward. */
+static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
+{
+    const struct pp_samples *outside = &c->outside[c->outside[kind].count > 0 ? kind : PP_F];
+
+    if (outside->count > 0)
+        add(terms, outside, c->batch.granules);
+}
+
+static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,
+                                struct pp_error *err)
+{
+    const char *what = pp_op_kinds[kind].text;
+
+    if (c->batch.splits > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s of %s on sequence split %d was never measured: calibrate with a "
+                            "schedule that runs it",
+                            what, part_names[part], split);
+    return pp_error_set(err, PP_EINVAL,
+                        "%s of %s was never measured: calibrate with a schedule that runs it", what,
+                        part_names[part]);
+}
+
+static enum pp_status add_layers(const struct pp_calibration *c, int kind, int part, int layers,
+                                 int split, struct pp_terms *terms, struct pp_error *err)
+{
+    for (int k = 0; k < needs[kind].count; k++) {
+        const enum pp_timed_pass *choice = needs[kind].pass[k];
+        const struct pp_samples *samples = &c->part[choice[0]][part][split];
+
+        if (samples->count == 0)
+            samples = &c->part[choice[1]][part][split];
+        if (samples->count == 0)
+            return fail_part(c, kind, part, split, err);
+        add(terms, samples, (double)layers * c->batch.granules);
+    }
+    return PP_OK;
+}
+
+static enum pp_status op_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
+                                 int kind, int split, struct pp_terms *terms, struct pp_error *err)
+{
+    if (needs[kind].count == 0)
+        return pp_error_set(err, PP_EINVAL, "%s cannot be predicted", pp_op_kinds[kind].text);
+    add_outside(c, kind, terms);
+    for (int part = 0; part < PP_PARTS; part++) {
+        const int layers = pp_calibration_layers(&stage->shape, part);
+        if (layers > 0)
+            PP_TRY(add_layers(c, kind, part, layers, split, terms, err));
+    }
+    return PP_OK;
+}
+
+/* A calibration speaks of granules of one size. */
+static enum pp_status check_shape(const struct pp_calibration *c, const struct pp_stage *stage,
+                                  struct pp_error *err)
+{
+    const int rows = c->batch.mbs / c->batch.granules;
+
+    if (stage->shape.rows == rows && stage->shape.splits == c->batch.splits)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "durations were measured with splits %d and %d samples at a time, this "
+                        "program has splits %d and %d samples: calibrate with the same",
+                        c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
+}
+
+/* As a stage of that size took; else between the smallest and the largest stage along a line,
+ * beyond them in proportion. */
+static void add_update(const struct pp_calibration *c, double elements, struct pp_terms *terms)
+{
+    const struct pp_sized_samples *least = pp_sized_least(&c->updates),
+                                  *most = pp_sized_most(&c->updates);
+
+    for (int k = 0; k < c->updates.count; k++)
+        if (c->updates.at[k].size == elements) {
+            add(terms, &c->updates.at[k].took, 1);
+            return;
+        }
+    if (elements < least->size) {
+        add(terms, &least->took, elements / least->size);
+    } else if (elements > most->size) {
+        add(terms, &most->took, elements / most->size);
+    } else {
+        const double share = (elements - least->size) / (most->size - least->size);
+        add(terms, &least->took, 1 - share);
+        add(terms, &most->took, share);
+    }
+}
+
+static enum pp_status update_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
+                                     struct pp_terms *terms, struct pp_error *err)
+{
+    if (stage->elements > 0 && c->updates.count == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "U was never measured: calibrate with a program that updates weights");
+    if (stage->elements > 0)
+        add_update(c, (double)stage->elements, terms);
+    return PP_OK;
+}
+
+/* All compute entries of a stage but U. */
+static enum pp_status stage_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
+                                    int s, const struct used *used, struct pp_op_terms *table,
+                                    struct pp_error *err)
+{
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        for (int q = 0; q < table->splits; q++) {
+            const int at = s * table->splits + q;
+            if (used->by_kind[kind][at] && kind != PP_U)
+                PP_TRY(op_by_part(c, stage, kind, q, &table->op[kind][at], err));
+        }
+    return PP_OK;
+}
+
+enum pp_status pp_terms_by_part(struct pp_arena *arena, const struct pp_calibration *c,
+                                const struct pp_program *program,
+                                const struct pp_stage *const *stages, struct pp_op_terms *table,
+                                struct pp_error *err)
+{
+    const struct used used = find_used(arena, program, true);
+
+    create(arena, program, table);
+    for (int s = 0; s < program->stages; s++) {
+        PP_TRY(check_shape(c, stages[s], err));
+        if (stage_by_part(c, stages[s], s, &used, table, err) != PP_OK)
+            return pp_error_prefix(err, "stage %d: ", s);
+        if (used.by_kind[PP_U][s])
+            PP_TRY(update_by_part(c, stages[s], &table->op[PP_U][s], err));
+    }
+    return PP_OK;
+}
+
+/* ---- in situ --------------------------------------------------------------------------------*/
+
+/* A whole granule; of an op that only ran in pairs, its share of those. False: neither is known. */
+static bool add_whole(const struct pp_calibration *c, int kind, int at, struct pp_terms *terms)
+{
+    const struct pp_samples *alone = &c->whole[kind][at], *in_pair = &c->in_pair[kind][at];
+
+    if (alone->count == 0 && in_pair->count == 0)
+        return false;
+    add(terms, alone->count > 0 ? alone : in_pair, c->batch.granules);
+    return true;
+}
+
+static enum pp_status op_in_situ(const struct pp_calibration *c, int kind, int at, bool is_needed,
+                                 struct pp_terms *terms, struct pp_error *err)
+{
+    const int splits = c->batch.splits;
+
+    if (add_whole(c, kind, at, terms))
+        return PP_OK;
+    if (kind == PP_B && add_whole(c, PP_I, at, terms) && add_whole(c, PP_W, at, terms))
+        return PP_OK;
+    terms->count = 0;
+    if (is_needed)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s of stage %d (sequence split %d of %d) was never measured",
+                            pp_op_kinds[kind].text, at / splits, at % splits, splits);
+    return PP_OK;
+}
+
+static enum pp_status update_in_situ(const struct pp_calibration *c, int s, struct pp_terms *terms,
+                                     struct pp_error *err)
+{
+    const struct pp_samples *whole = &c->whole[PP_U][s * c->batch.splits];
+
+    if (whole->count == 0)
+        return pp_error_set(err, PP_EINVAL, "U of stage %d was never measured", s);
+    add(terms, whole, 1);
+    return PP_OK;
+}
+
+/* NULL when none was measured. */
+static struct pp_terms *pairs_in_situ(struct pp_arena *arena, const struct pp_calibration *c)
+{
+    struct pp_terms *pairs = PP_ARRAY(arena, struct pp_terms, c->stages * c->stages);
+    bool has_pairs = false;
+
+    for (int k = 0; k < c->stages * c->stages; k++)
+        if (c->pair[k].count > 0) {
+            add(&pairs[k], &c->pair[k], 1);
+            has_pairs = true;
+        }
+    return has_pairs ? pairs : NULL;
+}
+
+enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibration *c,
+                                const struct pp_program *program, struct pp_op_terms *table,
+                                struct pp_error *err)
+{
+    const struct used used = find_used(arena, program, true);
+    const struct used alone = find_used(arena, program, false);
+
+    if (c->stages == 0 || c->program_hash != pp_program_hash(program))
+        return pp_error_set(err, PP_EINVAL, "%s is not the program that was measured last",
+                            program->name);
+    create(arena, program, table);
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        for (int at = 0; needs[kind].count > 0 && at < program->stages * program->splits; at++)
+            if (used.by_kind[kind][at])
+                PP_TRY(op_in_situ(c, kind, at, alone.by_kind[kind][at], &table->op[kind][at], err));
+    for (int s = 0; s < program->stages; s++)
+        if (used.by_kind[PP_U][s])
+            PP_TRY(update_in_situ(c, s, &table->op[PP_U][s], err));
+    table->pair = pairs_in_situ(arena, c);
+    return PP_OK;
+}

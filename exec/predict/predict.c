@@ -1,0 +1,175 @@
+#include "exec/predict/predict.h"
+
+#include "core/units.h"
+#include "schedules/evaluate/perturb.h"
+#include "schedules/evaluate/weight_lane.h"
+#include "traces/from_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- traces ---------------------------------------------------------------------------------*/
+
+static struct pp_op op_of(const void *program, int instruction)
+{
+    return pp_program_op(program, instruction);
+}
+
+static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, const struct pp_times *times,
+                                 const char *engine)
+{
+    return pp_trace_from_source(
+        arena, &(struct pp_trace_source){.name = program->name,
+                                         .hash = pp_program_hash(program),
+                                         .engine = engine,
+                                         .ranks = program->ranks,
+                                         .begin = program->begin,
+                                         .op = op_of,
+                                         .program = program,
+                                         .is_beside = pp_weight_lane_map(program),
+                                         .style = pp_program_style(program),
+                                         .costs = costs,
+                                         .replicas = times->replicas,
+                                         .steps = times->steps > 1 ? times->steps : 1,
+                                         .start_ps = times->start_ps,
+                                         .end_ps = times->end_ps,
+                                         .posted_ps = times->posted_ps,
+                                         .matched_ps = times->matched_ps});
+}
+
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
+                               const struct pp_machine_options *options,
+                               const struct pp_costs *costs)
+{
+    int first_step;
+    const struct pp_times *times = pp_machine_times(machine, &first_step);
+
+    return trace_of(arena, options->program, costs, times, options->backend->name);
+}
+
+/* ---- prediction -----------------------------------------------------------------------------*/
+
+/* Durations by op, with pauses; NULL without any: then those of the costs are all there is. */
+static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program *p,
+                                const struct pp_costs *costs, struct pp_replicas replicas)
+{
+    bool has_pauses = false;
+
+    for (int gap = 0; gap < PP_GAPS; gap++)
+        has_pauses |= replicas.pauses.ps[gap] != 0;
+    if (!has_pauses)
+        return NULL;
+    int64_t *compute_ps = PP_ARRAY(arena, int64_t, pp_program_size(p) * replicas.count + 1);
+
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
+                continue;
+            const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
+            const struct pp_op op = pp_program_op(p, i),
+                               second = is_fused ? pp_program_op(p, i + 1) : op;
+            const int64_t ps = pp_costs_op_ps(costs, &op, is_fused ? &second : NULL);
+            for (int r = 0; r < replicas.count; r++)
+                compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] =
+                    pp_slowed_ps(ps, replicas.slow ? replicas.slow[rank * replicas.count + r] : 1);
+        }
+    pp_pauses_add(p, replicas.pauses, replicas.count, compute_ps);
+    return compute_ps;
+}
+
+/* An op begins behind its pause. */
+static void begin_late(const struct pp_program *p, struct pp_replicas replicas,
+                       struct pp_times *times)
+{
+    pp_pauses_add(p, replicas.pauses, replicas.count, times->start_ps);
+    for (int i = 1; i < pp_program_size(p); i++)
+        for (int r = 0; r < replicas.count && p->aux[i] == PP_FUSED_SECOND; r++) {
+            const size_t row = (size_t)i * (size_t)replicas.count + (size_t)r;
+            times->start_ps[row] = times->start_ps[row - (size_t)replicas.count];
+        }
+}
+
+enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, struct pp_replicas replicas,
+                          struct pp_prediction *prediction, struct pp_error *err)
+{
+    const struct pp_perturbation slowed = {
+        .slow = replicas.slow, .compute_ps = paused_ps(arena, program, costs, replicas)};
+    struct pp_eval *plan;
+
+    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &plan, err));
+    struct pp_times *times = pp_eval_run(arena, plan, replicas.count, &slowed, PP_TIMES_ALL);
+    begin_late(program, replicas, times);
+    prediction->step_s = pp_units_s(times->makespan_ps);
+    prediction->trace = trace_of(arena, program, costs, times, "prediction");
+    return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
+}
+
+/* ---- replay ---------------------------------------------------------------------------------*/
+
+/* When the first compute op starts. On the virtual clock that is when the step begins, since
+ * nothing but posts stands before it; on the wall clock, threads have to wake up first. */
+static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
+{
+    int64_t begin_ps = INT64_MAX;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        for (int r = 0; r < times->replicas && pp_op_is_compute(p->kind[i]); r++) {
+            const int64_t start_ps =
+                times->start_ps[first + (size_t)i * (size_t)times->replicas + (size_t)r];
+            begin_ps = start_ps < begin_ps ? start_ps : begin_ps;
+        }
+    return begin_ps;
+}
+
+/* The largest difference of a start or an end of the step whose rows begin at `first`. */
+static int64_t event_error_ps(const struct pp_times *times, size_t first, int64_t begin_ps,
+                              const struct pp_times *again, size_t rows)
+{
+    int64_t largest_ps = 0;
+
+    for (size_t row = 0; row < rows; row++) {
+        const int64_t start_ps =
+            llabs(times->start_ps[first + row] - begin_ps - again->start_ps[row]);
+        const int64_t end_ps = llabs(times->end_ps[first + row] - begin_ps - again->end_ps[row]);
+        largest_ps = start_ps > largest_ps ? start_ps : largest_ps;
+        largest_ps = end_ps > largest_ps ? end_ps : largest_ps;
+    }
+    return largest_ps;
+}
+
+enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times, int k,
+                               const int64_t *compute_ps, struct pp_replay *replay,
+                               struct pp_error *err)
+{
+    const struct pp_perturbation given = {.compute_ps = compute_ps};
+    const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
+    const size_t first = (size_t)k * rows;
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_eval *plan;
+
+    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &plan, err));
+    const struct pp_times *again = pp_eval_run(arena, plan, times->replicas, &given, PP_TIMES_ALL);
+    const int64_t begin_ps = begin_of(program, times, first);
+    const int64_t step_ps = times->step_end_ps[k] - begin_ps;
+    *replay = (struct pp_replay){
+        .step_s = pp_units_s(again->makespan_ps),
+        .step_error_s = pp_units_s(step_ps - again->makespan_ps),
+        .event_error_s = pp_units_s(event_error_ps(times, first, begin_ps, again, rows)),
+    };
+    pp_arena_release(arena, mark);
+    return PP_OK;
+}
+
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
+                         const struct pp_machine_options *options, const struct pp_costs *costs,
+                         int k, struct pp_replay *replay, struct pp_error *err)
+{
+    int first_step;
+    const struct pp_times *times = pp_machine_times(machine, &first_step);
+
+    return pp_replay_times(arena, options->program, costs, times, k,
+                           pp_machine_durations(machine, k), replay, err);
+}

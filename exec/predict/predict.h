@@ -1,0 +1,111 @@
+/* exec/predict/predict.h — from measured durations to a prediction, and back: calibrate, predict,
+ * replay.
+ */
+#ifndef PP_EXEC_PREDICT_PREDICT_H
+#define PP_EXEC_PREDICT_PREDICT_H
+
+#include "exec/machine/machine.h"
+#include "schedules/evaluate/band.h"
+#include "traces/metrics.h"
+#include "traces/trace.h"
+
+/* The network of the virtual clock. */
+struct pp_exec_wires {
+    double alpha_s, bytes_per_s; /* of a message, and of a step of a ring sum */
+    /* [source * ranks + destination] factor on bytes_per_s, at most 255 different ones; NULL = all
+     * 1. From a rank to itself: between its replicas. */
+    const double *factors;
+};
+/* Costs of a program: wires and ring sums filled, all compute entries zero. */
+struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_batch *batch,
+                               const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
+                               bool is_exact);
+
+/* Measured durations, by part of an op: the embedding, one block, the head; by F, I, W; by sequence
+ * split. They belong to a net, rows, tokens and kernels, not to a schedule: any program with the
+ * same can be predicted from them. */
+struct pp_calibration;
+struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struct pp_batch *batch);
+/* Take the durations of the machine's last step (probes on) as samples. */
+void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
+                         const struct pp_machine_options *options);
+/* Give costs compute entries of their own (tables in the calibration's arena; those that were there
+ * stay as they are): medians, sums over the layers of a stage, plus what an op
+ * takes outside its layers. Passes that were never run are made from others where that can be: B
+ * from I and W, each of those from its pass of B, R from F. PP_EINVAL when a part that the stages
+ * need was never sampled, or in other granules or splits. */
+enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
+                                    const struct pp_program *program,
+                                    const struct pp_stage *const *stages, struct pp_costs *costs,
+                                    struct pp_error *err);
+/* The same, but by (kind, stage, split) as a whole, and by fused pair: for the very program that
+ * was measured, the last one. PP_EINVAL for any other. */
+enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
+                                            const struct pp_program *program,
+                                            struct pp_costs *costs, struct pp_error *err);
+
+/* A wire as it was measured on the wall clock, by messages from when they could begin to their end.
+ * False: no message was. */
+struct pp_measured_wire {
+    double alpha_s, s_per_byte;
+};
+bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_measured_wire *wire);
+/* How long after it could an op begins, on the wall clock, by what stands before it: so many WAITs
+ * behind the op before, the last for all that are more; a BAR, where the host judges; nothing at
+ * all, when the step is handed out. Medians; all 0 on the virtual clock. */
+enum { PP_GAP_WAITS = 4, PP_GAP_BAR = PP_GAP_WAITS, PP_GAP_STEP, PP_GAPS };
+struct pp_pauses {
+    int64_t ps[PP_GAPS];
+};
+struct pp_pauses pp_calibration_pauses(const struct pp_calibration *calibration);
+/* To durations of compute ops [instruction * replicas + replica]. */
+void pp_pauses_add(const struct pp_program *program, struct pp_pauses pauses, int replicas,
+                   int64_t *compute_ps);
+
+/* The replicas of a program, and their devices. */
+struct pp_replicas {
+    int count;
+    const double *slow; /* [rank * count + replica] factor on the speed of compute, NULL = all 1 */
+    struct pp_pauses pauses;
+};
+struct pp_prediction {
+    struct pp_trace *trace;
+    struct pp_metrics metrics;
+    double step_s;
+};
+enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, struct pp_replicas replicas,
+                          struct pp_prediction *prediction, struct pp_error *err);
+/* The band in which every op takes a sample of its own instead of the median: by part; in situ when
+ * `stages` is NULL: errors as pp_calibration_costs and ..._in_situ. Of costs only wires and sums
+ * are read. */
+enum pp_status pp_predict_band(const struct pp_calibration *calibration,
+                               const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_costs *costs,
+                               struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_error *err);
+/* The evaluator, given the durations that the compute ops of a step took. */
+struct pp_replay {
+    double step_s;        /* what it makes of them */
+    double step_error_s;  /* the step as it went minus that; both from the first compute op on */
+    double event_error_s; /* largest difference of a start or an end, without sign */
+};
+/* Kept step k of a machine, whose messages and sums took what `costs` say. Both errors are exactly
+ * 0 on the virtual clock. */
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
+                         const struct pp_machine_options *options, const struct pp_costs *costs,
+                         int k, struct pp_replay *replay, struct pp_error *err);
+/* The same from arrays: step k of `times`, which ran for `times->replicas` replicas under `costs`,
+ * and the durations of its compute ops, [instruction * replicas + replica]. */
+enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times, int k,
+                               const int64_t *compute_ps, struct pp_replay *replay,
+                               struct pp_error *err);
+/* The kept steps as a trace; metrics of it are those of the steps after the first. A fused pair is
+ * shared out in proportion to what `costs` say of its two ops. */
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
+                               const struct pp_machine_options *options,
+                               const struct pp_costs *costs);
+
+#endif

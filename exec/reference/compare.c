@@ -1,0 +1,127 @@
+/* Two vectors are equal when their bits are; how far apart they are is measured in double. */
+#include "exec/reference/reference.h"
+
+#include "kernels/numbers.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const double fixed_unit = 1.0 / (double)((int64_t)1 << PP_GRAD_BITS);
+
+/* The same `count` elements of a tensor in both places: of G, or int64 fixed point when `is_fixed`.
+ */
+struct sides {
+    const void *ours, *reference;
+    int64_t count;
+    bool is_fixed;
+    size_t element_bytes; /* of G */
+};
+
+static size_t bytes_each(const struct sides *s)
+{
+    return s->is_fixed ? sizeof(int64_t) : s->element_bytes;
+}
+
+static double reference_value(const struct sides *s, int64_t i)
+{
+    if (s->is_fixed)
+        return (double)((const int64_t *)s->reference)[i] * fixed_unit;
+    return pp_number_get(s->reference, s->element_bytes, i);
+}
+
+/* Of two elements whose bits differ. Fixed point is subtracted before it is rounded; where a number
+ * meets what is none, nothing is further apart. */
+static double distance(const struct sides *s, int64_t i)
+{
+    if (s->is_fixed) {
+        const int64_t *ours = s->ours, *reference = s->reference;
+        int64_t delta;
+
+        if (__builtin_sub_overflow(ours[i], reference[i], &delta))
+            return HUGE_VAL;
+        return fabs((double)delta) * fixed_unit;
+    }
+    const double delta = fabs(pp_number_get(s->ours, s->element_bytes, i) - reference_value(s, i));
+    return isnan(delta) ? HUGE_VAL : delta;
+}
+
+static void compare_tensor(const struct sides *s, const struct pp_param *param,
+                           struct pp_difference *difference)
+{
+    const size_t bytes = bytes_each(s);
+
+    difference->elements += s->count;
+    for (int64_t i = 0; i < s->count; i++) {
+        const size_t offset = (size_t)i * bytes;
+        const double reference = reference_value(s, i);
+
+        difference->reference_squares += reference * reference;
+        if (!memcmp((const char *)s->ours + offset, (const char *)s->reference + offset, bytes))
+            continue;
+        const double apart = distance(s, i);
+        difference->differing++;
+        difference->squares += apart * apart;
+        if (!difference->worst || apart > difference->max_abs) {
+            difference->max_abs = apart;
+            difference->worst = param->name;
+            difference->worst_layer = param->layer;
+        }
+    }
+}
+
+static const struct pp_param *find(const struct pp_stage *stage, int id)
+{
+    for (int p = 0; p < stage->param_count; p++)
+        if (stage->params[p].id == id)
+            return &stage->params[p];
+    return NULL;
+}
+
+static const void *vector_at(const struct pp_state *state, int64_t element, enum pp_vector what,
+                             size_t element_bytes)
+{
+    if (what == PP_VECTOR_GRADIENTS && state->fixed)
+        return state->fixed + element;
+    if (what == PP_VECTOR_WEIGHTS && state->master)
+        return (const char *)state->master + (size_t)(element - state->share.from) * element_bytes;
+    const void *vector = what == PP_VECTOR_WEIGHTS ? state->weights : state->sum;
+    return (const char *)vector + (size_t)element * element_bytes;
+}
+
+/* What this copy has of a tensor: all weights, but of gradients and master weights its share. */
+static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
+                            enum pp_vector what)
+{
+    const struct pp_range all = {param->offset, param->offset + param->count};
+
+    return what == PP_VECTOR_WEIGHTS && !state->master ? all : pp_range_common(all, state->share);
+}
+
+void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
+                          const struct pp_state *state, enum pp_vector what,
+                          struct pp_difference *difference)
+{
+    const struct pp_stage *whole = pp_reference_stage(reference);
+    const struct pp_state *expected = pp_reference_state(reference);
+    const size_t element_bytes = pp_reference_kernels(reference)->gradient_bytes;
+
+    assert((state->fixed != NULL) == (expected->fixed != NULL));
+    for (int p = 0; p < stage->param_count; p++) {
+        const struct pp_param *ours = &stage->params[p], *theirs = find(whole, ours->id);
+
+        assert(theirs && theirs->count == ours->count);
+        const struct pp_range range = held(state, ours, what);
+        if (range.from >= range.until)
+            continue;
+        const struct sides sides = {
+            .ours = vector_at(state, range.from, what, element_bytes),
+            .reference = vector_at(expected, theirs->offset + range.from - ours->offset, what,
+                                   element_bytes),
+            .count = range.until - range.from,
+            .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,
+            .element_bytes = element_bytes,
+        };
+        compare_tensor(&sides, ours, difference);
+    }
+}

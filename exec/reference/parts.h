@@ -1,0 +1,40 @@
+/* exec/reference/parts.h — inside of the reference: private to exec/reference*.c. */
+#ifndef PP_EXEC_REFERENCE_PARTS_H
+#define PP_EXEC_REFERENCE_PARTS_H
+
+#include "exec/backend/mirror.h"
+#include "exec/host/alarm.h"
+#include "exec/reference/reference.h"
+
+struct pp_reference {
+    const struct pp_net *net;
+    const struct pp_kernels *kernels;
+    const struct pp_backend *backend;
+    struct pp_backend_device *device;
+    struct pp_alarm *alarm; /* while the device works; NULL: nobody looks after it */
+    struct pp_batch batch;
+    struct pp_recipe recipe;
+    struct pp_stage *stage;
+    struct pp_state state, seen; /* on the device; by the host */
+    struct pp_mirror mirror;     /* of the state */
+    double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
+    bool has_gradients;          /* of a step that no update has used and zeroed */
+
+    /* of one granule */
+    void **kept, **saved;    /* [splits] */
+    struct pp_mirror losses; /* double [splits][rows * tokens] */
+    int32_t *ids, *targets;
+    int *status; /* enum pp_fixed_status */
+    void *scratch, *grad_scratch;
+    double *block_scratch; /* like blocks */
+
+    /* of the update under way */
+    struct pp_adamw_step *adamw; /* shared with the device */
+};
+
+/* exec/reference/memory.c: all of it; PP_EFAIL with sizes when there is not enough */
+enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
+                                 const struct pp_place *place, struct pp_error *err);
+size_t pp_reference_granule_tokens(const struct pp_stage *stage);
+
+#endif

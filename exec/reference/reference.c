@@ -1,0 +1,222 @@
+/* One loop, one stage. It shares the stage code with pipeexec, but nothing that a schedule, a
+ * program or a slot could get wrong: every granule uses the same memory, one after the other. */
+#include "exec/reference/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The calling thread waits for a device in vain if that hangs. */
+static enum pp_status look_after(struct pp_arena *arena, struct pp_reference *r,
+                                 const struct pp_place *place, struct pp_error *err)
+{
+    const struct pp_alarm_options options = {
+        .what =
+            pp_arena_printf(arena,
+                            "backend %s, in the training on one rank that gradients are checked "
+                            "against (--no-check leaves it out),",
+                            place->backend->name),
+        .timeout_s = place->backend->is_immediate ? 0 : place->timeout_s,
+        .on_stuck = place->on_stuck,
+        .closure = place->stuck_closure};
+
+    return pp_alarm_create(arena, &options, &r->alarm, err);
+}
+
+enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
+                                   const struct pp_kernels *kernels, const struct pp_place *place,
+                                   const struct pp_batch *batch, const struct pp_recipe *recipe,
+                                   struct pp_reference **reference, struct pp_error *err)
+{
+    struct pp_reference *r = PP_NEW(arena, struct pp_reference);
+
+    *r = (struct pp_reference){.net = net,
+                               .kernels = kernels,
+                               .backend = place->backend,
+                               .batch = *batch,
+                               .recipe = *recipe};
+    PP_TRY(pp_reference_take(arena, r, place, err));
+    PP_TRY(look_after(arena, r, place, err));
+    pp_state_init(r->stage, kernels, recipe->seed, &r->seen, 1);
+    PP_TRY(pp_mirror_push(&r->mirror, err));
+    *reference = r;
+    return PP_OK;
+}
+
+/* On the device, to its end. */
+static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *argument,
+                          struct pp_error *err)
+{
+    pp_alarm_begin(r->alarm);
+    r->backend->begin(r->device);
+    r->backend->launch(r->device, 0, work, argument);
+    const enum pp_status status = r->backend->finish(r->device, err);
+    pp_alarm_end(r->alarm);
+    return status;
+}
+
+/* ---- gradients ------------------------------------------------------------------------------*/
+
+/* Granule g of a step, counted over micro-batches and replicas: its samples follow one another. */
+static void take_samples(struct pp_reference *r, const struct pp_text *text, int step, int g)
+{
+    const int rows = r->stage->shape.rows, seq = r->net->seq;
+
+    for (int row = 0; row < rows; row++)
+        pp_text_sample(text, r->recipe.seed, step, (int64_t)g * rows + row, seq,
+                       r->ids + (int64_t)row * seq, r->targets + (int64_t)row * seq);
+}
+
+static struct pp_stage_work work_of(struct pp_reference *r)
+{
+    return (struct pp_stage_work){
+        .stage = r->stage,
+        .weights = r->state.weights,
+        .grads = {.is_exact = r->recipe.is_exact,
+                  .sum = r->state.sum,
+                  .fixed = r->state.fixed,
+                  .scratch = r->grad_scratch,
+                  .status = r->status},
+        .saved = r->saved,
+        .ids = r->ids,
+        .targets = r->targets,
+        .loss_scale = 1.0 / ((double)pp_batch_samples(&r->batch) * r->net->seq),
+        .scratch = r->scratch,
+    };
+}
+
+static void run_granule(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_reference *r = argument;
+    struct pp_stage_work work = work_of(r);
+    const int splits = r->stage->shape.splits;
+    const size_t split_tokens = pp_reference_granule_tokens(r->stage) / (size_t)splits;
+
+    for (work.split = 0; work.split < splits; work.split++) {
+        work.kept = r->kept[work.split];
+        work.loss = (double *)(void *)r->losses.there + (size_t)work.split * split_tokens;
+        pp_stage_forward(k, stream, &work);
+    }
+    for (work.split = splits - 1; work.split >= 0; work.split--) {
+        work.kept = r->kept[work.split];
+        pp_stage_backward(k, stream, &work);
+    }
+}
+
+static void zero_gradients(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_reference *r = argument;
+
+    k->zero(stream, pp_state_bytes(r->stage, k, r->recipe.is_exact, 1).gradients,
+            r->state.fixed ? (void *)r->state.fixed : r->state.sum);
+}
+
+static const char *const grad_faults[] = {
+    [PP_FIXED_NOT_FINITE] = "is not finite",
+    [PP_FIXED_OVERFLOW] = "does not fit into fixed point with 44 binary places",
+};
+
+/* Where training went wrong, after granule g. */
+static enum pp_status check_granule(const struct pp_reference *r, int step, int g,
+                                    const struct pp_loss_sum *loss, struct pp_error *err)
+{
+    const int micro_batch = g / r->batch.granules, status = *r->status;
+    char what[128];
+
+    if (loss->is_finite && status == PP_FIXED_OK)
+        return PP_OK;
+    snprintf(what, sizeof what, "step %d: after micro-batch %d of replica %d", step + 1,
+             micro_batch % r->batch.micro_batches, micro_batch / r->batch.micro_batches);
+    if (!loss->is_finite)
+        return pp_error_set(err, PP_EFAIL, "%s, the loss is not finite", what);
+    return pp_error_set(err, PP_EFAIL, "%s, a gradient %s", what, grad_faults[status]);
+}
+
+enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
+                                 int step, double *loss, struct pp_error *err)
+{
+    struct pp_reference *r = reference;
+    const int granules = r->batch.replicas * r->batch.micro_batches * r->batch.granules;
+    struct pp_loss_sum sum = {.is_finite = true};
+
+    *r->status = PP_FIXED_OK;
+    if (r->has_gradients)
+        PP_TRY(run(r, zero_gradients, r, err));
+    r->has_gradients = true;
+    for (int g = 0; g < granules; g++) {
+        take_samples(r, text, step, g);
+        PP_TRY(run(r, run_granule, r, err));
+        PP_TRY(pp_mirror_fetch(&r->losses, err));
+        pp_loss_add(&sum, (const double *)(const void *)r->losses.here,
+                    (int64_t)pp_reference_granule_tokens(r->stage));
+        PP_TRY(check_granule(r, step, g, &sum, err));
+    }
+    *loss = pp_loss_mean(&sum);
+    return pp_mirror_fetch(&r->mirror, err);
+}
+
+/* ---- update ---------------------------------------------------------------------------------*/
+
+static enum pp_status fail_norm(const struct pp_reference *r, int step, struct pp_error *err)
+{
+    const struct pp_param *fault = pp_squares_not_finite(r->stage, r->blocks);
+
+    if (!fault)
+        return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
+                            step + 1);
+    return pp_error_set(err, PP_EFAIL,
+                        "step %d: the gradient of %s in layer %d of %d (0 is the embedding) is "
+                        "not finite",
+                        step + 1, fault->name, fault->layer, r->net->layers + 2);
+}
+
+static void find_squares(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_reference *r = argument;
+
+    pp_state_squares(k, stream, r->stage, &r->state, r->block_scratch, r->blocks);
+}
+
+static void update(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_reference *r = argument;
+
+    pp_state_update(k, stream, r->stage, &r->state, &r->recipe, r->adamw);
+}
+
+enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
+{
+    struct pp_reference *r = reference;
+
+    memset(r->squares, 0, sizeof(double) * (size_t)(r->net->layers + 2));
+    PP_TRY(run(r, find_squares, r, err));
+    pp_squares_add(r->stage, r->blocks, r->squares);
+    const double norm = pp_squares_norm(r->squares, r->net->layers);
+    if (!isfinite(norm))
+        return fail_norm(r, step, err);
+    pp_recipe_adamw_step(&r->recipe, step, r->adamw);
+    r->adamw->grad_scale = pp_recipe_grad_scale(&r->recipe, norm);
+    PP_TRY(run(r, update, r, err));
+    r->has_gradients = false;
+    return pp_mirror_fetch(&r->mirror, err);
+}
+
+const struct pp_stage *pp_reference_stage(const struct pp_reference *reference)
+{
+    return reference->stage;
+}
+
+const struct pp_state *pp_reference_state(const struct pp_reference *reference)
+{
+    return &reference->seen;
+}
+
+enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err)
+{
+    return pp_mirror_push(&reference->mirror, err);
+}
+
+const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference)
+{
+    return reference->kernels;
+}

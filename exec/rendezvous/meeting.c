@@ -1,0 +1,249 @@
+#define _GNU_SOURCE /* setenv */
+#include "exec/rendezvous/meeting.h"
+
+#include "core/hash.h"
+#include "core/process/launcher.h"
+#include "core/units.h"
+#include "exec/rendezvous/sockets.h"
+#include "exec/rendezvous/url.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_PORT = 29500, SPREAD = 1000 };
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* ---- where process 0 is ---------------------------------------------------------------------*/
+
+static void copy(char *host, const char *text, size_t length)
+{
+    snprintf(host, sizeof(((struct pp_meeting *)0)->host), "%.*s", (int)length, text);
+}
+
+static void take_name(const char *value, int count, char *host)
+{
+    (void)count;
+    copy(host, value, strlen(value));
+}
+
+/* The first of "n[01-03,7],m1": n01. */
+static void take_first_host(const char *value, int count, char *host)
+{
+    const size_t stem = strcspn(value, "[,");
+
+    (void)count;
+    copy(host, value, stem);
+    if (value[stem] != '[')
+        return;
+    const char *first = value + stem + 1;
+    const size_t digits = strcspn(first, "-,]");
+    snprintf(host + strlen(host), sizeof(((struct pp_meeting *)0)->host) - strlen(host), "%.*s",
+             (int)digits, first);
+}
+
+/* As many here as in all: this host will do. */
+static void take_if_all_here(const char *value, int count, char *host)
+{
+    if (atoi(value) == count)
+        copy(host, "127.0.0.1", strlen("127.0.0.1"));
+}
+
+/* The first that is set and says something. */
+static const struct {
+    const char *name;
+    void (*take)(const char *value, int count, char *host);
+} HOSTS[] = {
+    {"MASTER_ADDR", take_name},
+    {"SLURM_STEP_NODELIST", take_first_host},
+    {"SLURM_NODELIST", take_first_host},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", take_if_all_here},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", take_if_all_here},
+    {"MPI_LOCALNRANKS", take_if_all_here},
+    {"PMI_LOCAL_SIZE", take_if_all_here},
+};
+/* What keeps runs of one host apart. */
+static const char *const JOBS[] = {"SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err)
+{
+    for (size_t i = 0; i < COUNT(HOSTS) && !meeting->host[0]; i++)
+        if (variable(HOSTS[i].name))
+            HOSTS[i].take(variable(HOSTS[i].name), meeting->count, meeting->host);
+    if (meeting->host[0])
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s says that this is process %d of %d, but nothing says where process 0 "
+                        "is: set MASTER_ADDR (and MASTER_PORT)",
+                        meeting->source, meeting->index, meeting->count);
+}
+
+/* torchrun listens at MASTER_PORT itself, with a store for programs of PyTorch, and says so. */
+static bool is_port_taken(void)
+{
+    const char *says = variable("TORCHELASTIC_USE_AGENT_STORE");
+
+    return says && !strcmp(says, "True");
+}
+
+/* All processes come to the same one. */
+static int beside(int port)
+{
+    return port < 65535 ? port + 1 : port - 1;
+}
+
+static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err)
+{
+    const char *given = variable("MASTER_PORT");
+    int64_t port = USUAL_PORT;
+
+    for (size_t i = 0; i < COUNT(JOBS); i++)
+        if (port == USUAL_PORT && variable(JOBS[i]))
+            port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
+    if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
+        return pp_error_prefix(err, "MASTER_PORT: ");
+    meeting->port = given && is_port_taken() ? beside((int)port) : (int)port;
+    return PP_OK;
+}
+
+/* What a launcher calls a run, by the variable that says which process this is. */
+static const struct {
+    const char *source, *names[2];
+} RUNS[] = {
+    {"RANK", {"TORCHELASTIC_RUN_ID"}},
+    {"OMPI_COMM_WORLD_RANK", {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}},
+    {"MV2_COMM_WORLD_RANK", {"PMI_JOBID"}},
+    {"PMI_RANK", {"PMI_JOBID"}},
+    {"SLURM_PROCID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+    {"PMIX_RANK", {"PMIX_NAMESPACE"}},
+};
+static const char RUN_ID[] = "PIPEEXEC_RUN_ID"; /* whatever the launcher says */
+
+static uint64_t mix(uint64_t token, const char *name)
+{
+    const char *value = name ? variable(name) : NULL;
+
+    return value ? pp_hash(token, value, strlen(value)) : token;
+}
+
+static uint64_t find_token(const char *source)
+{
+    uint64_t token = mix(0, RUN_ID);
+
+    for (size_t i = 0; i < COUNT(RUNS) && !variable(RUN_ID); i++)
+        if (strcmp(RUNS[i].source, source) == 0)
+            for (size_t k = 0; k < COUNT(RUNS[i].names); k++)
+                token = mix(token, RUNS[i].names[k]);
+    return token;
+}
+
+static int number(const char *const *names, size_t count, int otherwise)
+{
+    for (size_t i = 0; i < count; i++)
+        if (variable(names[i]) && atoi(variable(names[i])) >= 0)
+            return atoi(variable(names[i]));
+    return otherwise;
+}
+
+static void find_place(struct pp_meeting *meeting)
+{
+    static const char *const INDICES[] = {"LOCAL_RANK",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "MV2_COMM_WORLD_LOCAL_RANK",
+                                          "MPI_LOCALRANKID",
+                                          "PMI_LOCAL_RANK",
+                                          "SLURM_LOCALID"};
+
+    meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
+}
+
+/* With a rendezvous RANK and WORLD_SIZE are no names that anybody may use: where they are met is
+ * said. */
+static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct pp_meeting *meeting,
+                                 struct pp_error *err)
+{
+    struct pp_launched launch;
+
+    if (rendezvous) {
+        setenv("MASTER_ADDR", rendezvous, 1);
+        if (pp_rendezvous_parse(rendezvous, meeting, err) != PP_OK)
+            return pp_error_prefix(err, "%s ", is_option ? "--rendezvous" : "MASTER_ADDR");
+    }
+    if (meeting->count > 1) {
+        snprintf(meeting->source, sizeof(meeting->source), "rank and world_size");
+        return PP_OK;
+    }
+    PP_TRY(pp_launcher_detect_ranks(&launch, err));
+    meeting->index = launch.index;
+    meeting->count = launch.count;
+    snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
+    return PP_OK;
+}
+
+/* Tasks of an array are runs of their own. */
+enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meeting,
+                               struct pp_error *err)
+{
+    const char *address = variable("MASTER_ADDR");
+    const char *told = rendezvous ? rendezvous : address && strstr(address, "://") ? address : NULL;
+
+    *meeting = (struct pp_meeting){.count = 1};
+    PP_TRY(find_ranks(told, rendezvous != NULL, meeting, err));
+    if (rendezvous && meeting->count < 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "--rendezvous %.200s: nothing says which of how many processes this "
+                            "is: set RANK and WORLD_SIZE (at least 2), or append "
+                            "?rank=0&world_size=2",
+                            rendezvous);
+    if (meeting->count < 2)
+        return PP_OK;
+    meeting->token = find_token(meeting->source);
+    find_place(meeting);
+    if (told)
+        return PP_OK;
+    PP_TRY(find_host(meeting, err));
+    return find_port(meeting, err);
+}
+
+/* RANK and WORLD_SIZE are names that anybody may use: alone they do not make a process wait. */
+void pp_meeting_doubt(const char *choice, char *text, size_t bytes)
+{
+    const char *rank = variable("RANK"), *size = variable("WORLD_SIZE");
+    struct pp_launched launch;
+    struct pp_error ignored;
+    int64_t index, count;
+
+    text[0] = '\0';
+    if (pp_launcher_detect_ranks(&launch, &ignored) == PP_OK && launch.count > 1 && choice)
+        snprintf(text, bytes,
+                 "process %d of %d (%s) runs all ranks itself, as each of the others does: %s "
+                 "takes no part in theirs",
+                 launch.index, launch.count, launch.source, choice);
+    else if (rank && size && launch.count <= 1 &&
+             pp_units_parse_int(size, 2, INT32_MAX, &count, &ignored) == PP_OK &&
+             pp_units_parse_int(rank, 0, count - 1, &index, &ignored) == PP_OK)
+        snprintf(text, bytes,
+                 "RANK=%s and WORLD_SIZE=%s do not say where process 0 is: this process runs all "
+                 "ranks itself; set MASTER_ADDR, or give --rendezvous, to run them together",
+                 rank, size);
+}
+
+struct pp_meeting pp_meeting_here(int count, int listener)
+{
+    struct pp_meeting meeting = {.count = count,
+                                 .port = pp_socket_port(listener),
+                                 .is_listening = true,
+                                 .listener = listener,
+                                 .token = mix(0, RUN_ID),
+                                 .source = "started by pipeexec"};
+
+    copy(meeting.host, "127.0.0.1", strlen("127.0.0.1"));
+    return meeting;
+}

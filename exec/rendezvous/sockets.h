@@ -1,0 +1,43 @@
+/* exec/rendezvous/sockets.h — addresses, listening, calling: private to exec/tcp_*.c. */
+#ifndef PP_EXEC_RENDEZVOUS_SOCKETS_H
+#define PP_EXEC_RENDEZVOUS_SOCKETS_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum { PP_ADDRESS_BYTES = 64 };
+
+/* PP_EFAIL when no such host is known. */
+enum pp_status pp_socket_find(const char *host, int port, struct sockaddr_storage *at,
+                              struct pp_error *err);
+/* Said as a number, or as "localhost": nothing else is meant, and no other host knows it by another
+ * address. A name may lead to another address on every host (127.0.1.1 on its own). */
+bool pp_socket_is_exact(const char *host);
+bool pp_socket_is_loopback(const struct sockaddr_storage *at);
+int pp_socket_port_in(const struct sockaddr_storage *at);
+void pp_socket_set_port(struct sockaddr_storage *at, int port);
+void pp_socket_name(const struct sockaddr_storage *at, char name[static PP_ADDRESS_BYTES]);
+
+/* At this address alone; at all of its family when is_any, or when it is none of this host's, as
+ * behind a translation of addresses. -1 with errno. */
+int pp_socket_listen(const struct sockaddr_storage *at, bool is_any);
+/* Again and again for so long, as whoever listens may come later. -1 with errno. */
+int pp_socket_call(const struct sockaddr_storage *at, int patience_s);
+/* -1: not known */
+int pp_socket_port(int fd);
+bool pp_socket_own(int fd, struct sockaddr_storage *at);
+bool pp_socket_peer(int fd, struct sockaddr_storage *at);
+
+/* Of what blocks; 0 = for ever */
+void pp_socket_patience(int fd, int patience_s);
+/* For a connection that is used: nothing is kept back to be sent with what comes next; a host that
+ * has lost power or its network ends it within PP_SILENCE_S, though nobody says so. */
+enum { PP_SILENCE_S = 60 };
+void pp_socket_tune(int fd);
+bool pp_socket_read(int fd, void *data, size_t bytes); /* all of it */
+bool pp_socket_write(int fd, const void *data, size_t bytes);
+
+#endif

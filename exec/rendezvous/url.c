@@ -1,0 +1,147 @@
+#define _GNU_SOURCE /* strchrnul */
+#include "exec/rendezvous/url.h"
+
+#include "core/units.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_PROCESSES = 1 << 20, MOST_S = 1 << 20, NUMBER_BYTES = 16 };
+
+static enum pp_status refuse(const char *text, const char *why, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL,
+                        "%.200s: %s; expected file://PATH or tcp://HOST:PORT, with "
+                        "?rank=R&world_size=N&timeout=S behind it where needed",
+                        text, why);
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------*/
+
+struct number {
+    const char *name;
+    int64_t least, most;
+};
+
+static enum pp_status read_number(const char *text, const struct number *what, const char *at,
+                                  size_t length, int64_t *value, struct pp_error *err)
+{
+    char number[NUMBER_BYTES];
+
+    if (length >= sizeof(number))
+        return pp_error_set(err, PP_EINVAL, "%.200s: %s: a number of %zu digits", text, what->name,
+                            length);
+    snprintf(number, sizeof(number), "%.*s", (int)length, at);
+    if (pp_units_parse_int(number, what->least, what->most, value, err) == PP_OK)
+        return PP_OK;
+    return pp_error_prefix(err, "%.200s: %s: ", text, what->name);
+}
+
+/* ---- ?rank=R&world_size=N&timeout=S ----------------------------------------------------------*/
+
+struct query {
+    int64_t rank, size, patience_s; /* -1: not given */
+};
+static const struct key {
+    struct number number;
+    size_t at;
+} KEYS[] = {
+    {{"rank", 0, MOST_PROCESSES}, offsetof(struct query, rank)},
+    {{"world_size", 1, MOST_PROCESSES}, offsetof(struct query, size)},
+    {{"timeout", 1, MOST_S}, offsetof(struct query, patience_s)},
+};
+
+static const struct key *find_key(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof(KEYS) / sizeof(*KEYS); i++)
+        if (strlen(KEYS[i].number.name) == length &&
+            strncmp(KEYS[i].number.name, word, length) == 0)
+            return &KEYS[i];
+    return NULL;
+}
+
+static enum pp_status read_key(const char *text, const char *word, size_t length,
+                               struct query *query, struct pp_error *err)
+{
+    const char *equals = memchr(word, '=', length);
+    const struct key *key = equals ? find_key(word, (size_t)(equals - word)) : NULL;
+
+    if (!key)
+        return refuse(text, "behind '?' stand rank, world_size and timeout", err);
+    return read_number(text, &key->number, equals + 1, (size_t)(word + length - equals - 1),
+                       (int64_t *)(void *)((char *)query + key->at), err);
+}
+
+static enum pp_status read_query(const char *text, const char *at, struct pp_meeting *meeting,
+                                 struct pp_error *err)
+{
+    struct query query = {-1, -1, -1};
+
+    while (*at) {
+        const char *end = strchrnul(at, '&');
+        PP_TRY(read_key(text, at, (size_t)(end - at), &query, err));
+        at = *end ? end + 1 : end;
+    }
+    if ((query.rank < 0) != (query.size < 0))
+        return refuse(text, "rank and world_size stand together", err);
+    if (query.rank >= 0 && query.rank >= query.size)
+        return pp_error_set(err, PP_EINVAL,
+                            "%.200s: of %d processes ranks are 0 to %d, so none is %d", text,
+                            (int)query.size, (int)query.size - 1, (int)query.rank);
+    if (query.rank >= 0) {
+        meeting->index = (int)query.rank;
+        meeting->count = (int)query.size;
+    }
+    meeting->patience_s = query.patience_s > 0 ? (int)query.patience_s : PP_RENDEZVOUS_S;
+    return PP_OK;
+}
+
+/* ---- places ----------------------------------------------------------------------------------*/
+
+static enum pp_status read_host(const char *text, const char *at, size_t length,
+                                struct pp_meeting *meeting, struct pp_error *err)
+{
+    static const struct number PORT = {"port", 1, 65535};
+    const char *colon = memrchr(at, ':', length);
+    int64_t port;
+
+    if (!colon || colon == at || (size_t)(colon - at) >= sizeof(meeting->host))
+        return refuse(text, "it names no host and port", err);
+    PP_TRY(read_number(text, &PORT, colon + 1, (size_t)(at + length - colon - 1), &port, err));
+    const bool is_bracketed = at[0] == '[' && colon[-1] == ']';
+    snprintf(meeting->host, sizeof(meeting->host), "%.*s", (int)(colon - at) - 2 * is_bracketed,
+             at + is_bracketed);
+    meeting->port = (int)port;
+    return PP_OK;
+}
+
+static enum pp_status read_path(const char *text, const char *at, size_t length,
+                                struct pp_meeting *meeting, struct pp_error *err)
+{
+    if (length == 0 || length >= sizeof(meeting->path))
+        return refuse(text, "it names no file, or one with a very long name", err);
+    snprintf(meeting->path, sizeof(meeting->path), "%.*s", (int)length, at);
+    return PP_OK;
+}
+
+static const struct {
+    const char *scheme;
+    enum pp_status (*read)(const char *text, const char *at, size_t length,
+                           struct pp_meeting *meeting, struct pp_error *err);
+} SCHEMES[] = {{"tcp://", read_host}, {"file://", read_path}};
+
+enum pp_status pp_rendezvous_parse(const char *text, struct pp_meeting *meeting,
+                                   struct pp_error *err)
+{
+    for (size_t i = 0; i < sizeof(SCHEMES) / sizeof(*SCHEMES); i++) {
+        const size_t length = strlen(SCHEMES[i].scheme);
+        const char *query = strchrnul(text, '?');
+
+        if (strncmp(text, SCHEMES[i].scheme, length) != 0)
+            continue;
+        PP_TRY(SCHEMES[i].read(text, text + length, (size_t)(query - text) - length, meeting, err));
+        return read_query(text, *query ? query + 1 : query, meeting, err);
+    }
+    return refuse(text, "it is of no kind that is known", err);
+}

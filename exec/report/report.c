@@ -1,0 +1,248 @@
+/* The report of one run: what ran, what was learned, prediction beside measurement, memory. */
+#include "exec/report/report.h"
+
+#include "core/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define MIB (1024.0 * 1024.0)
+enum { FIGURES = PP_EXEC_LABEL + 34 }; /* columns of the table of figures, without remarks */
+
+static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+{
+    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
+}
+
+/* ---- the gradient check ---------------------------------------------------------------------- */
+
+static void print_difference(const struct pp_exec_page *page, const char *label, const char *what,
+                             const struct pp_difference *d)
+{
+    char text[PP_EXEC_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES], some[PP_UNITS_TEXT_BYTES];
+
+    pp_units_print_count(d->elements, all);
+    if (d->differing == 0)
+        snprintf(text, sizeof(text),
+                 "%s equal those of training on one rank to the bit (%s~elements)", what, all);
+    else
+        snprintf(text, sizeof(text),
+                 "%s differ from those of training on one rank: rel~L2~%.1e, at most %.1e in %s "
+                 "of layer %d; %s of %s~elements",
+                 what, pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-",
+                 d->worst_layer, pp_units_print_count(d->differing, some), all);
+    paragraph(page, label, text);
+}
+
+static void print_check(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const bool is_all = run->training.check == PP_CHECK_ALL;
+    char text[PP_EXEC_TEXT_BYTES];
+
+    if (!r->is_checked) {
+        paragraph(page, "check", "none (--no-check)");
+        return;
+    }
+    print_difference(page, "check",
+                     is_all ? "gradients of every step" : "gradients of the first step",
+                     &r->gradients);
+    if (r->weights.elements > 0)
+        print_difference(page, "", "weights after the last step", &r->weights);
+    if (r->gradients.differing == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "additions in another order explain rel~L2~%.1e; --exact-grad makes the order "
+             "irrelevant",
+             pp_exec_check_bound(run));
+    if (!run->config.recipe.is_exact)
+        paragraph(page, "", text);
+}
+
+/* ---- prediction beside measurement ----------------------------------------------------------- */
+
+static void print_pair(const struct pp_exec_page *page, const char *label, const char *measured,
+                       const char *predicted, double error_frac, const char *remark)
+{
+    char error[32] = "";
+
+    if (isfinite(error_frac))
+        snprintf(error, sizeof(error), "%+.1f %%", 100 * error_frac);
+    fprintf(page->out, "  %s%-*s%s%12s%12s", page->bold, PP_EXEC_LABEL - 2, label, page->plain,
+            measured, predicted);
+    if (error[0] || remark[0])
+        fprintf(page->out, "%10s", error);
+    if (remark[0] && FIGURES + 3 + (int)strlen(remark) <= page->terminal.width)
+        fprintf(page->out, "   %s\n", remark);
+    else
+        fprintf(page->out, remark[0] ? "\n  %*s\n" : "\n", FIGURES - 2, remark);
+}
+
+static const char *percent(double frac, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (isfinite(frac))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.1f %%", 100 * frac);
+    else
+        strcpy(text, "-");
+    return text;
+}
+
+static const char *seconds(double s, char text[PP_UNITS_TEXT_BYTES])
+{
+    return isfinite(s) ? pp_units_print(s, PP_UNIT_SECONDS, text) : strcpy(text, "-");
+}
+
+static const char *mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (isfinite(bytes))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2f MiB", bytes / MIB);
+    else
+        strcpy(text, "-");
+    return text;
+}
+
+static void print_figures(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const bool is_predicted = isfinite(r->predicted_step_s);
+    const struct pp_exec_spread spread = pp_exec_spread(run);
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], remark[64];
+
+    fprintf(page->out, "  %-*s%12s%12s%10s\n", PP_EXEC_LABEL - 2, "", "measured", "predicted",
+            "error");
+    if (spread.steps > 1)
+        snprintf(remark, sizeof(remark), "%s .. %s, %d steps", seconds(spread.low_s, a),
+                 seconds(spread.high_s, b), spread.steps);
+    else
+        strcpy(remark, "1 step");
+    print_pair(page, "step", seconds(r->step_median_s, a), seconds(r->predicted_step_s, b),
+               r->model_error_frac, remark);
+    if (isfinite(r->null_step_s))
+        print_pair(page, "", "", seconds(r->null_step_s, b), r->null_error_frac, "by formula");
+    if (isfinite(r->slowdown)) {
+        snprintf(a, sizeof(a), "x %.3f", r->slowdown);
+        snprintf(b, sizeof(b), "x %.3f", r->predicted_slowdown);
+        print_pair(page, "slowdown", a, b, r->predicted_slowdown / r->slowdown - 1, "by what-if");
+    }
+    print_pair(page, "bubble", percent(r->metrics.bubble_frac, a),
+               percent(is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN, b), NAN, "");
+    snprintf(remark, sizeof(remark), "worst rank: %d", r->peak_rank);
+    print_pair(page, "memory", mebibytes(r->peak_mem_bytes, a),
+               mebibytes(r->predicted_peak_mem_bytes, b),
+               isfinite(r->peak_mem_bytes) && r->peak_mem_bytes > 0
+                   ? r->predicted_peak_mem_bytes / r->peak_mem_bytes - 1
+                   : (double)NAN,
+               remark);
+    fputc('\n', page->out);
+}
+
+static void print_time(const struct pp_exec_page *page, const struct pp_metrics *metrics)
+{
+    static const struct {
+        enum pp_time_part part;
+        const char *name;
+    } PARTS[] = {
+        {PP_TIME_FORWARD, "forward"},     {PP_TIME_BACKWARD, "backward"},
+        {PP_TIME_RECOMPUTE, "recompute"}, {PP_TIME_OPTIMIZER, "update"},
+        {PP_TIME_P2P, "messages"},        {PP_TIME_DP_SYNC, "gradient sums"},
+        {PP_TIME_BUBBLE, "bubble"},
+    };
+    char text[PP_EXEC_TEXT_BYTES];
+    int used = 0;
+
+    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
+        if (metrics->time_frac[PARTS[i].part] > 0)
+            used +=
+                snprintf(text + used, sizeof(text) - (size_t)used, "%s%s~%.1f~%%",
+                         used ? " | " : "", PARTS[i].name, 100 * metrics->time_frac[PARTS[i].part]);
+    paragraph(page, "time", text);
+}
+
+static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
+{
+    char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
+    const struct pp_kept *kept = &r->kept;
+    int length = snprintf(text, sizeof(text), "%s of the host to issue an op",
+                          seconds(r->issue_s / (double)r->issued, each));
+
+    if (kept->why_not)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "; no graphs: %s",
+                           kept->why_not);
+    else if (kept->count + kept->left_out > 0)
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "; %d~graphs of %" PRId64 "~kernels", kept->count, kept->kernels);
+    if (kept->left_out > 0)
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)", kept->left_out,
+                 kept->why_left);
+    paragraph(page, "machinery", text);
+}
+
+static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
+{
+    char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
+
+    if (!(r->cpu_s > 0) || r->instructions == 0)
+        return;
+    if (r->issued > 0) {
+        print_issue(page, r);
+        return;
+    }
+    snprintf(text, sizeof(text), "%.2f~%% of CPU time outside ops, %s~an instruction",
+             100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
+    paragraph(page, "machinery", text);
+}
+
+/* What does not fit goes on behind a backslash, for shells. */
+static void print_compare(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const char *const files[] = {run->predicted_trace, run->trace};
+    int column = fprintf(page->out, "  %-*spipesim compare", PP_EXEC_LABEL - 2, "next");
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        const bool is_last = i + 1 == sizeof(files) / sizeof(*files);
+        if (column + 1 + (int)strlen(files[i]) + (is_last ? 0 : 2) > page->terminal.width)
+            column = fprintf(page->out, " \\\n%*s", PP_EXEC_LABEL + 1, "") - 3;
+        column += fprintf(page->out, " %s", files[i]);
+    }
+    fputc('\n', page->out);
+}
+
+static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    if (run->result.checkpoint)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "checkpoint", run->result.checkpoint);
+    if (run->trace)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "trace", run->trace);
+    if (run->predicted_trace)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, run->trace ? "" : "trace",
+                run->predicted_trace);
+    if (run->trace && run->predicted_trace)
+        print_compare(page, run);
+    else
+        paragraph(page, "next",
+                  "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "
+                  "--json");
+}
+
+void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out)
+{
+    const struct pp_exec_page page = {.out = out,
+                                      .terminal = terminal,
+                                      .bold = terminal.has_color ? "\033[1m" : "",
+                                      .plain = terminal.has_color ? "\033[0m" : ""};
+
+    pp_exec_report_head(&page, run);
+    pp_exec_report_losses(&page, run);
+    print_check(&page, run);
+    fputc('\n', out);
+    print_figures(&page, run);
+    print_time(&page, &run->result.metrics);
+    pp_exec_report_prediction(&page, run);
+    print_machinery(&page, &run->result);
+    fputc('\n', out);
+    pp_exec_report_ranks(&page, run);
+    fputc('\n', out);
+    print_next(&page, run);
+    pp_exec_report_notes(&page, run);
+}

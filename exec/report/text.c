@@ -1,0 +1,285 @@
+/* The parts of the report that are paragraphs and tables of their own. */
+#include "exec/report/report.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
+
+static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+{
+    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
+}
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *pp_exec_star(unsigned chosen, unsigned bit)
+{
+    return chosen & bit ? "*" : "";
+}
+
+/* ---- what runs ------------------------------------------------------------------------------- */
+
+static size_t append(char *text, size_t used, const char *piece)
+{
+    const int wanted = snprintf(text + used, PP_EXEC_TEXT_BYTES - used, "%s", piece);
+    const size_t room = PP_EXEC_TEXT_BYTES - 1 - used;
+
+    return used + ((size_t)wanted < room ? (size_t)wanted : room);
+}
+
+/* "2 layers a stage", or runs of equal stages: "layers by stage 0, 1 x 6, 0". */
+static size_t append_blocks(char *text, size_t used, const struct pp_exec_plan *plan)
+{
+    const int stages = plan->program->stages, *blocks = plan->blocks_per_stage;
+    char piece[96];
+    int run;
+
+    for (run = 1; run < stages && blocks[run] == blocks[0]; run++)
+        ;
+    if (run == stages) {
+        snprintf(piece, sizeof(piece), "%d~layer%s a stage", blocks[0], plural(blocks[0]));
+        return append(text, used, piece);
+    }
+    used = append(text, used, "layers by stage");
+    for (int s = 0; s < stages; s += run) {
+        for (run = 1; s + run < stages && blocks[s + run] == blocks[s]; run++)
+            ;
+        snprintf(piece, sizeof(piece), run > 1 ? "%s%d~x~%d" : "%s%d", s ? ", " : " ", blocks[s],
+                 run);
+        used = append(text, used, piece);
+    }
+    if (plan->empty_stages > 0) {
+        snprintf(piece, sizeof(piece), " (%d stage%s hold%s none and pass%s on what they get)",
+                 plan->empty_stages, plural(plan->empty_stages), plan->empty_stages == 1 ? "s" : "",
+                 plan->empty_stages == 1 ? "es" : "");
+        used = append(text, used, piece);
+    }
+    return used;
+}
+
+static double parameters(const struct pp_exec_plan *plan)
+{
+    double count = 0;
+    bool has_tied = false;
+
+    for (int s = 0; s < plan->program->stages; s++)
+        for (int i = 0; i < plan->stages[s]->param_count; i++) {
+            const struct pp_param *param = &plan->stages[s]->params[i];
+            if (!param->is_tied || !has_tied)
+                count += (double)param->count;
+            has_tied = has_tied || param->is_tied;
+        }
+    return count;
+}
+
+static void print_model(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_net *net = &run->config.net;
+    char text[PP_EXEC_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
+    const int used = snprintf(
+        text, sizeof(text), "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ",
+        net->name, pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
+        pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
+        net->has_positions && net->seq < run->config.model.positions ? " (positions~cut to seq)"
+                                                                     : "",
+        net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
+        pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
+
+    append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
+    paragraph(page, "model", text);
+}
+
+static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_batch *b = &run->plan.batch;
+    char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
+    int used = snprintf(text, sizeof(text), "%s%s~micro-batch%s of %d%s~sample%s",
+                        pp_units_print_count(b->micro_batches, tokens),
+                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MICRO_BATCHES),
+                        b->micro_batches == 1 ? "" : "es", b->mbs,
+                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MBS), plural(b->mbs));
+
+    if (b->splits > 1)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d%s~splits", b->splits,
+                         pp_exec_star(run->plan.selection.chosen, PP_OPT_SPLITS));
+    if (run->plan.selection.shape.group > 0)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " in groups of~%d%s",
+                         run->plan.selection.shape.group,
+                         pp_exec_star(run->plan.selection.chosen, PP_OPT_GROUP));
+    if (b->granules > 1)
+        used +=
+            snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
+    snprintf(text + used, sizeof(text) - (size_t)used, ", %s~tokens a step; %s, %s~%s",
+             pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
+             run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes),
+             run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
+    paragraph(page, "data", text);
+}
+
+static void print_start(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+
+    if (c->resumed)
+        fprintf(page->out, "  %-*s%s, %d of %d steps\n", PP_EXEC_LABEL - 2, "resumed",
+                c->resumed->path, c->first_step, c->steps);
+}
+
+static const char *const MODES[] = {
+    [PP_DEVICE_SERIAL] = "one op at a time",
+    [PP_DEVICE_STREAMS] = "a stream for each rank",
+    [PP_DEVICE_PARTITION] = "a part for each rank",
+};
+static void print_processor(const struct pp_exec_run *run, size_t bytes, char *text)
+{
+    const struct pp_exec_config *c = &run->config;
+
+    if (c->backend->about)
+        snprintf(text, bytes, "%s, %s%s", c->backend->about(),
+                 c->transport->is_apart ? c->transport->means : MODES[c->mode],
+                 run->plan.program->weight_lane ? ", W beside" : "");
+    else
+        snprintf(text, bytes, "%s", c->backend->name);
+}
+
+static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_machine_clock *clock = &run->result.clock;
+    char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
+
+    if (run->config.backend->about && !run->config.transport->is_apart) {
+        paragraph(page, "clock", "wall: ranks share the device");
+        return;
+    }
+
+    snprintf(text, sizeof(text), "wall: %sstamps of two ranks are within %s of each other",
+             run->config.transport->is_apart ? "" : "ranks share the cores of this machine; ",
+             pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
+    paragraph(page, "clock",
+              clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
+}
+
+static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+    const int workers = run->plan.program->ranks * run->plan.batch.replicas;
+    char text[PP_EXEC_TEXT_BYTES], processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
+        bandwidth[PP_UNITS_TEXT_BYTES];
+
+    print_processor(run, sizeof(processor), processor);
+    snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", processor, workers,
+             workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
+             c->kernels->about());
+    paragraph(page, "machine", text);
+    if (c->clock == PP_CLOCK_WALL) {
+        paragraph_wall(page, run);
+        return;
+    }
+    if (run->plan.unit) {
+        paragraph(page, "clock", "virtual: ops and messages take what --unit says, in seconds");
+        return;
+    }
+    snprintf(text, sizeof(text), "virtual: a %s for each rank, wires of %s and %s",
+             c->backend->about ? "device" : "core",
+             pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
+             pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
+    paragraph(page, "clock", text);
+}
+
+/* Columns used. */
+static int print_title(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_plan *plan = &run->plan;
+    const unsigned chosen = plan->selection.chosen;
+    const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
+    int used = -(int)(strlen(page->bold) + strlen(page->plain));
+
+    used += fprintf(page->out, "%spipeexec %s  %s%s%s on %d%s rank%s%s", page->bold, PP_VERSION,
+                    plan->subject.name, plan->selection.is_eager ? ", eager" : "",
+                    run->config.has_recompute ? ", recomputing" : "", ranks,
+                    pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS), plural(ranks), page->plain);
+    if (chunks > 1)
+        used +=
+            fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_OPT_CHUNKS));
+    if (plan->batch.replicas > 1)
+        used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
+    if (plan->zero)
+        used += fprintf(page->out, ", ZeRO %d", plan->zero);
+    return used;
+}
+
+void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    static const char LEGEND[] = "(* = chosen for you)";
+    const int used = print_title(page, run), legend = (int)sizeof(LEGEND) - 1;
+
+    if (run->plan.chosen | run->plan.selection.chosen) {
+        const bool has_room = used + 1 + legend <= page->terminal.width;
+        fprintf(page->out, "%s%*s", has_room ? "" : "\n",
+                page->terminal.width - (has_room ? used : 0), LEGEND);
+    }
+    fputs("\n\n", page->out);
+    print_model(page, run);
+    print_batch(page, run);
+    print_start(page, run);
+    print_machine(page, run);
+    if (run->what_if)
+        paragraph(page, "what-if", run->what_if);
+    fputc('\n', page->out);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* One mark for each of at most MAX_CURVE stretches of steps. */
+static void append_curve(char *text, size_t used, const double *losses, int steps, int width)
+{
+    static const char *const MARKS[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                        "\u2585", "\u2586", "\u2587", "\u2588"};
+    const int most = width < 1 ? 1 : width < MAX_CURVE ? width : MAX_CURVE;
+    const int columns = steps < most ? steps : most;
+    double low = losses[0], high = losses[0];
+
+    for (int i = 1; i < steps; i++) {
+        low = fmin(low, losses[i]);
+        high = fmax(high, losses[i]);
+    }
+    for (int c = 0; c < columns; c++) {
+        const double loss = losses[(int64_t)c * (steps - 1) / (columns > 1 ? columns - 1 : 1)];
+        const int level = high > low ? (int)lround(7 * (loss - low) / (high - low)) : 0;
+        used = append(text, used, MARKS[level]);
+    }
+}
+
+void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const double *losses = run->result.losses;
+    const int steps = run->result.steps_done;
+    const int shown = steps < LOSSES_IN_ASCII ? steps : LOSSES_IN_ASCII;
+    char text[PP_EXEC_TEXT_BYTES], number[32];
+    size_t used;
+
+    if (page->terminal.has_utf8 && steps > 1) {
+        used = (size_t)snprintf(text, sizeof(text), "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
+        snprintf(number, sizeof(number), "%d steps", steps);
+        append_curve(text, used, losses, steps,
+                     page->terminal.width - PP_EXEC_LABEL - (int)used - 2 - (int)strlen(number));
+        fprintf(page->out, "  %-*s%s  %s\n", PP_EXEC_LABEL - 2, "loss", text, number);
+        return;
+    }
+    text[0] = '\0';
+    used = 0;
+    for (int i = 0; i < shown; i++) {
+        snprintf(number, sizeof(number), "%s%.4f", i ? " " : "",
+                 losses[(int64_t)i * (steps - 1) / (shown > 1 ? shown - 1 : 1)]);
+        used = append(text, used, number);
+    }
+    snprintf(number, sizeof(number), " in %d step%s", steps, plural(steps));
+    append(text, used, number);
+    paragraph(page, "loss", text);
+}

@@ -1,0 +1,159 @@
+/* Micro-batches, samples of one, samples of a step: two of them give the third. */
+#include "exec/resolve/parts.h"
+
+#include <string.h>
+
+enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
+
+/* The usual number or the next above it that the schedule accepts; where there is none, the usual
+ * one, so that the schedule itself says what stands against it. */
+static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
+{
+    const int reach = 4 * shape->ranks * shape->pipelines + shape->group;
+    struct pp_error ignored;
+
+    for (int more = 0; more <= reach; more++) {
+        struct pp_shape tried = *shape;
+        tried.micro_batches = USUAL_MICRO_BATCHES + more;
+        if (pp_schedule_check(schedule, &tried, &ignored) == PP_OK)
+            return tried.micro_batches;
+    }
+    return USUAL_MICRO_BATCHES;
+}
+
+static enum pp_status uneven(const struct pp_request *request, int64_t gbs, int64_t unit,
+                             const char *factors, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+    const int64_t below = gbs / unit * unit;
+
+    pp_error_set(err, PP_EINVAL, "%s is not a multiple of %s = %lld; nearest: ",
+                 pp_request_typed(request, "gbs", typed), factors, (long long)unit);
+    if (below)
+        pp_error_append(err, "%lld, ", (long long)below);
+    return pp_error_append(err, "%lld", (long long)(below + unit));
+}
+
+/* What --gbs leaves open: micro-batches when they were not given, else samples of one. */
+static enum pp_status from_gbs(const struct pp_request *request,
+                               const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                               struct pp_error *err)
+{
+    struct pp_shape *shape = &plan->selection.shape;
+    const int64_t gbs = config->gbs;
+    const int mbs = config->mbs ? config->mbs : USUAL_MBS;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!shape->micro_batches) {
+        if (gbs % ((int64_t)config->replicas * mbs))
+            return uneven(request, gbs, (int64_t)config->replicas * mbs, "dp * mbs", err);
+        const int64_t count = gbs / config->replicas / mbs;
+        if (count > PP_OPTION_BIG)
+            return pp_error_set(err, PP_EINVAL, "%s: %lld micro-batches are more than %d",
+                                pp_request_typed(request, "gbs", typed), (long long)count,
+                                PP_OPTION_BIG);
+        shape->micro_batches = (int)count;
+        plan->batch.mbs = mbs;
+        plan->chosen |= config->mbs ? 0 : PP_EXEC_CHOSE_MBS;
+        return PP_OK;
+    }
+    const int64_t unit = (int64_t)config->replicas * shape->micro_batches;
+    if (gbs % unit)
+        return uneven(request, gbs, unit, "dp * micro-batches", err);
+    if (config->mbs && gbs / unit != config->mbs)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
+                            pp_request_typed(request, "gbs", typed), config->replicas, config->mbs,
+                            shape->micro_batches, (long long)unit * config->mbs);
+    if (gbs / unit > PP_OPTION_BIG)
+        return pp_error_set(err, PP_EINVAL, "%s: more than %d samples in a micro-batch",
+                            pp_request_typed(request, "gbs", typed), PP_OPTION_BIG);
+    plan->batch.mbs = (int)(gbs / unit);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_exec_config *config,
+                             struct pp_exec_plan *plan, struct pp_error *err)
+{
+    struct pp_shape *shape = &plan->selection.shape;
+
+    if (!plan->subject.file)
+        shape->micro_batches = config->micro_batches;
+    plan->batch.mbs = config->mbs ? config->mbs : USUAL_MBS;
+    if (config->gbs)
+        PP_TRY(from_gbs(request, config, plan, err));
+    else if (!config->mbs)
+        plan->chosen |= PP_EXEC_CHOSE_MBS;
+    if (shape->micro_batches)
+        return PP_OK;
+    shape->micro_batches = usual_micro_batches(plan->subject.schedule, shape);
+    plan->chosen |= PP_EXEC_CHOSE_MICRO_BATCHES;
+    return PP_OK;
+}
+
+enum pp_status pp_exec_explain_batch(const struct pp_request *request,
+                                     const struct pp_exec_config *config, struct pp_error *err)
+{
+    static const char COUNT[] = "--micro-batches";
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!config->gbs || config->micro_batches ||
+        strncmp(err->message, COUNT, sizeof(COUNT) - 1) != 0)
+        return err->status;
+    return pp_error_prefix(err, "%s with dp %d and mbs %d makes ",
+                           pp_request_typed(request, "gbs", typed), config->replicas,
+                           config->mbs ? config->mbs : USUAL_MBS);
+}
+
+/* Legal values are the multiples of a number, or its divisors. */
+static void append_multiples(struct pp_error *err, int value, int unit)
+{
+    const int below = value / unit * unit;
+
+    if (below)
+        pp_error_append(err, "%d or ", below);
+    pp_error_append(err, "%d", below + unit);
+}
+
+enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
+                                 const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const struct pp_shape *shape = &plan->selection.shape;
+    const int seq = config->net.seq, splits = shape->splits, mbs = plan->batch.mbs;
+
+    if (shape->granules > 1 && mbs % shape->granules) {
+        pp_error_set(err, PP_EINVAL,
+                     "--mbs %d: backwards of 1/%d micro-batch need a multiple of %d; nearest: ",
+                     mbs, shape->granules, shape->granules);
+        append_multiples(err, mbs, shape->granules);
+        return PP_EINVAL;
+    }
+    if (splits > 1 && seq % splits) {
+        int below = splits, above = splits;
+        while (seq % --below)
+            ;
+        while (above < seq && seq % ++above)
+            ;
+        pp_error_set(err, PP_EINVAL,
+                     "--splits %d does not divide the %d tokens of a sample; "
+                     "nearest: --splits %d",
+                     splits, seq, below);
+        if (seq % above == 0 && above > splits)
+            pp_error_append(err, " or %d", above);
+        pp_error_append(err, ", or --seq ");
+        append_multiples(err, seq, splits);
+        return PP_EINVAL;
+    }
+    if (config->kernels->element_bytes < sizeof(float) &&
+        mbs / shape->granules * (seq / splits) % 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "--precision %s: a forward takes %d tokens, and this needs an even "
+                            "number; change --seq %d, or --mbs %d",
+                            config->precision, mbs / shape->granules * (seq / splits), seq, mbs);
+    if (splits > 1 && config->has_recompute)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute full: a forward of one of %d sequence splits cannot be "
+                            "computed again alone; give --splits 1, or --recompute none",
+                            splits);
+    return PP_OK;
+}

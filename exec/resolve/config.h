@@ -1,0 +1,108 @@
+/* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults, and its programs.
+ */
+#ifndef PP_EXEC_RESOLVE_CONFIG_H
+#define PP_EXEC_RESOLVE_CONFIG_H
+
+#include "exec/machine/transport.h"
+#include "exec/train/train.h"
+#include "schedules/lower/lower.h"
+#include "schedules/select/select.h"
+
+/* What is alike for every program of a run: the one that is trained and the one that --calibrate-on
+ * measures. */
+struct pp_exec_config {
+    struct pp_model model;
+    struct pp_net net;
+    struct pp_text text;
+    struct pp_recipe recipe;
+    struct pp_exec_wires wires;
+    const struct pp_kernels *kernels;
+    const struct pp_backend *backend;
+    const struct pp_cuda_module *cuda; /* where the backend comes from it; NULL = it does not */
+    const struct pp_nccl_calls *nccl;  /* likewise */
+    const struct pp_ipc_calls *ipc;    /* likewise */
+    const struct pp_transport *transport;
+    const char *precision;
+    enum pp_device_mode mode; /* --device-mode */
+    bool has_weight_stream;   /* --weight-grad-stream on */
+    bool keeps;               /* --cuda-graphs */
+    enum pp_clock_kind clock;
+    double timeout_s;
+    struct pp_inject inject;
+    struct pp_meeting meeting;
+    char doubt[256]; /* why this process runs alone, where that may not be meant; else "" */
+    int cores;       /* 0 = those of the machine */
+    int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
+    int replicas, mbs;        /* mbs 0 = follows from gbs */
+    int64_t gbs;              /* 0 = not given */
+    bool has_recompute;
+    const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
+    int first_step, steps, warmup;
+    bool is_warmup_short; /* fewer steps than usual, because there are so few in all */
+    unsigned chosen;      /* enum pp_exec_chosen */
+};
+
+/* What nobody gave, besides the options of the schedule (PP_OPT_* in selection.chosen). */
+enum pp_exec_chosen {
+    PP_EXEC_CHOSE_MODEL = 1 << 0,
+    PP_EXEC_CHOSE_RANKS = 1 << 1,
+    PP_EXEC_CHOSE_MICRO_BATCHES = 1 << 2,
+    PP_EXEC_CHOSE_MBS = 1 << 3,
+    PP_EXEC_CHOSE_SEQ = 1 << 4,
+    PP_EXEC_CHOSE_WARMUP = 1 << 5,
+};
+
+/* One schedule on that model: a program, its stages and costs. All in the arena of the run. */
+struct pp_exec_plan {
+    struct pp_subject subject;
+    struct pp_selection selection;
+    struct pp_program *program;
+    int *blocks_per_stage; /* [stages] */
+    int empty_stages;      /* stages without a block */
+    int zero;              /* 1: replicas share optimizer state out, as the program says */
+    const struct pp_stage **stages;
+    struct pp_batch batch;
+    struct pp_costs *costs;
+    struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL where neither is given */
+    double *slow;                 /* --slow: [rank * replicas + replica], NULL = none */
+    struct pp_unit_costs *unit;   /* --unit: what ops take, NULL = what they take */
+    unsigned chosen;              /* of the run, and of this schedule: enum pp_exec_chosen */
+};
+
+struct pp_exec_run {
+    struct pp_exec_config config;
+    struct pp_exec_plan plan, other; /* other.program NULL without --calibrate-on */
+    struct pp_training training;     /* of `plan` */
+    struct pp_training_result result;
+    const char *what_if;                 /* --slow, --link-bw, --unit as typed; NULL = none */
+    const char *trace, *predicted_trace; /* files written, NULL = none */
+    double wall_s;                       /* of everything */
+};
+
+/* ---- exec/resolve/resolve.c: everything that no schedule changes ---- */
+/* PP_EFAIL for a backend or transport that this build does not have, and for files that cannot be
+ * read; PP_EINVAL for values that do not go together, and where `resumed` (NULL = none) leaves no
+ * step. */
+enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
+                               const struct pp_checkpoint *resumed, struct pp_exec_config *config,
+                               struct pp_error *err);
+
+/* ---- exec/resolve/plan.c ---- */
+/* The program of `subject` (name or file, NULL = the usual schedule) lowered and verified, and its
+ * stages. PP_EINVAL for a schedule that is only simulated, with those that can be run, and for
+ * layouts that do not divide, with the nearest that do; PP_EPROGRAM for an illegal file. */
+enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_exec_config *config, struct pp_subject subject,
+                                 struct pp_exec_plan *plan, struct pp_error *err);
+/* What pp_train() takes. */
+struct pp_training pp_exec_training(const struct pp_request *request,
+                                    const struct pp_exec_config *config,
+                                    const struct pp_exec_plan *plan);
+
+/* ---- exec/resolve/blocks.c ---- */
+/* Blocks of each stage as even as possible, none lost. With fewer blocks than stages, some stages
+ * hold none: those with the embedding and the head first, the others spread. */
+enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
+                              int **blocks_per_stage, struct pp_error *err);
+
+#endif

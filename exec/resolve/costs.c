@@ -1,0 +1,184 @@
+/* The network of the virtual clock, and the memory of stages: costs of a program before anything is
+ * measured. A collective is a ring over the members of its group in all replicas. */
+#include "core/units.h"
+#include "exec/predict/predict.h"
+
+#include <assert.h>
+#include <math.h>
+
+struct builder {
+    struct pp_arena *arena;
+    const struct pp_program *p;
+    const struct pp_stage *const *stages;
+    const struct pp_batch *batch;
+    const struct pp_kernels *kernels;
+    const struct pp_exec_wires *wires;
+    bool is_exact;
+    struct pp_costs *costs;
+};
+
+static double gradient_bytes(const struct builder *b, int64_t elements)
+{
+    return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->gradient_bytes);
+}
+
+/* The group of a collective; NULL when the program has none such. */
+static const struct pp_group *group_of(const struct pp_program *p, bool is_tied, int stage)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].tied == is_tied && (is_tied || p->collectives[c].stage == stage))
+            return &p->groups[p->collectives[c].group];
+    return NULL;
+}
+
+/* All members pass shares on at the pace of the slowest wire: from rank to rank of the group, and
+ * from the last one to the first, of the next replica. */
+static double ring_bytes_per_s(const struct builder *b, const struct pp_group *group)
+{
+    double slowest = (double)INFINITY;
+
+    for (int k = 0; b->wires->factors && group && k < group->count; k++) {
+        const uint16_t *members = &b->p->members[group->first];
+        const int source = members[k], to = members[(k + 1) % group->count];
+        slowest = fmin(slowest, b->wires->factors[source * b->p->ranks + to]);
+    }
+    return b->wires->bytes_per_s * (isfinite(slowest) ? slowest : 1);
+}
+
+/* n - 1 steps of bytes / n each for a turn, of which a sum takes two (Patarasuk and Yuan 2009). */
+static struct pp_cost ring(const struct builder *b, int kind, const struct pp_group *group,
+                           double bytes)
+{
+    const int members = group ? group->count * b->batch->replicas : 1;
+    const int steps = pp_ring_turns(kind) * (members - 1);
+    const int64_t alpha_ps = pp_units_ps(b->wires->alpha_s);
+    const int64_t share_ps = pp_units_ps(bytes / members / ring_bytes_per_s(b, group));
+
+    return (struct pp_cost){
+        .ps = steps * (alpha_ps + share_ps), .latency_ps = steps * alpha_ps, .bytes = bytes};
+}
+
+static void add_sums(const struct builder *b)
+{
+    static const int collectives[] = {PP_AR, PP_RS, PP_AG};
+    struct pp_costs *costs = b->costs;
+    const struct pp_group *tied = group_of(b->p, true, 0);
+
+    for (size_t k = 0; k < sizeof(collectives) / sizeof(*collectives); k++)
+        costs->op[collectives[k]] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+    costs->ring_alpha_ps = PP_ARRAY(b->arena, int64_t, b->p->stages);
+    costs->sync_ranks = b->batch->replicas * b->p->pipelines;
+    for (int s = 0; s < b->p->stages; s++) {
+        const struct pp_param *shared = tied ? pp_stage_tied(b->stages[s]) : NULL;
+        const double bytes =
+            gradient_bytes(b, b->stages[s]->elements - (shared ? shared->count : 0));
+        const struct pp_group *group = group_of(b->p, false, s);
+
+        costs->op[PP_AR][s] = ring(b, PP_AR, group, bytes);
+        costs->op[PP_RS][s] = ring(b, PP_RS, group, bytes);
+        costs->op[PP_AG][s] = ring(
+            b, PP_AG, group, (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+        if (group && costs->op[PP_AR][s].ps > 0)
+            costs->ring_alpha_ps[s] =
+                costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
+    }
+    const struct pp_param *shared = pp_stage_tied(b->stages[0]);
+    if (!tied || !shared)
+        return;
+    costs->tied = PP_NEW(b->arena, struct pp_cost);
+    *costs->tied = ring(b, PP_AR, tied, gradient_bytes(b, shared->count));
+}
+
+/* The class of a factor: a new one where there is none yet. */
+static int class_of(const struct builder *b, double factor)
+{
+    struct pp_costs *costs = b->costs;
+    const double s_per_byte = 1 / (b->wires->bytes_per_s * factor);
+
+    for (int k = 0; k < costs->links; k++)
+        if (costs->s_per_byte[k] == s_per_byte)
+            return k;
+    costs->alpha_ps[costs->links] = pp_units_ps(b->wires->alpha_s);
+    costs->s_per_byte[costs->links] = s_per_byte;
+    return costs->links++;
+}
+
+static void add_wires(const struct builder *b)
+{
+    enum { MOST = 256 };
+    struct pp_costs *costs = b->costs;
+    const int pairs = b->p->ranks * b->p->ranks;
+    const char **names = PP_ARRAY(b->arena, const char *, MOST);
+
+    for (int k = 0; k < MOST; k++)
+        names[k] = "wire";
+    costs->link_names = names;
+    costs->alpha_ps = PP_ARRAY(b->arena, int64_t, MOST);
+    costs->s_per_byte = PP_ARRAY(b->arena, double, MOST);
+    class_of(b, 1);
+    if (!b->wires->factors)
+        return;
+    unsigned char *link = PP_ARRAY(b->arena, unsigned char, pairs);
+    for (int k = 0; k < pairs; k++) {
+        link[k] = (unsigned char)class_of(b, b->wires->factors[k]);
+        assert(costs->links < MOST);
+    }
+    costs->link = link;
+}
+
+/* Nothing of what is saved goes before W: I leaves there what W needs. */
+static void add_memory(const struct builder *b)
+{
+    const double cells = (double)b->p->granules * b->p->splits;
+    const int *copies = pp_memory_copies(b->arena, b->p, b->batch->replicas);
+    double other_bytes = 0;
+
+    b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
+    for (int s = 0; s < b->p->stages; s++) {
+        const struct pp_stage *stage = b->stages[s];
+        const struct pp_state_bytes state =
+            pp_state_bytes(stage, b->kernels, b->is_exact, copies[s]);
+
+        b->costs->memory[s] = (struct pp_stage_memory){
+            .params_bytes = (double)state.weights,
+            .grads_bytes = (double)state.gradients,
+            .optimizer_bytes = (double)state.optimizer,
+            .saved_bytes = cells * (double)(stage->kept_bytes + stage->saved_bytes),
+            .checkpoint_bytes = cells * (double)stage->kept_bytes,
+            .weight_grad_frac = 1,
+            .boundary_bytes = s + 1 < b->p->stages ? cells * (double)stage->boundary_bytes : 0};
+        other_bytes = fmax(other_bytes, (double)(stage->scratch_bytes +
+                                                 (b->is_exact ? stage->grad_scratch_bytes : 0)));
+    }
+    b->costs->other_bytes = other_bytes;
+}
+
+struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_batch *batch,
+                               const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
+                               bool is_exact)
+{
+    static const int compute[] = {PP_F, PP_B, PP_I, PP_W, PP_R, PP_U};
+    struct pp_costs *costs = PP_NEW(arena, struct pp_costs);
+    const struct builder b = {.arena = arena,
+                              .p = program,
+                              .stages = stages,
+                              .batch = batch,
+                              .kernels = kernels,
+                              .wires = wires,
+                              .is_exact = is_exact,
+                              .costs = costs};
+
+    *costs = (struct pp_costs){.stages = program->stages,
+                               .splits = program->splits,
+                               .granules = program->granules,
+                               .ranks = program->ranks,
+                               .origin = "measured",
+                               .source = "the wires of this run; nothing is measured yet"};
+    for (size_t k = 0; k < sizeof(compute) / sizeof(compute[0]); k++)
+        costs->op[compute[k]] = PP_ARRAY(arena, struct pp_cost, program->stages * program->splits);
+    add_wires(&b);
+    add_sums(&b);
+    add_memory(&b);
+    return costs;
+}

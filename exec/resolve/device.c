@@ -1,0 +1,122 @@
+/* On what work runs. */
+#include "exec/backend/cuda_module.h"
+#include "exec/resolve/parts.h"
+
+/* In the order of the choices of --backend; NULL: that of a module, which is loaded for it. */
+static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
+
+static enum pp_status find_backend(const struct pp_request *request, struct pp_exec_config *config,
+                                   struct pp_error *err)
+{
+    config->backend = BACKENDS[pp_request_int(request, "backend", 0)];
+    if (config->backend)
+        return PP_OK;
+    PP_TRY(pp_cuda_load(&config->cuda, err));
+    config->backend = config->cuda->backend;
+    config->nccl = config->cuda->nccl;
+    config->ipc = config->cuda->ipc;
+    return PP_OK;
+}
+
+static enum pp_status choose_graphs(const struct pp_request *request, struct pp_exec_config *config,
+                                    struct pp_error *err)
+{
+    enum { ON, OFF };
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!config->cuda && pp_request_has(request, "cuda-graphs"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --backend %s: graphs are those of CUDA",
+                            pp_request_typed(request, "cuda-graphs", typed), config->backend->name);
+    config->keeps = config->cuda && pp_request_int(request, "cuda-graphs", ON) == ON;
+    return PP_OK;
+}
+
+/* Ops that run beside each other on one device take each other's time: that says something only
+ * where all of it is looked at. */
+enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
+                              struct pp_error *err)
+{
+    const enum pp_device_mode mode =
+        (enum pp_device_mode)pp_request_int(request, "device-mode", PP_DEVICE_SERIAL);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(find_backend(request, config, err));
+    if (!config->cuda && pp_request_has(request, "device-mode"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --backend %s: it says how ranks share a GPU",
+                            pp_request_typed(request, "device-mode", typed), config->backend->name);
+    PP_TRY(choose_graphs(request, config, err));
+    config->mode = mode;
+    config->clock = (enum pp_clock_kind)pp_request_int(
+        request, "clock", mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
+    return PP_OK;
+}
+
+/* Beside other ops, there have to be streams beside. */
+enum pp_status pp_exec_weight_stream(const struct pp_request *request,
+                                     struct pp_exec_config *config, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->has_weight_stream = pp_request_int(request, "weight-grad-stream", 0) == 1;
+    if (!config->has_weight_stream)
+        return PP_OK;
+    pp_request_typed(request, "weight-grad-stream", typed);
+    if (config->backend->is_immediate)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "%s: with --backend %s a rank computes on one thread; use --backend cuda "
+            "with --device-mode streams or partition",
+            typed, config->backend->name);
+    if (config->cuda && config->mode == PP_DEVICE_SERIAL)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: with --device-mode serial one op runs at a time; use streams or "
+                            "partition",
+                            typed);
+    return PP_OK;
+}
+
+/* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. One op
+ * at a time is what a rank does anyway, so `serial` only chooses the clock. */
+enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
+                                    struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    const bool is_serial =
+        config->mode == PP_DEVICE_SERIAL && pp_request_has(request, "device-mode");
+
+    if (config->mode == PP_DEVICE_PARTITION)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: the parts of a GPU belong to one process, and with --transport "
+                            "%s each rank is one; leave it out, or use --transport local",
+                            pp_request_typed(request, "device-mode", typed),
+                            config->transport->name);
+    config->mode = PP_DEVICE_STREAMS;
+    config->clock = (enum pp_clock_kind)pp_request_int(
+        request, "clock", is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
+    return config->transport->is_mapped ? config->ipc->check(err) : config->nccl->check(err);
+}
+
+enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,
+                               struct pp_error *err)
+{
+    enum { FP32, DOUBLE, BF16, PRECISIONS };
+    static const char *const NAMES[PRECISIONS] = {"fp32", "double", "bf16"};
+    const int precision = pp_request_int(request, "precision", FP32);
+    const struct pp_cuda_module *cuda = config->cuda;
+    const struct pp_kernels *const kernels[PRECISIONS] = {
+        [FP32] = cuda ? cuda->fp32 : NULL,
+        [DOUBLE] = cuda ? NULL : &pp_kernels_reference,
+        [BF16] = cuda ? cuda->bf16 : &pp_kernels_bf16};
+
+    config->precision = NAMES[precision];
+    config->kernels =
+        precision == FP32 && !cuda ? pp_kernels_fp32(config->recipe.is_exact) : kernels[precision];
+    if (!config->kernels)
+        return pp_error_set(err, PP_EINVAL,
+                            "--precision %s: backend cuda does not have it, backend cpu does",
+                            config->precision);
+    return PP_OK;
+}

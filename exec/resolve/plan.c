@@ -1,0 +1,315 @@
+/* One schedule: shape, blocks, program, stages. */
+#include "exec/resolve/parts.h"
+#include "exec/resolve/what_if.h"
+
+#include "schedules/evaluate/weight_lane.h"
+#include "schedules/search/eager.h"
+#include "schedules/verify/verify.h"
+
+#include <stdio.h>
+
+enum { USUAL_RANKS = 4 };
+#define USUAL_SCHEDULE "1f1b"
+
+/* ---- what can be executed -------------------------------------------------------------------- */
+
+static enum pp_status simulated_only(const char *name, int gpus, const char *reason,
+                                     struct pp_error *err)
+{
+    const char *separator = "";
+
+    pp_error_set(err, PP_EINVAL, "--schedule %s is only simulated: %s; pipeexec runs ", name,
+                 reason);
+    for (int i = 0; pp_schedules[i]; i++)
+        if (!pp_schedules[i]->is_simulated_only) {
+            pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
+            separator = ", ";
+        }
+    return pp_error_append(err, "\n  try: pipesim --schedule %s --gpus %d", name, gpus);
+}
+
+static enum pp_status check_subject(const struct pp_subject *subject, struct pp_error *err)
+{
+    static const char VERSIONS[] = "its micro-batches need several versions of the weights";
+
+    if (subject->schedule && subject->schedule->is_simulated_only)
+        return simulated_only(subject->name, 8, VERSIONS, err);
+    if (!subject->file)
+        return PP_OK;
+    if (subject->file->versions > 1)
+        return simulated_only(subject->name, subject->file->ranks, VERSIONS, err);
+    if (subject->file->mode != PP_MODE_TRAIN)
+        return simulated_only(subject->name, subject->file->ranks,
+                              "it has no backward, so nothing is learned", err);
+    return PP_OK;
+}
+
+/* A file may hold instructions that engines can only price. */
+static enum pp_status check_kinds(const struct pp_program *p, const char *name,
+                                  struct pp_error *err)
+{
+    static const bool IS_EXECUTED[PP_OP_KINDS] = {
+        [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
+        [PP_R] = true,      [PP_U] = true,      [PP_AR] = true,     [PP_SEND_F] = true,
+        [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
+        [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,
+    };
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (!IS_EXECUTED[p->kind[i]] ||
+            (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP)) {
+            char reason[64];
+            snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
+                     pp_op_kinds[p->kind[i]].text, p->version[i] ? "." : "",
+                     p->version[i] ? pp_purpose_names[p->version[i]] : "");
+            return simulated_only(name, p->ranks, reason, err);
+        }
+    return PP_OK;
+}
+
+static int find_op(const struct pp_program *p, int kind, int aux)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->kind[i] == kind && p->aux[i] == aux)
+            return i;
+    return -1;
+}
+
+/* What a lowered file fixes and the model of this run, or its cut, cannot follow. */
+static enum pp_status check_model(const struct pp_subject *subject,
+                                  const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_program *file = subject->file;
+
+    if (!file)
+        return PP_OK;
+    if (!config->net.is_tied && find_op(file, PP_AR, PP_TIED) >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: (0;%d)AR sums a matrix that embedding and head share, "
+                            "but the head of %s has its own; take it and its WAITs out, or choose "
+                            "a model that shares it, such as --model mini",
+                            subject->name, file->stages - 1, config->net.name);
+    if (file->splits > 1 && find_op(file, PP_R, 0) >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: R computes a forward of one of %d sequence splits "
+                            "again alone, which cannot be; take every R out",
+                            subject->name, file->splits);
+    return PP_OK;
+}
+
+/* ---- program --------------------------------------------------------------------------------- */
+
+static enum pp_status resolve_shape(const struct pp_request *request,
+                                    const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                    struct pp_error *err)
+{
+    struct pp_selection *selection = &plan->selection;
+    struct pp_shape *shape = &selection->shape;
+    const struct pp_option_value *ranks = pp_request_get(request, "np", NULL);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(pp_select_shape(request, &plan->subject, selection, err));
+    shape->ranks_option = ranks ? ranks->typed : "--np";
+    if (!plan->subject.file) {
+        shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
+        plan->chosen |= config->ranks ? 0 : PP_EXEC_CHOSE_RANKS;
+    }
+    PP_TRY(pp_exec_batch(request, config, plan, err));
+    if (plan->subject.file)
+        return PP_OK;
+    if (pp_schedule_check(plan->subject.schedule, shape, err) != PP_OK)
+        return pp_exec_explain_batch(request, config, err);
+    if (pp_schedule_variants(plan->subject.schedule, shape))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: pipeexec runs one order; 'pipesim --schedule %s' with the same "
+                            "option compares them",
+                            pp_request_typed(request, "concat", typed), plan->subject.name);
+    return PP_OK;
+}
+
+/* Schedules that search, and --order eager, look at --unit, else at abstract costs: F = I = W. */
+static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_plan *plan,
+                                      struct pp_program **program, struct pp_error *err)
+{
+    static const struct pp_unit_costs UNIT = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const struct pp_selection *selection = &plan->selection;
+    const struct pp_shape *shape = &selection->shape;
+    const struct pp_unit_costs *unit = plan->unit ? plan->unit : &UNIT;
+    const struct pp_costs *costs = pp_costs_unit(arena, unit, shape->ranks, pp_shape_stages(shape),
+                                                 shape->splits, shape->granules);
+
+    *program = (struct pp_program *)(uintptr_t)plan->subject.file;
+    if (!plan->subject.file)
+        PP_TRY(pp_schedule_program(arena, plan->subject.schedule, shape, costs, program, err));
+    if (!selection->is_eager)
+        return PP_OK;
+    const struct pp_eager_options options = {.limit = selection->eager_limit};
+    return pp_eager_program(arena, *program, costs, &options, program, err);
+}
+
+/* A lowered file has its own messages, slots, sums and recomputation. */
+static enum pp_status check_lowered(const struct pp_request *request,
+                                    const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    static const char *const LOWERING[] = {"recompute", "post", "recv-slots", "grad-sync", "zero"};
+    const struct pp_program *file = plan->subject.file;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
+        return PP_OK;
+    for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
+        if (pp_request_has(request, LOWERING[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: %s is a lowered program, which has its own; 'pipesim program "
+                                "--compute' prints programs without",
+                                pp_request_typed(request, LOWERING[i], typed), plan->subject.name);
+    return PP_OK;
+}
+
+static const double *recompute_fracs(struct pp_arena *arena, bool has_recompute, int stages)
+{
+    if (!has_recompute)
+        return NULL;
+    double *fracs = PP_ARRAY(arena, double, stages);
+    for (int s = 0; s < stages; s++)
+        fracs[s] = 1;
+    return fracs;
+}
+
+static enum pp_status lower(struct pp_arena *arena, const struct pp_request *request,
+                            const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                            struct pp_error *err)
+{
+    static const char *const SYNC[] = {"grad-sync", "zero"};
+    const struct pp_verify_options strict = {0};
+    struct pp_program *compute;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(check_lowered(request, plan, err));
+    PP_TRY(compute_program(arena, plan, &compute, err));
+    if (plan->subject.file) /* before anything is added, so that messages show its own cells */
+        PP_TRY(pp_verify(compute, &strict, err));
+    const bool has_copies = config->replicas * compute->pipelines > 1;
+    for (size_t i = 0; i < sizeof(SYNC) / sizeof(*SYNC); i++)
+        if (!has_copies && !plan->subject.is_listed && pp_request_int(request, SYNC[i], -1) >= 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect with one replica of each stage; give --dp 2",
+                                pp_request_typed(request, SYNC[i], typed));
+    const struct pp_lower_options options = {
+        .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
+        .recv_slots = pp_request_int(request, "recv-slots", plan->unit ? 0 : 2), /* 0: no limit */
+        .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
+        .has_sync = has_copies,
+        .zero = pp_request_int(request, "zero", 0),
+        .has_optimizer = true,
+        .has_clip = true, /* there the norm is taken and gradients are compared */
+        .has_tied = config->net.is_tied,
+        .recompute_frac = recompute_fracs(arena, config->has_recompute, compute->stages)};
+    PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));
+    PP_TRY(check_kinds(plan->program, plan->subject.name, err));
+    plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
+    PP_TRY(pp_verify(plan->program, &strict, err));
+    if (config->has_weight_stream)
+        plan->program->weight_lane = pp_weight_lane_create(arena, plan->program);
+    return PP_OK;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
+                        struct pp_exec_plan *plan)
+{
+    const struct pp_program *p = plan->program;
+    int first = 0;
+
+    plan->stages = PP_ARRAY(arena, const struct pp_stage *, p->stages);
+    for (int s = 0; s < p->stages; s++) {
+        const struct pp_stage_shape shape = {.first_block = first,
+                                             .blocks = plan->blocks_per_stage[s],
+                                             .has_embedding = s == 0,
+                                             .has_head = s == p->stages - 1,
+                                             .has_edge = pp_program_has_edge(p, s),
+                                             .rows = plan->batch.mbs / plan->batch.granules,
+                                             .tokens = config->net.seq / plan->batch.splits,
+                                             .splits = plan->batch.splits};
+        plan->stages[s] = pp_stage_create(arena, &config->net, &shape, config->kernels);
+        plan->empty_stages += shape.blocks == 0;
+        first += shape.blocks;
+    }
+}
+
+enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_exec_config *config, struct pp_subject subject,
+                                 struct pp_exec_plan *plan, struct pp_error *err)
+{
+    *plan = (struct pp_exec_plan){.subject = subject, .chosen = config->chosen};
+    if (!subject.name)
+        PP_TRY(pp_subject_open(arena, request, USUAL_SCHEDULE, &plan->subject, err));
+    PP_TRY(check_subject(&plan->subject, err));
+    PP_TRY(check_model(&plan->subject, config, err));
+    PP_TRY(resolve_shape(request, config, plan, err));
+    PP_TRY(pp_exec_check_cut(config, plan, err));
+    PP_TRY(pp_exec_plan_unit(arena, request, config, plan, err));
+    PP_TRY(lower(arena, request, config, plan, err));
+    const struct pp_program *p = plan->program;
+    PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));
+    plan->batch.replicas = config->replicas;
+    plan->batch.micro_batches = p->micro_batches;
+    plan->batch.granules = p->granules;
+    plan->batch.splits = p->splits;
+    make_stages(arena, config, plan);
+    return pp_exec_plan_costs(arena, request, config, plan, err);
+}
+
+/* Steps whose times are kept: all that are judged in usual runs, fewer of immense programs. */
+static int kept_steps(const struct pp_exec_plan *plan)
+{
+    enum { MOST = 64, FEWEST = 4, ROWS = 1 << 22 };
+    const int64_t rows = (int64_t)pp_program_size(plan->program) * plan->batch.replicas,
+                  kept = ROWS / rows;
+
+    return kept > MOST ? MOST : kept < FEWEST ? FEWEST : (int)kept;
+}
+
+struct pp_training pp_exec_training(const struct pp_request *request,
+                                    const struct pp_exec_config *config,
+                                    const struct pp_exec_plan *plan)
+{
+    const bool is_checked = !pp_request_has(request, "no-check");
+
+    return (struct pp_training){
+        .machine = {.program = plan->program,
+                    .stages = plan->stages,
+                    .batch = &plan->batch,
+                    .recipe = &config->recipe,
+                    .kernels = config->kernels,
+                    .backend = config->backend,
+                    .transport = config->transport,
+                    .nccl = config->nccl,
+                    .ipc = config->ipc,
+                    .timeout_s = config->timeout_s,
+                    .inject = config->inject,
+                    .meeting = config->meeting,
+                    .costs = plan->costs,
+                    .clock = config->clock,
+                    .mode = config->mode,
+                    .keeps = config->keeps,
+                    .has_durations = plan->unit != NULL,
+                    .slow = plan->slow,
+                    .cores = config->cores,
+                    .kept_steps = kept_steps(plan),
+                    .is_poisoned = is_checked,
+                    .seed = config->recipe.seed},
+        .plain_costs = plan->plain_costs,
+        .schedule = plan->subject.schedule,
+        .net = config->net,
+        .text = config->text,
+        .first_step = config->first_step,
+        .steps = config->steps,
+        .resumed = config->resumed,
+        .warmup = config->warmup,
+        .check = !is_checked                        ? PP_CHECK_NONE
+                 : pp_request_has(request, "check") ? PP_CHECK_ALL
+                                                    : PP_CHECK_FIRST,
+    };
+}

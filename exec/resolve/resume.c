@@ -1,0 +1,234 @@
+#include "exec/resolve/resume.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Options that are recorded as they were given. */
+static const char *const GIVEN[] = {
+    "model",  "layers",    "hidden",       "heads", "kv-heads", "ffn",       "mlp",
+    "vocab",  "positions", "embedding",    "data",  "tokens",   "tokenizer", "lr",
+    "min-lr", "lr-warmup", "weight-decay", "clip",  "seed",     "precision", "exact-grad",
+};
+/* What follows from the layout and from defaults is recorded as it turned out. */
+static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps"};
+enum {
+    GIVEN_COUNT = sizeof GIVEN / sizeof *GIVEN,
+    RESOLVED_COUNT = sizeof RESOLVED / sizeof *RESOLVED,
+};
+
+/* ---- from a checkpoint ----------------------------------------------------------------------- */
+
+/* The number of micro-batches says how many samples a step has. */
+static bool is_overruled(const struct pp_request *request, const char *name)
+{
+    return strcmp(name, "gbs") == 0 && pp_request_has(request, "micro-batches");
+}
+
+static bool is_among(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever wrote the file: it says how a training goes on, not which files a run writes. */
+static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *err)
+{
+    for (int i = 0; i < m->option_count; i++) {
+        const char *name = m->options[i].name;
+        if (is_among(GIVEN, GIVEN_COUNT, name) || is_among(RESOLVED, RESOLVED_COUNT, name))
+            continue;
+        pp_error_set(err, PP_EINVAL, "option '%s' is none that a checkpoint records:", name);
+        for (int k = 0; k < GIVEN_COUNT + RESOLVED_COUNT; k++)
+            pp_error_append(err, "%s %s", k ? "," : "",
+                            k < GIVEN_COUNT ? GIVEN[k] : RESOLVED[k - GIVEN_COUNT]);
+        return PP_EINVAL;
+    }
+    return PP_OK;
+}
+
+static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
+                                    struct pp_request *with, struct pp_error *err)
+{
+    const struct pp_manifest *m = &resumed->manifest;
+    const char **arguments = PP_ARRAY(arena, const char *, 2 * m->option_count + 1);
+    struct pp_preset *row = PP_NEW(arena, struct pp_preset);
+    int count = 0;
+
+    for (int i = 0; i < m->option_count; i++) {
+        const struct pp_manifest_option *o = &m->options[i];
+        if (is_overruled(with, o->name))
+            continue;
+        arguments[count++] = pp_arena_printf(arena, "--%s", o->name);
+        if (*o->value)
+            arguments[count++] = o->value;
+    }
+    *row = (struct pp_preset){.name = resumed->path, .arguments = arguments};
+    return pp_request_defaults(arena, with, row, err);
+}
+
+static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
+                                    struct pp_request *with, struct pp_error *err)
+{
+    enum pp_status status = check_names(&resumed->manifest, err);
+
+    if (status == PP_OK)
+        status = give_defaults(arena, resumed, with, err);
+    return status == PP_OK ? PP_OK
+                           : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
+}
+
+enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_request *request,
+                                   struct pp_request *with, const struct pp_checkpoint **resumed,
+                                   struct pp_error *err)
+{
+    const char *path = pp_request_text(request, "resume", NULL);
+    struct pp_checkpoint *checkpoint = PP_NEW(arena, struct pp_checkpoint);
+
+    *with = *request;
+    *resumed = NULL;
+    if (!path)
+        return PP_OK;
+    PP_TRY(pp_checkpoint_read(arena, path, checkpoint, err));
+    *resumed = checkpoint;
+    return take_defaults(arena, checkpoint, with, err);
+}
+
+static enum pp_status check_data(const struct pp_request *with, const struct pp_exec_config *config,
+                                 struct pp_error *err)
+{
+    const struct pp_manifest *m = &config->resumed->manifest;
+    const uint32_t crc = pp_text_crc(&config->text);
+    enum pp_origin origin;
+
+    if ((int64_t)config->text.count == m->tokens && crc == m->tokens_crc)
+        return PP_OK;
+    if (pp_request_get(with, "data", &origin) && origin == PP_FROM_FLAG)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s has learned %" PRId64 " tokens of checksum %08" PRIx32 ", but %s has "
+                        "%zu of %08" PRIx32 "; to go on with other data, give --data",
+                        config->resumed->path, m->tokens, m->tokens_crc, config->text.name,
+                        config->text.count, crc);
+}
+
+enum pp_status pp_exec_resume_check(const struct pp_request *with,
+                                    const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_identity own = pp_identity_of(&config->net, config->kernels);
+
+    if (!config->resumed)
+        return PP_OK;
+    PP_TRY(
+        pp_identity_check(config->resumed->path, &config->resumed->manifest.identity, &own, err));
+    return check_data(with, config, err);
+}
+
+/* ---- into checkpoints ------------------------------------------------------------------------ */
+
+static void record(struct pp_manifest *m, const char *name, const char *value)
+{
+    m->options[m->option_count++] = (struct pp_manifest_option){name, value};
+}
+
+static void record_resolved(struct pp_arena *arena, const struct pp_exec_run *run,
+                            struct pp_manifest *m)
+{
+    const int values[RESOLVED_COUNT] = {run->config.net.seq, run->plan.batch.mbs,
+                                        pp_batch_samples(&run->plan.batch), run->config.steps};
+
+    for (int i = 0; i < RESOLVED_COUNT; i++)
+        record(m, RESOLVED[i], pp_arena_printf(arena, "%d", values[i]));
+}
+
+static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_request *with,
+                                    struct pp_exec_run *run, struct pp_error *err)
+{
+    struct pp_manifest *m = PP_NEW(arena, struct pp_manifest);
+
+    *m = (struct pp_manifest){
+        .identity = pp_identity_of(&run->config.net, run->config.kernels),
+        .tokens = (int64_t)run->config.text.count,
+        .tokens_crc = pp_text_crc(&run->config.text),
+        .options = PP_ARRAY(arena, struct pp_manifest_option, GIVEN_COUNT + RESOLVED_COUNT)};
+    run->training.manifest = m;
+    for (int i = 0; i < GIVEN_COUNT; i++) {
+        const struct pp_option_value *value = pp_request_get(with, GIVEN[i], NULL);
+        if (value && value->text && strchr(value->text, '\n'))
+            return pp_error_set(err, PP_EINVAL,
+                                "--%s: a checkpoint cannot record a line break; rename the file",
+                                GIVEN[i]);
+        if (value)
+            record(m, GIVEN[i], value->text ? value->text : "");
+    }
+    record_resolved(arena, run, m);
+    return PP_OK;
+}
+
+static void close_folder(void *folder)
+{
+    pp_checkpoint_close(folder);
+}
+
+static enum pp_status check_alone(const struct pp_request *with, struct pp_error *err)
+{
+    static const char *const NEED_FOLDER[] = {"checkpoint-every", "checkpoint-keep"};
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof NEED_FOLDER / sizeof *NEED_FOLDER; i++)
+        if (pp_request_has(with, NEED_FOLDER[i]))
+            return pp_error_set(err, PP_EINVAL, "%s has no effect without --checkpoint DIR",
+                                pp_request_typed(with, NEED_FOLDER[i], typed));
+    return PP_OK;
+}
+
+/* Of the processes that a launcher has started the first one has the state of all. */
+static bool writes(const struct pp_exec_config *config)
+{
+    return config->meeting.count <= 1 || config->meeting.index == 0;
+}
+
+enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_request *with,
+                                        struct pp_exec_run *run, struct pp_error *err)
+{
+    enum { USUAL_KEEP = 2 };
+    const char *path = pp_request_text(with, "checkpoint", NULL);
+    struct pp_checkpoint_folder *folder = PP_NEW(arena, struct pp_checkpoint_folder);
+
+    if (path || run->config.resumed)
+        PP_TRY(make_manifest(arena, with, run, err));
+    if (!path)
+        return check_alone(with, err);
+    if (!writes(&run->config))
+        return PP_OK;
+    PP_TRY(pp_checkpoint_open(arena, path, pp_request_int(with, "checkpoint-keep", USUAL_KEEP),
+                              run->config.resumed ? &run->config.resumed->manifest : NULL, folder,
+                              err));
+    pp_arena_defer(arena, close_folder, folder);
+    run->training.folder = folder;
+    run->training.checkpoint_every = pp_request_int(with, "checkpoint-every", 0);
+    return PP_OK;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    const struct pp_manifest *own = run->training.manifest;
+    size_t used = 0;
+
+    if (!run->config.resumed)
+        return;
+    for (int i = 0; i < own->option_count && used < bytes; i++) {
+        const struct pp_manifest_option *o = &own->options[i];
+        const char *before = pp_manifest_value(&run->config.resumed->manifest, o->name);
+
+        if (before && strcmp(before, o->value) == 0)
+            continue;
+        used += (size_t)snprintf(text + used, bytes - used, "%s--%s%s%s (%s)",
+                                 used ? ", " : "unlike the checkpoint: ", o->name,
+                                 *o->value ? "~" : "", o->value, before ? before : "none");
+    }
+}

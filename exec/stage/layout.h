@@ -1,0 +1,155 @@
+/* exec/stage/layout.h — private to exec/stage*.c: where a stage has its tensors.
+ *
+ * Per granule and split, T = rows * tokens. Every matrix is stored [out][in], so that a forward is
+ * x W^T, an input gradient dy W and a weight gradient dy^T x; which of both layouts it is makes no
+ * difference beyond noise in OpenBLAS at widths of 128 to 1024.
+ *
+ * Elements are of the kernels' first type (kernels.h); stats, lse, dnorm and weight gradients, also
+ * those in scratch, are of the second, G, and lie behind all others. Where elements have 2 bytes, T
+ * is even, so that each place begins at a multiple of 4 bytes.
+ *
+ * Places of block l in `saved`. r(l) is its input: the residual stream in front of block l; d r its
+ * gradient. What I needs gives its place to what W needs:
+ *
+ *   place    elements           from F                         after I
+ *   x        T hidden           r(l)                           d of y in block l - 1
+ *   n1       T hidden           first norm                     same
+ *   stats1   T 2                its mean, 1 / deviation        same
+ *   qkv      T (heads + 2 kv)   queries, keys, values          their gradients, when not split
+ *   dqkv     same, when split   zero; later splits add         their gradients
+ *   lse      T heads            of attention                   same
+ *   a        T heads            attention                      same
+ *   y        T hidden           r(l) + attention's output      d r(l)
+ *   n2       T hidden           second norm                    same
+ *   stats2   T 2                its mean, 1 / deviation        same
+ *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
+ *   act      T ffn              activation function            same
+ *   dnorm    2 (4: beta) hidden (not written)                  d gamma, d beta; second norm behind
+ *                                                              first
+ *
+ * r(0) of a stage without an embedding is in `kept`. r(blocks), behind the last block, has a place
+ * too: with a head the input of the head, else written by I alone. So every gradient has a place:
+ * d of y in block l is at x of block l + 1; d r(l) is at y, for l > 0. d r(blocks), from above, is
+ * copied at the end of I to what is free then: y of block 0, or with an embedding, whose d r(0) is
+ * there, x of block 0.
+ *
+ * Places of the head: n T hidden, stats T 2, logits T vocab (F already makes them the gradient of
+ * the loss), dnorm. Logits have rows of `logits_width`: words that are none, whose rows of the
+ * head's matrix are a gap of the flat vectors, so zero. Their logits become zero gradients, which
+ * add zero to d n, and make the gap's gradient zero. */
+#ifndef PP_EXEC_STAGE_LAYOUT_H
+#define PP_EXEC_STAGE_LAYOUT_H
+
+#include "exec/stage/stage.h"
+
+enum pp_block_tensor {
+    NORM1_WEIGHT,
+    NORM1_BIAS,
+    QKV_WEIGHT,
+    QKV_BIAS,
+    OUT_WEIGHT,
+    OUT_BIAS,
+    NORM2_WEIGHT,
+    NORM2_BIAS,
+    UP_WEIGHT,
+    UP_BIAS,
+    DOWN_WEIGHT,
+    DOWN_BIAS,
+    BLOCK_TENSORS
+};
+enum pp_embedding_tensor { EMBEDDING_WEIGHT, POSITIONS_WEIGHT, EMBEDDING_TENSORS };
+enum pp_head_tensor { HEAD_NORM_WEIGHT, HEAD_NORM_BIAS, HEAD_WEIGHT, HEAD_TENSORS };
+
+enum pp_block_place {
+    AT_X,
+    AT_N1,
+    AT_STATS1,
+    AT_QKV,
+    AT_DQKV,
+    AT_LSE,
+    AT_A,
+    AT_Y,
+    AT_N2,
+    AT_STATS2,
+    AT_UP,
+    AT_ACT,
+    AT_DNORM,
+    BLOCK_PLACES
+};
+enum pp_head_place { AT_HEAD_N, AT_HEAD_STATS, AT_LOGITS, AT_HEAD_DNORM, HEAD_PLACES };
+
+enum { PP_STAGE_SPLITS = 255 }; /* as an instruction counts them */
+
+struct pp_stage_block {
+    const struct pp_param *params[BLOCK_TENSORS]; /* NULL = none */
+    size_t at[BLOCK_PLACES];                      /* bytes in saved */
+};
+
+struct pp_stage_layout {
+    int tokens; /* T */
+    int q_width, qkv_width, up_width;
+    int logits_width;                     /* vocab, rounded up to what multiplications like */
+    size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
+    size_t hidden_bytes;                  /* of T hidden */
+    const struct pp_param *embedding[EMBEDDING_TENSORS], *head[HEAD_TENSORS];
+    struct pp_stage_block *blocks; /* [blocks + 1]: the last has only x, for r(blocks) */
+    size_t head_at[HEAD_PLACES];
+    size_t embedding_grad_at, top_grad_at; /* d r(0) with an embedding; d r(blocks) */
+    size_t dnorm_bytes;                    /* of one norm */
+    /* in scratch: d r(blocks) of a head, then what lives within a layer */
+    size_t transient_at, attention_bytes;
+};
+
+/* stage_params.c: fills params, param_count, elements and the pointers to them. */
+void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage);
+
+/* One call under way. */
+struct pp_call {
+    const struct pp_kernels *k;
+    void *stream;
+    const struct pp_stage_work *w;
+    const struct pp_stage *stage;
+    const struct pp_net *net;
+    const struct pp_stage_layout *l;
+    char *saved;   /* of the split at work */
+    double last_s; /* probe: of the last stamp */
+};
+struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
+                             const struct pp_stage_work *w);
+enum pp_call_kind { PP_CALL_F, PP_CALL_I, PP_CALL_W }; /* rows of pp_probe.s */
+/* The part that has just ended. */
+void pp_call_stamp(struct pp_call *c, enum pp_call_kind kind, enum pp_layer_part part);
+
+static inline const void *pp_call_weight(const struct pp_call *c, const struct pp_param *param)
+{
+    return param == NULL
+               ? NULL
+               : (const char *)c->w->weights + (size_t)param->offset * c->l->element_bytes;
+}
+static inline void *pp_call_place(const struct pp_call *c, int block, enum pp_block_place place)
+{
+    return c->saved + c->l->blocks[block].at[place];
+}
+/* r(l). */
+static inline void *pp_call_residual(const struct pp_call *c, int l)
+{
+    return l == 0 && !c->stage->shape.has_embedding ? c->w->kept : pp_call_place(c, l, AT_X);
+}
+void *pp_call_block_grad(const struct pp_call *c, int block); /* where d r(block) goes */
+void *pp_call_qkv_grad(const struct pp_call *c, int block);
+/* What forward and backward have in common. */
+struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct pp_param *gamma,
+                            void *stats);
+/* `qkv` has room for PP_STAGE_SPLITS. */
+struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv);
+void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse);
+
+/* Backward of one layer: gradient of the output in, of the input to its place (stage_input.c), or
+ * into w->grads (stage_weights.c). */
+void pp_block_input_grad(struct pp_call *c, int block, const void *grad);
+void pp_block_weight_grad(struct pp_call *c, int block, const void *grad);
+void pp_head_input_grad(struct pp_call *c, void *grad);
+void pp_head_weight_grad(struct pp_call *c);
+void pp_embedding_weight_grad(struct pp_call *c);
+
+#endif

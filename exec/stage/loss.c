@@ -1,0 +1,27 @@
+#include "exec/reference/reference.h"
+
+#include <math.h>
+
+/* Beyond this a loss means that training has diverged; below it llrint() cannot overflow. */
+static const double largest_loss = 1e6;
+
+void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (!(fabs(loss[i]) <= largest_loss)) {
+            sum->is_finite = false;
+            continue;
+        }
+        const int64_t fixed = llrint(ldexp(loss[i], PP_LOSS_BITS));
+        if (__builtin_add_overflow(sum->fixed, fixed, &sum->fixed))
+            sum->is_finite = false;
+    }
+    sum->tokens += count;
+}
+
+double pp_loss_mean(const struct pp_loss_sum *sum)
+{
+    if (!sum->is_finite || sum->tokens == 0)
+        return (double)NAN;
+    return ldexp((double)sum->fixed, -PP_LOSS_BITS) / (double)sum->tokens;
+}

@@ -1,0 +1,43 @@
+/* exec/stage/net.h — the transformer that is trained: dimensions, and its parameters in one order.
+ *
+ * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). A
+ * tied head has its own copy of the embedding matrix wherever embedding and head are apart; both
+ * copies carry the same tensor id, their gradients are summed. */
+#ifndef PP_EXEC_STAGE_NET_H
+#define PP_EXEC_STAGE_NET_H
+
+#include "core/model/model.h"
+
+struct pp_net {
+    const char *name;
+    int layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
+    int seq;              /* tokens of a sample */
+    bool has_positions;   /* learned table of seq rows; else rotary */
+    bool is_gated;        /* SwiGLU; else GELU */
+    bool is_tied, is_rms; /* RMSNorm; else LayerNorm */
+    bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
+    double norm_epsilon, rotary_theta;
+};
+
+/* seq 0 = that of the model. `name` is kept by reference. PP_EINVAL for what cannot be trained here
+ * (an encoder, a model known only by its size, seq beyond the positions of the model), with what
+ * can. */
+enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
+                                 struct pp_error *err);
+
+/* Weights of a run begin as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation
+ * 0.02, divided by sqrt(2 layers) where a matrix ends in the residual stream. */
+enum pp_init { PP_INIT_ZERO, PP_INIT_ONE, PP_INIT_NORMAL };
+/* One tensor of a stage. */
+struct pp_param {
+    const char *name; /* "qkv.weight" */
+    int id;           /* the same in every division into stages: names its random numbers */
+    int layer;
+    int64_t count, offset; /* elements; offset in the stage's flat vectors */
+    enum pp_init init;
+    double deviation; /* PP_INIT_NORMAL */
+    bool decays;      /* weight decay applies: matrices, tables */
+    bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
+};
+
+#endif

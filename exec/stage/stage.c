@@ -1,0 +1,206 @@
+#include "exec/stage/layout.h"
+
+#include <assert.h>
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static size_t largest(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Append a place of `elements` to what is saved. */
+static size_t append(struct pp_stage *stage, int64_t elements, size_t element_bytes)
+{
+    const size_t at = stage->saved_bytes;
+
+    stage->saved_bytes += (size_t)elements * element_bytes;
+    return at;
+}
+
+/* Places of G; all others are of T. */
+static const bool BLOCK_HAS_G[BLOCK_PLACES] = {
+    [AT_STATS1] = true, [AT_LSE] = true, [AT_STATS2] = true, [AT_DNORM] = true};
+static const bool HEAD_HAS_G[HEAD_PLACES] = {[AT_HEAD_STATS] = true, [AT_HEAD_DNORM] = true};
+
+/* The places of one element type, like all place_ functions. */
+static void place_block(struct pp_stage *stage, int block, bool is_g)
+{
+    const struct pp_net *net = stage->net;
+    const struct pp_stage_layout *l = stage->layout;
+    const struct pp_stage_shape *shape = &stage->shape;
+    const int64_t t = l->tokens, residual = t * net->hidden;
+    const int64_t elements[] = {
+        [AT_X] = block > 0 || shape->has_embedding ? residual : 0,
+        [AT_N1] = residual,
+        [AT_STATS1] = 2 * t,
+        [AT_QKV] = t * l->qkv_width,
+        [AT_DQKV] = shape->splits > 1 ? t * l->qkv_width : 0,
+        [AT_LSE] = t * net->heads,
+        [AT_A] = t * l->q_width,
+        [AT_Y] = residual,
+        [AT_N2] = residual,
+        [AT_STATS2] = 2 * t,
+        [AT_UP] = t * l->up_width,
+        [AT_ACT] = t * net->ffn,
+        [AT_DNORM] = (net->has_bias_norm ? 4 : 2) * net->hidden,
+    };
+
+    for (int place = 0; place < BLOCK_PLACES; place++)
+        if (BLOCK_HAS_G[place] == is_g)
+            l->blocks[block].at[place] =
+                append(stage, elements[place], is_g ? l->gradient_bytes : l->element_bytes);
+}
+
+static void place_head(struct pp_stage *stage, bool is_g)
+{
+    const struct pp_net *net = stage->net;
+    struct pp_stage_layout *l = stage->layout;
+    const int64_t t = l->tokens;
+    const int64_t elements[] = {[AT_HEAD_N] = t * net->hidden,
+                                [AT_HEAD_STATS] = 2 * t,
+                                [AT_LOGITS] = t * l->logits_width,
+                                [AT_HEAD_DNORM] = (net->has_bias_norm ? 2 : 1) * net->hidden};
+
+    for (int place = 0; place < HEAD_PLACES; place++)
+        if (HEAD_HAS_G[place] == is_g)
+            l->head_at[place] =
+                append(stage, elements[place], is_g ? l->gradient_bytes : l->element_bytes);
+}
+
+static void place_all_g(struct pp_stage *stage)
+{
+    for (int block = 0; block < stage->shape.blocks; block++)
+        place_block(stage, block, true);
+    if (stage->shape.has_head)
+        place_head(stage, true);
+}
+
+/* See the table in stage_parts.h. */
+static void place_saved(struct pp_stage *stage)
+{
+    const struct pp_stage_shape *shape = &stage->shape;
+    struct pp_stage_layout *l = stage->layout;
+    const int64_t residual = (int64_t)l->tokens * stage->net->hidden;
+    const int n = shape->blocks;
+    const bool has_top = n > 0 || (shape->has_embedding && shape->has_head);
+
+    for (int block = 0; block < n; block++)
+        place_block(stage, block, false);
+    l->blocks[n].at[AT_X] = append(stage, has_top ? residual : 0, l->element_bytes);
+    if (shape->has_head)
+        place_head(stage, false);
+    if (n > 0) {
+        l->embedding_grad_at = l->blocks[0].at[AT_Y];
+        l->top_grad_at = l->blocks[0].at[shape->has_embedding ? AT_X : AT_Y];
+    } else if (shape->has_embedding) {
+        l->embedding_grad_at = append(stage, residual, l->element_bytes);
+    }
+    place_all_g(stage);
+}
+
+static void place_kept(struct pp_stage *stage)
+{
+    const struct pp_stage_shape *shape = &stage->shape;
+
+    stage->boundary_bytes = stage->layout->hidden_bytes;
+    if (!shape->has_embedding && (shape->blocks > 0 || shape->has_head))
+        stage->kept_bytes += stage->boundary_bytes;
+    stage->edge_offset = stage->kept_bytes;
+    if (shape->has_edge)
+        stage->kept_bytes += stage->boundary_bytes;
+}
+
+static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct pp_kernels *k)
+{
+    const struct pp_net *net = stage->net;
+    const struct pp_attention attention = {.batch = stage->shape.rows,
+                                           .tokens = stage->shape.tokens,
+                                           .heads = net->heads,
+                                           .kv_heads = net->kv_heads,
+                                           .head_dim = net->head_dim,
+                                           .split = stage->shape.splits - 1};
+
+    return round_up(k->attention_scratch_bytes(&attention));
+}
+
+/* Parts that are alive together: attention's scratch, the gradient of its output, and of qkv; the
+ * gradient of the activation function; of a norm; the losses that a recomputation makes again. */
+static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
+{
+    struct pp_stage_layout *l = stage->layout;
+    const size_t token_bytes = (size_t)l->tokens * l->element_bytes;
+    size_t transient = 0;
+
+    if (stage->shape.blocks > 0 || stage->shape.has_head)
+        transient = l->hidden_bytes;
+    if (stage->shape.has_head)
+        transient = largest(transient, (size_t)l->tokens * sizeof(double));
+    if (stage->shape.blocks > 0) {
+        const size_t widths =
+            (size_t)l->q_width + (stage->shape.splits > 1 ? 0 : (size_t)l->qkv_width);
+
+        l->attention_bytes = attention_scratch_bytes(stage, k);
+        transient = largest(transient, l->attention_bytes + token_bytes * widths);
+        transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
+        l->transient_at = stage->shape.has_head ? round_up(l->hidden_bytes) : 0;
+    }
+    stage->scratch_bytes = l->transient_at + transient;
+}
+
+/* Gradients of both tables of an embedding are made in one call, that of the head's matrix with the
+ * words that are none. */
+static void size_grad_scratch(struct pp_stage *stage)
+{
+    const struct pp_stage_layout *l = stage->layout;
+    int64_t most = 0;
+
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].count > most)
+            most = stage->params[i].count;
+    if (l->embedding[POSITIONS_WEIGHT] != NULL) {
+        const int64_t both =
+            l->embedding[EMBEDDING_WEIGHT]->count + l->embedding[POSITIONS_WEIGHT]->count;
+        most = both > most ? both : most;
+    }
+    if (stage->shape.has_head) {
+        const int64_t padded = (int64_t)l->logits_width * stage->net->hidden;
+        most = padded > most ? padded : most;
+    }
+    stage->grad_scratch_bytes = (size_t)most * l->gradient_bytes;
+}
+
+struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *net,
+                                 const struct pp_stage_shape *shape,
+                                 const struct pp_kernels *kernels)
+{
+    struct pp_stage *stage = PP_NEW(arena, struct pp_stage);
+    struct pp_stage_layout *l = PP_NEW(arena, struct pp_stage_layout);
+
+    assert(shape->splits >= 1 && shape->splits <= PP_STAGE_SPLITS);
+    assert(shape->tokens * shape->splits == net->seq);
+    assert(shape->first_block + shape->blocks <= net->layers);
+    stage->net = net;
+    stage->shape = *shape;
+    stage->layout = l;
+    l->tokens = shape->rows * shape->tokens;
+    l->q_width = net->heads * net->head_dim;
+    l->qkv_width = (net->heads + 2 * net->kv_heads) * net->head_dim;
+    l->up_width = (net->is_gated ? 2 : 1) * net->ffn;
+    l->logits_width = (net->vocab + kernels->vocab_multiple - 1) / kernels->vocab_multiple *
+                      kernels->vocab_multiple;
+    l->element_bytes = kernels->element_bytes;
+    l->gradient_bytes = kernels->gradient_bytes;
+    l->hidden_bytes = (size_t)l->tokens * (size_t)net->hidden * l->element_bytes;
+    l->dnorm_bytes = (size_t)(net->has_bias_norm ? 2 : 1) * (size_t)net->hidden * l->gradient_bytes;
+    l->blocks = PP_ARRAY(arena, struct pp_stage_block, shape->blocks + 1);
+    pp_stage_params(arena, stage);
+    place_saved(stage);
+    place_kept(stage);
+    place_scratch(stage, kernels);
+    size_grad_scratch(stage);
+    return stage;
+}

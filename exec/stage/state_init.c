@@ -1,0 +1,146 @@
+/* Weights are drawn by counter: element e of tensor `id` is the same number in every division of
+ * the model into stages, and the same in all element types up to rounding. */
+#include "exec/stage/state.h"
+
+#include "core/random.h"
+#include "exec/host/host.h"
+#include "kernels/numbers.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+/* What is worth a thread at least: a model of a billion weights takes half a minute to draw on one.
+ */
+enum { MAX_PIECES = 64, DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20 };
+
+/* In (0, 1], 53 bits. */
+static double uniform(uint64_t stream, int64_t counter)
+{
+    return (double)((pp_random_bits(stream, (uint64_t)counter) >> 11) + 1) * 0x1p-53;
+}
+
+/* Normal numbers come in pairs (Box and Muller 1958). */
+static void draw_pair(uint64_t stream, int64_t pair, double deviation, double drawn[2])
+{
+    const double radius = deviation * sqrt(-2 * log(uniform(stream, 2 * pair)));
+    const double angle = 2 * M_PI * uniform(stream, 2 * pair + 1);
+
+    drawn[0] = radius * cos(angle);
+    drawn[1] = radius * sin(angle);
+}
+
+static void put(const struct pp_kernels *k, const struct pp_state *state, int64_t element,
+                double value)
+{
+    const struct pp_range share = state->share;
+
+    pp_number_put(state->weights, k->element_bytes, element, value);
+    if (state->master != NULL && element >= share.from && element < share.until)
+        pp_number_put(state->master, k->gradient_bytes, element - share.from, value);
+}
+
+/* ---- on all cores ---------------------------------------------------------------------------*/
+
+/* Work that may be cut anywhere, at even places. */
+struct work {
+    void (*run)(const struct work *work, int64_t from, int64_t until);
+    int64_t count, worth; /* so many are worth a thread */
+    const void *closure;
+};
+struct piece {
+    const struct work *work;
+    int64_t from, until;
+};
+
+static void *thread_main(void *piece)
+{
+    const struct piece *p = piece;
+
+    p->work->run(p->work, p->from, p->until);
+    return NULL;
+}
+
+/* The calling thread takes the first piece, and those for which there is no thread. */
+static void run_on_all_cores(const struct work *work)
+{
+    const int64_t worth = work->count / work->worth, cores = pp_host_cores();
+    const int64_t wanted = worth < cores ? worth : cores;
+    const int64_t pieces = wanted < 1 ? 1 : wanted < MAX_PIECES ? wanted : MAX_PIECES;
+    struct piece piece[MAX_PIECES];
+    pthread_t thread[MAX_PIECES];
+    bool is_running[MAX_PIECES] = {false};
+
+    for (int64_t i = 0; i < pieces; i++) {
+        piece[i] =
+            (struct piece){work, work->count / 2 * i / pieces * 2,
+                           i + 1 < pieces ? work->count / 2 * (i + 1) / pieces * 2 : work->count};
+        is_running[i] = i > 0 && pthread_create(&thread[i], NULL, thread_main, &piece[i]) == 0;
+    }
+    for (int64_t i = 0; i < pieces; i++)
+        if (is_running[i])
+            pthread_join(thread[i], NULL);
+        else
+            thread_main(&piece[i]);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------*/
+
+struct drawn {
+    const struct pp_param *param;
+    const struct pp_kernels *k;
+    const struct pp_state *state;
+    uint64_t seed;
+};
+
+/* Any cut gives the same numbers, since they are drawn by place, in pairs. */
+static void draw(const struct work *work, int64_t from, int64_t until)
+{
+    const struct drawn *d = work->closure;
+    const struct pp_param *param = d->param;
+    const uint64_t stream = pp_random_stream(d->seed, (uint64_t)param->id);
+
+    for (int64_t i = from; i < until; i += 2) {
+        double pair[2] = {1, 1};
+
+        if (param->init == PP_INIT_NORMAL)
+            draw_pair(stream, i / 2, param->deviation, pair);
+        put(d->k, d->state, param->offset + i, pair[0]);
+        if (i + 1 < until)
+            put(d->k, d->state, param->offset + i + 1, pair[1]);
+    }
+}
+
+static void zero(const struct work *work, int64_t from, int64_t until)
+{
+    char *vector = *(char *const *)work->closure;
+
+    memset(vector + from, 0, (size_t)(until - from));
+}
+
+/* Pages that nobody has touched are made by whoever is first: 28 GB of them, for a model of 1.5
+ * billion weights, take longer than to fill them. */
+static void zero_on_all_cores(void *vector, size_t bytes)
+{
+    run_on_all_cores(&(struct work){zero, (int64_t)bytes, ZEROED_BYTES, &vector});
+}
+
+void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
+                   const struct pp_state *state, int copies)
+{
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, state->fixed != NULL, copies);
+
+    zero_on_all_cores(state->weights, bytes.weights);
+    zero_on_all_cores(state->fixed ? (void *)state->fixed : state->sum, bytes.gradients);
+    zero_on_all_cores(state->m, bytes.moment);
+    zero_on_all_cores(state->v, bytes.moment);
+    if (state->master != NULL)
+        zero_on_all_cores(state->master, bytes.moment);
+    for (int p = 0; p < stage->param_count; p++) {
+        const struct pp_param *param = &stage->params[p];
+
+        if (param->init != PP_INIT_ZERO)
+            run_on_all_cores(&(struct work){draw, param->count, DRAWN_ELEMENTS,
+                                            &(struct drawn){param, k, state, seed}});
+    }
+}

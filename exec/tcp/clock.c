@@ -1,0 +1,163 @@
+/* The clocks of other hosts against that of the first process. */
+#include "exec/tcp/tcp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PINGS = 32 };
+
+/* Clocks of two hosts that are slewed the one way and the other, by 500 ppm each at most
+ * (adjtimex(2)): whatever is more has jumped. */
+static const double DRIFT_FRAC = 1e-3;
+/* Between two looks, at least; and so many times what one takes. */
+static const int64_t PAUSE_PS = 1000000000000, PAUSE_TIMES = 50;
+
+/* ---- node 0 ---------------------------------------------------------------------------------*/
+
+/* Of several answers the one that came soonest says most (Cristian 1989). */
+static enum pp_status ask_clock(struct pp_tcp *t, int node, struct pp_error *err)
+{
+    t->asked_clock = (struct pp_tcp_clock){.error_ps = INT64_MAX, .is_known = true};
+    for (int k = 0; k < PINGS; k++) {
+        const struct pp_frame ping = {.kind = PP_FRAME_PING, .id = k};
+
+        t->asked_ps = pp_own_ps(t->m);
+        pp_tcp_expect(t, PP_FRAME_PING, node);
+        pp_tcp_send(t, node, &ping, NULL, NULL, NULL);
+        PP_TRY(pp_tcp_await(t, 1, err));
+    }
+    return PP_OK;
+}
+
+static int64_t magnitude(int64_t ps)
+{
+    return ps < 0 ? -ps : ps;
+}
+
+/* What two looks differ by, beyond what they may. */
+static bool has_jumped(const struct pp_tcp_clock *before, const struct pp_tcp_clock *now)
+{
+    const int64_t moved_ps = magnitude(now->offset_ps - before->offset_ps);
+    const double passed_ps = (double)magnitude(now->at_ps - before->at_ps);
+
+    return (double)moved_ps >
+           DRIFT_FRAC * passed_ps + (double)before->error_ps + (double)now->error_ps;
+}
+
+static void note_jump(struct pp_machine *m, const struct pp_worker *w, int64_t ahead_ps)
+{
+    const double ahead_s = 1e-12 * (double)ahead_ps;
+
+    if (fabs(ahead_s) > fabs(m->clock.jump_s))
+        m->clock = (struct pp_machine_clock){m->clock.error_s, ahead_s, w->rank, w->replica,
+                                             m->steps_done > 0 ? m->last_step + 1 : m->step};
+}
+
+/* Since the last look stamps were off by as much as the clocks have parted, beside what no look can
+ * tell. True: one of them has jumped. */
+static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *before)
+{
+    const struct pp_tcp_clock *now = &t->clocks[node];
+    const int64_t parted_ps = before->is_known ? magnitude(now->offset_ps - before->offset_ps) : 0;
+    const double error_s = 1e-12 * (double)(parted_ps + now->error_ps);
+
+    if (error_s > t->m->clock.error_s)
+        t->m->clock.error_s = error_s;
+    return before->is_known && has_jumped(before, now);
+}
+
+/* Where all others have jumped, it was the first; of one other nobody can tell, and it is blamed.
+ */
+static void blame(struct pp_tcp *t, const int64_t *jump_ps)
+{
+    int count = 0;
+
+    for (int node = 1; node < t->nodes; node++)
+        count += jump_ps[node] != 0;
+    const bool is_first = count == t->nodes - 1 && count > 1 && t->first_owner == 0;
+    for (int node = 1; node < t->nodes; node++)
+        if (jump_ps[node] != 0)
+            note_jump(t->m, &t->m->workers[is_first ? 0 : node - t->first_owner],
+                      is_first ? -jump_ps[node] : jump_ps[node]);
+}
+
+enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    int64_t *jump_ps = PP_ARRAY(arena, int64_t, t->nodes);
+    const int64_t began_ps = pp_wall_ps();
+
+    for (int node = 1; node < t->nodes; node++) {
+        const struct pp_tcp_clock before = t->clocks[node];
+        struct pp_frame offset = {.kind = PP_FRAME_OFFSET};
+
+        PP_TRY(ask_clock(t, node, err));
+        t->clocks[node] = t->asked_clock;
+        offset.ps = t->asked_clock.offset_ps;
+        pp_tcp_send(t, node, &offset, NULL, NULL, NULL);
+        if (compare(t, node, &before))
+            jump_ps[node] =
+                before.offset_ps - offset.ps; /* a clock that is ahead has less to add */
+    }
+    blame(t, jump_ps);
+    t->aligned_ps = pp_wall_ps();
+    t->aligning_ps = t->aligned_ps - began_ps;
+    return PP_OK;
+}
+
+enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err)
+{
+    struct pp_tcp *t = m->tcp;
+    const int64_t passed_ps = pp_wall_ps() - t->aligned_ps;
+
+    if (t->node > 0 || pp_is_virtual(m) ||
+        (!is_last && (passed_ps < PAUSE_PS || passed_ps < PAUSE_TIMES * t->aligning_ps)))
+        return PP_OK;
+    return pp_tcp_align_clocks(t, err);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------*/
+
+static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
+{
+    const int64_t now_ps = pp_own_ps(t->m);
+    struct pp_frame back = *frame;
+    char *copy = malloc(sizeof(now_ps));
+
+    back.bytes = sizeof(now_ps);
+    if (copy)
+        memcpy(copy, &now_ps, sizeof(now_ps));
+    pp_tcp_send_owned(t, 0, &back, copy);
+    return true;
+}
+
+/* There: the clock of this host. Back: half of the way is behind it, as far as anybody can tell. */
+bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    const int64_t now_ps = pp_own_ps(t->m);
+    struct pp_tcp_clock *clock = &t->asked_clock;
+    int64_t there_ps;
+
+    if (t->node != 0)
+        return tell_clock(t, frame);
+    memcpy(&there_ps, payload, sizeof(there_ps));
+    if (!pp_tcp_is_answer(t, node, frame) || there_ps < 0 || !pp_tcp_is_time(there_ps))
+        return false;
+    const int64_t round_ps = now_ps - t->asked_ps;
+    if (round_ps / 2 < clock->error_ps) {
+        clock->error_ps = round_ps / 2;
+        clock->offset_ps = t->asked_ps + round_ps / 2 - there_ps;
+        clock->at_ps = now_ps;
+    }
+    pp_tcp_count_answer(t);
+    return true;
+}
+
+bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    (void)payload;
+    t->m->clock_offset_ps = frame->ps;
+    return true;
+}

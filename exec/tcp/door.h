@@ -1,0 +1,66 @@
+/* exec/tcp/door.h — who calls at a process that listens: private to exec/tcp_*.c.
+ *
+ * Anybody may: a scan of ports, a browser, a run that another launcher has started with the same
+ * port. Whoever does not begin as a pipeexec of this run is left, and costs nobody more than a
+ * place at the door for a while. */
+#ifndef PP_EXEC_TCP_DOOR_H
+#define PP_EXEC_TCP_DOOR_H
+
+#include "exec/rendezvous/sockets.h"
+
+#include <stdint.h>
+
+/* What has to be alike in all processes of a run, beside its program. */
+enum pp_alike {
+    PP_ALIKE_MODEL,
+    PP_ALIKE_BATCH,
+    PP_ALIKE_RECIPE,
+    PP_ALIKE_PLACE,
+    PP_ALIKE_CLOCK,
+    PP_ALIKES
+};
+/* What every process says first: the same on all hosts, in the order of their bytes. */
+struct pp_hello {
+    uint32_t magic, frame_bytes;
+    uint64_t token; /* of the run */
+    int32_t node, nodes;
+    uint64_t program_hash, alike[PP_ALIKES]; /* hashes */
+    uint64_t port;                           /* where it listens */
+};
+enum { PP_HELLO_MAGIC = 0x70697066 };
+struct pp_answer { /* of node 0; behind it, when it is ok, the address of every node */
+    int32_t status;
+    char text[512];
+};
+
+struct pp_caller {
+    int fd; /* -1 = none */
+    struct sockaddr_storage from;
+    struct pp_hello hello;
+    size_t bytes; /* of it that have come */
+    double until_s;
+};
+enum { PP_DOOR_PLACES = 64 };
+struct pp_door {
+    int listener;
+    uint64_t token;
+    /* Asked every now and then whether waiting is of any use; NULL = it is. */
+    enum pp_status (*look)(void *closure, struct pp_error *err);
+    void *closure;
+    struct pp_caller callers[PP_DOOR_PLACES];
+    int cannot;    /* errno of a caller who could not be let in just now; 0: none */
+    int strangers; /* so far */
+    char last[PP_ADDRESS_BYTES];
+};
+void pp_door_open(struct pp_door *door, int listener, uint64_t token);
+/* The next who has said all of its hello and belongs to this run; its fd is the caller's. PP_EFAIL:
+ * nobody until then (pp_clock_s), or what `look` says, or no descriptor is left that anybody would
+ * give back. */
+enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_caller *caller,
+                            struct pp_error *err);
+/* Lets all go who have not said enough, and the listener. */
+void pp_door_close(struct pp_door *door);
+/* Says why, and lets the caller go. */
+void pp_door_refuse(int fd, enum pp_status status, const char *text);
+
+#endif

@@ -1,0 +1,298 @@
+/* What a frame does where it arrives. The thread that reads it acts for the worker that sent it:
+ * posts its posts, adds its sums, comes to its barriers. False = not now: it comes twice, out of
+ * order, or carries what cannot be. */
+#include "exec/host/futex.h"
+#include "exec/tcp/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_frame *frame)
+{
+    return &t->m->workers[frame->worker];
+}
+
+/* ---- a step ---------------------------------------------------------------------------------*/
+
+static bool are_tokens(const struct pp_machine *m, const char *payload)
+{
+    const int vocab = m->options.stages[0]->net->vocab;
+
+    for (size_t at = 0; at < 2 * pp_tcp_token_bytes(m); at += sizeof(int32_t)) {
+        int32_t token;
+
+        memcpy(&token, payload + at, sizeof(token));
+        if (token < 0 || token >= vocab)
+            return false;
+    }
+    return true;
+}
+
+void pp_tcp_step_begin(struct pp_tcp *t)
+{
+    const struct pp_machine *m = t->m;
+    const size_t workers = sizeof(int) * (size_t)m->worker_count;
+
+    memset(t->posted, 0, workers);
+    memset(t->parts, 0, workers);
+    memset(t->has_ended, 0, sizeof(bool) * (size_t)m->worker_count);
+    memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas));
+    for (int k = 0; k < m->worker_count; k++)
+        t->last_post[k] = -1;
+}
+
+/* flags: 1 = durations of parts are wanted, 2 = gradients are. */
+static bool take_step(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    const struct pp_frame ready = {.kind = PP_FRAME_READY};
+    struct pp_machine *m = t->m;
+
+    if (!are_tokens(m, payload))
+        return false;
+    memcpy(m->ids, payload, pp_tcp_token_bytes(m));
+    memcpy(m->targets, payload + pp_tcp_token_bytes(m), pp_tcp_token_bytes(m));
+    pp_machine_probes(m, frame->flags & 1);
+    t->wants_gradients = frame->flags & 2;
+    pp_tcp_step_begin(t);
+    pp_step_begin(m, frame->id, frame->ps);
+    pp_tcp_send(t, node, &ready, NULL, NULL, NULL);
+    return true;
+}
+
+static bool take_go(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    (void)payload;
+    if (frame->id != t->m->step)
+        return false;
+    atomic_store(&t->step_under_way, 1 + frame->id);
+    pp_tcp_changed(t);
+    return true;
+}
+
+static bool take_answer(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)payload;
+    if (!pp_tcp_is_answer(t, node, frame))
+        return false;
+    pp_tcp_count_answer(t);
+    return true;
+}
+
+/* ---- messages -------------------------------------------------------------------------------*/
+
+/* Posts come in the order of the list. */
+static bool take_post(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_worker *w = worker_of(t, frame);
+
+    (void)node;
+    (void)payload;
+    if (frame->id <= t->last_post[w->index])
+        return false;
+    t->last_post[w->index] = frame->id;
+    atomic_store_explicit(&w->at, frame->id, memory_order_relaxed);
+    pp_message_post_of(w, frame->id, &frame->header, frame->ps);
+    return true;
+}
+
+/* Its bytes went where they belong: see pp_tcp_place. */
+static bool take_data(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    (void)payload;
+    pp_message_landed(t->m, &t->m->messages[frame->id]);
+    return true;
+}
+
+/* ---- sums -----------------------------------------------------------------------------------*/
+
+static bool take_part(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    return pp_tcp_take_part(t, frame, payload);
+}
+
+static bool take_sum(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    return pp_tcp_take_sum(t, frame, payload);
+}
+
+/* ---- the end of a step ----------------------------------------------------------------------*/
+
+/* Squares of layers that are not its own are 0. */
+static bool take_arrived(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_machine *m = t->m;
+    struct pp_worker *w = worker_of(t, frame);
+
+    (void)node;
+    if (payload && !pp_tcp_take_figures(w, t->wants_gradients, payload))
+        return false;
+    m->arrived_ps[frame->id * m->worker_count + w->index] = frame->ps;
+    m->backend->record(m->device, w->index, (pp_event_id)w->barrier_row[frame->id]);
+    return true;
+}
+
+static bool take_release(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_machine *m = t->m;
+    double verdict[PP_TCP_VERDICT];
+
+    (void)node;
+    m->released_ps[frame->id] = frame->ps;
+    if (payload) {
+        memcpy(verdict, payload, sizeof(verdict));
+        m->loss = verdict[0];
+        m->grad_norm = verdict[1];
+        m->adamw->grad_scale = verdict[2];
+    }
+    m->backend->record(m->device, m->conductor, m->first_release + frame->id);
+    return true;
+}
+
+/* Once a step, and while there is one. */
+static bool take_end(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_machine *m = t->m;
+    struct pp_worker *w = worker_of(t, frame);
+    unsigned running = atomic_load(&m->running);
+
+    (void)node;
+    if (t->has_ended[w->index] || !pp_tcp_take_times(w, payload))
+        return false;
+    t->has_ended[w->index] = true;
+    while (running > 0 && !atomic_compare_exchange_weak(&m->running, &running, running - 1)) {
+    }
+    if (running == 1)
+        pp_futex_wake(&m->running);
+    return true;
+}
+
+static bool take_at(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    (void)payload;
+    atomic_store_explicit(&worker_of(t, frame)->at, frame->id, memory_order_relaxed);
+    atomic_store_explicit(&worker_of(t, frame)->passed, frame->ps, memory_order_relaxed);
+    return true;
+}
+
+/* ---- state ----------------------------------------------------------------------------------*/
+
+static bool take_fetch(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)payload;
+    (void)frame;
+    for (int k = 0; k < t->m->worker_count; k++) {
+        const struct pp_worker *w = &t->m->workers[k];
+        struct pp_frame state = {.kind = PP_FRAME_STATE, .worker = k};
+
+        if (!pp_tcp_is_here(t, k))
+            continue;
+        char *copy = pp_tcp_pack_state(w, &state.bytes);
+        state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
+        pp_tcp_send_owned(t, node, &state, copy);
+    }
+    return true;
+}
+
+/* Unasked only before the first step, from the first process. */
+static bool take_state(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_worker *w = worker_of(t, frame);
+
+    if (t->node == 0 && !pp_tcp_is_answer(t, node, frame))
+        return false;
+    pp_tcp_unpack_state(w, payload);
+    w->touched_bytes = (size_t)frame->ps;
+    if (t->node == 0)
+        pp_tcp_count_answer(t);
+    return true;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------*/
+
+static bool take_fail(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    struct pp_error err = {0};
+
+    (void)node;
+    payload[frame->bytes - 1] = '\0';
+    for (char *at = payload; *at; at++)
+        if ((unsigned char)*at < ' ' && *at != '\n')
+            *at = '?';
+    pp_error_set(&err, PP_EFAIL, "%s", payload);
+    pp_machine_fail(t->m, &err);
+    pp_tcp_changed(t);
+    return true;
+}
+
+static bool take_leave(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    const struct pp_frame left = {.kind = PP_FRAME_LEFT};
+    struct pp_error err = {0};
+
+    (void)frame;
+    (void)payload;
+    if (!t->m->transport->leave)
+        return false;
+    if (t->m->transport->leave(t->m, &err) != PP_OK)
+        pp_machine_fail(t->m, &err);
+    else
+        pp_tcp_send(t, node, &left, NULL, NULL, NULL);
+    return true;
+}
+
+static bool take_quit(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    (void)node;
+    (void)frame;
+    (void)payload;
+    atomic_store(&t->is_quitting, true);
+    pp_tcp_changed(t);
+    return true;
+}
+
+static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_frame *, char *) = {
+    [PP_FRAME_STEP] = take_step,
+    [PP_FRAME_READY] = take_answer,
+    [PP_FRAME_GO] = take_go,
+    [PP_FRAME_POST] = take_post,
+    [PP_FRAME_DATA] = take_data,
+    [PP_FRAME_PART] = take_part,
+    [PP_FRAME_SUM] = take_sum,
+    [PP_FRAME_ARRIVED] = take_arrived,
+    [PP_FRAME_RELEASE] = take_release,
+    [PP_FRAME_END] = take_end,
+    [PP_FRAME_AT] = take_at,
+    [PP_FRAME_FETCH] = take_fetch,
+    [PP_FRAME_STATE] = take_state,
+    [PP_FRAME_FAIL] = take_fail,
+    [PP_FRAME_PING] = pp_tcp_take_ping,
+    [PP_FRAME_OFFSET] = pp_tcp_take_offset,
+    [PP_FRAME_LEAVE] = take_leave,
+    [PP_FRAME_LEFT] = take_answer,
+    [PP_FRAME_QUIT] = take_quit,
+};
+
+char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)
+{
+    return frame->kind == PP_FRAME_DATA ? t->m->messages[frame->id].recv.buffer : NULL;
+}
+
+bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame)
+{
+    if (frame->kind != PP_FRAME_DATA)
+        return true;
+    const bool is_new =
+        !t->has_come[frame->id] && atomic_load(&t->m->messages[frame->id].posts) > 0;
+    t->has_come[frame->id] = true;
+    return is_new;
+}
+
+bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    return TAKE[frame->kind](t, node, frame, payload);
+}

@@ -1,0 +1,204 @@
+#define _GNU_SOURCE /* setenv, getrandom */
+#include "exec/tcp/launch.h"
+
+#include "core/process/process.h"
+#include "exec/rendezvous/sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOOK_US = 1000, LOOKS = 2000, ARGUMENTS_BYTES = 1 << 17, TOLD_BYTES = 1024 };
+static const char HERE[] = "127.0.0.1", PREFIX[] = "pipeexec: error: ";
+
+struct pp_launched {
+    pid_t *processes;
+    int count;
+    int listener;
+    int log; /* what they say */
+};
+
+/* ---- beginning ------------------------------------------------------------------------------*/
+
+/* The command line of this process, one argument behind the other. */
+static char **own_arguments(struct pp_arena *arena)
+{
+    char *text = pp_arena_alloc(arena, ARGUMENTS_BYTES), **arguments = NULL;
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    const size_t bytes = file ? fread(text, 1, ARGUMENTS_BYTES - 1, file) : 0;
+    int count = 0, capacity = 0;
+
+    if (file)
+        fclose(file);
+    for (size_t at = 0; at < bytes; at += strlen(text + at) + 1)
+        *PP_PUSH(arena, arguments, count, capacity) = text + at;
+    *PP_PUSH(arena, arguments, count, capacity) = NULL;
+    return arguments;
+}
+
+/* At a port that is free, which stays this run's. */
+static enum pp_status listen_here(int *listener, struct pp_error *err)
+{
+    struct sockaddr_storage at;
+
+    PP_TRY(pp_socket_find(HERE, 0, &at, err));
+    *listener = pp_socket_listen(&at, false);
+    if (*listener < 0)
+        return pp_error_set(err, PP_EFAIL, "no free port at %s: %s", HERE, strerror(errno));
+    return PP_OK;
+}
+
+static void set_number(const char *name, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+    setenv(name, text, 1);
+}
+
+/* Of all processes, as torchrun sets them. */
+static enum pp_status set_variables(int count, int port, struct pp_error *err)
+{
+    uint64_t id;
+
+    if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+        return pp_error_set(err, PP_EFAIL, "no random number for this run: %s", strerror(errno));
+    set_number("PIPEEXEC_RUN_ID", id);
+    set_number("WORLD_SIZE", (uint64_t)count);
+    set_number("LOCAL_WORLD_SIZE", (uint64_t)count);
+    setenv("MASTER_ADDR", HERE, 1);
+    set_number("MASTER_PORT", (uint64_t)port);
+    return PP_OK;
+}
+
+static void become(char **arguments, pid_t parent, int log)
+{
+    signal(SIGINT, SIG_IGN); /* the first one answers */
+    if (dup2(log, STDERR_FILENO) >= 0 && pp_process_follow(parent))
+        execv("/proc/self/exe", arguments);
+    _exit(PP_EFAIL);
+}
+
+static enum pp_status start_all(struct pp_arena *arena, struct pp_launched *l, int count,
+                                struct pp_error *err)
+{
+    char **arguments = own_arguments(arena);
+    const pid_t parent = getpid();
+
+    for (; l->count < count - 1; l->count++) {
+        set_number("RANK", (uint64_t)l->count + 1);
+        set_number("LOCAL_RANK", (uint64_t)l->count + 1);
+        const pid_t child = fork();
+        if (child == 0)
+            become(arguments, parent, l->log);
+        if (child < 0)
+            return pp_error_set(err, PP_EFAIL, "cannot start process %d of %d: %s (ulimit -u)",
+                                l->count + 2, count, strerror(errno));
+        l->processes[l->count] = child;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
+                             struct pp_launched **launched, struct pp_error *err)
+{
+    struct pp_launched *l = PP_NEW(arena, struct pp_launched);
+
+    l->processes = PP_ARRAY(arena, pid_t, count);
+    l->log = pp_process_log();
+    if (l->log < 0)
+        return pp_error_set(err, PP_EFAIL, "no memory for what processes say: %s", strerror(errno));
+    PP_TRY(listen_here(&l->listener, err));
+    PP_TRY(set_variables(count, pp_socket_port(l->listener), err));
+    const enum pp_status status = start_all(arena, l, count, err);
+    if (status != PP_OK) {
+        pp_launched_end(l, NULL);
+        return status;
+    }
+    *meeting = pp_meeting_here(count, l->listener);
+    meeting->look = pp_launched_look;
+    meeting->closure = l;
+    *launched = l;
+    return PP_OK;
+}
+
+/* ---- while they come --------------------------------------------------------------------------*/
+
+static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "process %d ", number);
+    if (info->si_code == CLD_EXITED)
+        pp_error_append(err, "has ended with exit code %d", info->si_status);
+    else
+        pp_error_append(err, "was ended by signal %d (%s)", info->si_status,
+                        strsignal(info->si_status));
+    return pp_error_append(err, " before all had come");
+}
+
+enum pp_status pp_launched_look(void *closure, struct pp_error *err)
+{
+    const struct pp_launched *l = closure;
+
+    for (int k = 0; k < l->count; k++) {
+        siginfo_t info = {0};
+
+        if (l->processes[k] != 0 &&
+            waitid(P_PID, (id_t)l->processes[k], &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid != 0)
+            return say_ended(k + 1, &info, err);
+    }
+    return PP_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------*/
+
+static bool has_ended(pid_t *process)
+{
+    if (*process != 0 && waitpid(*process, NULL, WNOHANG) != 0)
+        *process = 0;
+    return *process == 0;
+}
+
+static bool have_ended(const struct pp_launched *l)
+{
+    int left = 0;
+
+    for (int k = 0; k < l->count; k++)
+        left += !has_ended(&l->processes[k]);
+    return left == 0;
+}
+
+/* The first message, unless it is known. */
+static void add_told(const struct pp_launched *l, struct pp_error *err)
+{
+    char text[TOLD_BYTES];
+    const ssize_t bytes = pread(l->log, text, sizeof(text) - 1, 0);
+
+    text[bytes > 0 ? bytes : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    const char *told = text + (strncmp(text, PREFIX, strlen(PREFIX)) == 0 ? strlen(PREFIX) : 0);
+    if (*told && !strstr(err->message, told))
+        pp_error_append(err, "\n  another process says: %s", told);
+}
+
+void pp_launched_end(struct pp_launched *l, struct pp_error *err)
+{
+    if (!l)
+        return;
+    for (int look = 0; look < LOOKS && !have_ended(l); look++)
+        usleep(LOOK_US);
+    for (int k = 0; k < l->count; k++)
+        if (l->processes[k] != 0) {
+            kill(l->processes[k], SIGKILL);
+            waitpid(l->processes[k], NULL, 0);
+        }
+    if (err)
+        add_told(l, err);
+    close(l->listener);
+    close(l->log);
+}

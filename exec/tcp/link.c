@@ -1,0 +1,263 @@
+/* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll.
+ */
+#include "core/clock.h"
+#include "exec/tcp/tcp.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static const int64_t MOURNING_PS = 500000000000;
+enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
+
+/* ---- writing --------------------------------------------------------------------------------*/
+
+static void close_link(struct pp_tcp *t, int node)
+{
+    struct pp_tcp_link *link = &t->links[node];
+
+    link->is_closed = true;
+    shutdown(link->fd, SHUT_RDWR);
+    while (pp_tcp_first(t, link))
+        pp_tcp_drop_first(t, link);
+    if (t->node > 0 && node > 0) {
+        t->lost_ps = t->lost ? t->lost_ps : pp_wall_ps();
+        t->lost = t->lost ? t->lost : 1 + node;
+    } else if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0) {
+        atomic_store(&t->closed, 1 + node);
+    }
+    pp_tcp_changed(t);
+}
+
+/* What is left of a frame: its head, then its payload. */
+static ssize_t write_some(const struct pp_tcp_link *link, const struct pp_frame_out *out)
+{
+    const size_t head = link->written < HEAD_BYTES ? HEAD_BYTES - link->written : 0,
+                 behind = link->written > HEAD_BYTES ? link->written - HEAD_BYTES : 0;
+    struct iovec parts[2] = {{(char *)(uintptr_t)&out->frame + (HEAD_BYTES - head), head},
+                             {(char *)(uintptr_t)out->payload + behind, out->frame.bytes - behind}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+    return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void write_link(struct pp_tcp *t, int node)
+{
+    struct pp_tcp_link *link = &t->links[node];
+
+    for (struct pp_frame_out *out; (out = pp_tcp_first(t, link));) {
+        const ssize_t count = write_some(link, out);
+
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+            return;
+        if (count < 0) {
+            close_link(t, node);
+            return;
+        }
+        link->written += (size_t)count;
+        atomic_fetch_add(&t->moved, (uint64_t)count);
+        if (link->written < HEAD_BYTES + out->frame.bytes)
+            continue;
+        if (out->message)
+            pp_message_landed(t->m, out->message);
+        pp_tcp_drop_first(t, link);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------*/
+
+static ssize_t read_some(struct pp_tcp_link *link)
+{
+    if (link->read < HEAD_BYTES)
+        return recv(link->fd, (char *)&link->frame + link->read, HEAD_BYTES - link->read,
+                    MSG_DONTWAIT);
+    const size_t behind = link->read - HEAD_BYTES;
+    return recv(link->fd, link->payload + behind, link->frame.bytes - behind, MSG_DONTWAIT);
+}
+
+/* A head is there: where its payload goes. False = that is no frame that may come here. */
+static bool begin_payload(struct pp_tcp *t, int node)
+{
+    struct pp_tcp_link *link = &t->links[node];
+
+    link->owned = NULL;
+    link->payload = NULL;
+    if (!pp_tcp_is_legal(t, node, &link->frame) || !pp_tcp_is_new(t, &link->frame)) {
+        pp_tcp_refuse(t, node, &link->frame);
+        return false;
+    }
+    if (link->frame.bytes == 0)
+        return true;
+    link->payload = pp_tcp_place(t, &link->frame);
+    if (!link->payload)
+        link->payload = link->owned = malloc(link->frame.bytes);
+    if (!link->payload)
+        pp_tcp_fail_memory(t);
+    return link->payload;
+}
+
+static bool end_payload(struct pp_tcp *t, int node)
+{
+    struct pp_tcp_link *link = &t->links[node];
+    const bool is_taken = pp_tcp_take(t, node, &link->frame, link->payload);
+
+    if (!is_taken)
+        pp_tcp_refuse(t, node, &link->frame);
+    free(link->owned);
+    link->owned = NULL;
+    link->read = 0;
+    return is_taken;
+}
+
+bool pp_tcp_read(struct pp_tcp *t, int node)
+{
+    struct pp_tcp_link *link = &t->links[node];
+
+    for (;;) {
+        const ssize_t count = read_some(link);
+
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+            return true;
+        link->read += count > 0 ? (size_t)count : 0;
+        atomic_fetch_add(&t->moved, (uint64_t)(count > 0 ? count : 0));
+        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, node)))
+            break;
+        if (link->read >= HEAD_BYTES && link->read == HEAD_BYTES + link->frame.bytes &&
+            !end_payload(t, node))
+            break;
+    }
+    close_link(t, node);
+    return false;
+}
+
+/* ---- the thread -----------------------------------------------------------------------------*/
+
+static bool is_open(const struct pp_tcp_link *link)
+{
+    return link->fd >= 0 && !link->is_closed;
+}
+
+static bool is_empty(struct pp_tcp *t)
+{
+    for (int node = 0; node < t->nodes; node++)
+        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
+            return false;
+    return true;
+}
+
+/* Where this node's worker is, and its device, for whoever looks after all. */
+static void beat(struct pp_tcp *t)
+{
+    const int k = t->node - t->first_owner;
+
+    if (t->node == 0 || k < 0 || k >= t->m->worker_count)
+        return;
+    const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
+    const bool has_begun = at > 0; /* the first step */
+    const int64_t passed = has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
+    const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
+    if ((at != t->last_at || passed != t->last_passed) && is_open(&t->links[0]))
+        pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
+    t->last_at = at;
+    t->last_passed = passed;
+}
+
+/* A process that has died is told of by the first one, which looks after them all. Where it says
+ * nothing for a while, only the connection is gone. */
+static void mourn(struct pp_tcp *t)
+{
+    struct pp_error err = {0};
+
+    if (!t->lost || t->m->has_failed || atomic_load(&t->is_quitting) ||
+        pp_wall_ps() - t->lost_ps < MOURNING_PS)
+        return;
+    pp_error_set(&err, PP_EFAIL, "step %d: ", t->m->step + 1);
+    pp_stall_place(&t->m->workers[t->node - t->first_owner], &err);
+    pp_error_append(&err, ": its connection to process %d at %s was closed", t->lost - 1,
+                    t->names[t->lost - 1]);
+    pp_machine_fail(t->m, &err);
+}
+
+static void poll_once(struct pp_tcp *t, struct pollfd *fds)
+{
+    for (int node = 0; node < t->nodes; node++) {
+        struct pp_tcp_link *link = &t->links[node];
+
+        fds[node] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
+        if (is_open(link) && pp_tcp_first(t, link))
+            fds[node].events |= POLLOUT;
+    }
+    fds[t->nodes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
+    poll(fds, (nfds_t)t->nodes + 1, BEAT_MS);
+    uint64_t woken;
+    if ((fds[t->nodes].revents & POLLIN) && read(t->wake_fd, &woken, sizeof(woken)) < 0)
+        return;
+    for (int node = 0; node < t->nodes; node++) {
+        if (fds[node].fd >= 0 && (fds[node].revents & (POLLIN | POLLHUP | POLLERR)))
+            pp_tcp_read(t, node);
+        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
+            write_link(t, node);
+    }
+}
+
+struct leaving { /* since when nothing has been written any more */
+    double since_s;
+    uint_fast64_t moved;
+};
+
+/* What is left goes out first, unless nobody takes it. */
+static bool may_end(struct pp_tcp *t, struct leaving *leaving)
+{
+    const uint_fast64_t moved = atomic_load(&t->moved);
+
+    if (!atomic_load(&t->is_quitting))
+        return false;
+    if (leaving->since_s == 0 || moved != leaving->moved)
+        *leaving = (struct leaving){pp_clock_s(), moved};
+    return is_empty(t) || pp_clock_s() - leaving->since_s > LEAVE_S;
+}
+
+static void *thread_main(void *argument)
+{
+    struct pp_tcp *t = argument;
+    struct pollfd *fds = calloc((size_t)t->nodes + 1, sizeof(*fds));
+    struct leaving leaving = {0};
+
+    while (fds && !may_end(t, &leaving)) {
+        poll_once(t, fds);
+        beat(t);
+        mourn(t);
+    }
+    free(fds);
+    return NULL;
+}
+
+enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err)
+{
+    t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (t->wake_fd >= 0 && pthread_create(&t->thread, NULL, thread_main, t) == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL, "cannot start the thread that talks to other processes: %s",
+                        strerror(errno));
+}
+
+void pp_tcp_stop_thread(struct pp_tcp *t)
+{
+    atomic_store(&t->is_quitting, true);
+    pp_tcp_wake(t);
+    pthread_join(t->thread, NULL);
+    for (int node = 0; node < t->nodes; node++) {
+        while (t->links[node].first)
+            pp_tcp_drop_first(t, &t->links[node]);
+        free(t->links[node].owned);
+        if (t->links[node].fd >= 0)
+            close(t->links[node].fd);
+        t->links[node].fd = -1;
+    }
+    close(t->wake_fd);
+}

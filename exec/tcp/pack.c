@@ -1,0 +1,247 @@
+/* What a worker holds, as bytes of a frame: figures at a barrier, times of a step, state. */
+#include "exec/tcp/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One walk for all: either copies out of memory, or into it, or only counts. */
+struct packer {
+    char *at;
+    size_t bytes;
+    bool is_out;
+};
+
+static void pack(struct packer *packer, void *memory, size_t bytes)
+{
+    if (packer->at && packer->is_out)
+        memcpy(packer->at + packer->bytes, memory, bytes);
+    else if (packer->at)
+        memcpy(memory, packer->at + packer->bytes, bytes);
+    packer->bytes += bytes;
+}
+
+typedef void (*walk_fn)(struct packer *packer, const struct pp_worker *w, void *closure);
+
+static uint64_t count(walk_fn walk, const struct pp_worker *w, void *closure)
+{
+    struct packer packer = {0};
+
+    walk(&packer, w, closure);
+    return packer.bytes;
+}
+
+static char *pack_new(walk_fn walk, const struct pp_worker *w, void *closure, uint64_t *bytes)
+{
+    *bytes = count(walk, w, closure);
+    struct packer out = {.at = malloc(*bytes + 1), .is_out = true};
+    if (out.at)
+        walk(&out, w, closure);
+    return out.at;
+}
+
+/* As many bytes as were counted. */
+static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char *payload)
+{
+    struct packer in = {.at = payload};
+
+    walk(&in, w, closure);
+}
+
+/* Where the device does not answer, there is nothing to tell but that. */
+static char *pack_fetched(const struct pp_mirror *const *mirrors, walk_fn walk,
+                          const struct pp_worker *w, void *closure, uint64_t *bytes)
+{
+    struct pp_error err = {0};
+
+    for (int k = 0; mirrors[k]; k++)
+        if (pp_mirror_fetch(mirrors[k], &err) != PP_OK) {
+            pp_machine_fail(w->machine, &err);
+            return NULL;
+        }
+    return pack_new(walk, w, closure, bytes);
+}
+
+/* ---- state ----------------------------------------------------------------------------------*/
+
+/* Of the mirror. */
+static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
+{
+    const struct pp_machine *m = w->machine;
+
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+
+        if (!chunk->worker)
+            continue;
+        const struct pp_state_bytes bytes =
+            pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
+                           m->copies[place % m->stages]);
+        const struct pp_state state =
+            pp_state_shifted(&chunk->state, w->mirror.there, w->mirror.here);
+        void *gradients = state.fixed ? (void *)state.fixed : state.sum;
+        if (!is_gradients)
+            pack(packer, state.weights, bytes.weights);
+        pack(packer, gradients, bytes.gradients);
+        if (is_gradients)
+            continue;
+        pack(packer, state.m, bytes.moment);
+        pack(packer, state.v, bytes.moment);
+        if (state.master)
+            pack(packer, state.master, bytes.moment);
+    }
+}
+
+static void walk_state(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    (void)closure;
+    walk_chunks(packer, w, false);
+}
+
+uint64_t pp_tcp_state_bytes(const struct pp_worker *w)
+{
+    return count(walk_state, w, NULL);
+}
+
+char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
+{
+    return pack_fetched((const struct pp_mirror *const[]){&w->mirror, NULL}, walk_state, w, NULL,
+                        bytes);
+}
+
+void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
+{
+    struct pp_error err = {0};
+
+    unpack(walk_state, w, NULL, payload);
+    if (pp_mirror_push(&w->mirror, &err) != PP_OK)
+        pp_machine_fail(w->machine, &err);
+}
+
+/* ---- figures of the last barrier ------------------------------------------------------------*/
+
+struct figures {
+    double *squares; /* [square_count] */
+    int status, sum_status;
+    bool has_gradients;
+};
+
+static void walk_figures(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    struct figures *figures = closure;
+
+    pack(packer, &figures->status, sizeof(figures->status));
+    pack(packer, &figures->sum_status, sizeof(figures->sum_status));
+    pack(packer, figures->squares, sizeof(double) * (size_t)m->square_count);
+    pack(packer, w->losses.here, layout->loss_bytes);
+    if (figures->has_gradients)
+        walk_chunks(packer, w, true);
+}
+
+static int sums_status(const struct pp_machine *m)
+{
+    int status = 0;
+
+    for (int c = 0; c < m->p->collective_count; c++)
+        status = status ? status : *m->collectives[c].sum.status;
+    for (int k = 0; k < m->tied_count; k++)
+        status = status ? status : *m->tied[k].status;
+    return status;
+}
+
+uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients)
+{
+    struct figures figures = {.squares = w->machine->squares, .has_gradients = has_gradients};
+
+    return count(walk_figures, w, &figures);
+}
+
+char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes)
+{
+    struct figures figures = {w->machine->squares, *w->status, sums_status(w->machine),
+                              has_gradients};
+
+    return pack_fetched(
+        (const struct pp_mirror *const[]){&w->losses, has_gradients ? &w->mirror : NULL, NULL},
+        walk_figures, w, &figures, bytes);
+}
+
+static bool is_status(int status)
+{
+    return status >= PP_FIXED_OK && status <= PP_FIXED_OVERFLOW;
+}
+
+bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
+{
+    const int64_t count = w->machine->square_count;
+    struct figures figures = {.squares = calloc((size_t)count, sizeof(double)),
+                              .has_gradients = has_gradients};
+
+    if (!figures.squares)
+        return false;
+    unpack(walk_figures, w, &figures, payload);
+    for (int64_t block = 0; block < count; block++)
+        if (figures.squares[block] != 0) /* of all others somebody else may write just now */
+            w->machine->squares[block] += figures.squares[block];
+    free(figures.squares);
+    if (!is_status(figures.status) || !is_status(figures.sum_status))
+        return false;
+    *w->status = figures.status;
+    w->sum_status = figures.sum_status;
+    return true;
+}
+
+/* ---- times of a step ------------------------------------------------------------------------*/
+
+static void walk_times(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    const struct pp_machine *m = w->machine;
+    struct pp_worker *times = closure;
+
+    pack(packer, &times->clock_ps, sizeof(times->clock_ps));
+    pack(packer, &times->inside_ns, sizeof(times->inside_ns));
+    pack(packer, &times->cpu_ns, sizeof(times->cpu_ns));
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+
+        pack(packer, &m->start_ps[at], sizeof(int64_t));
+        pack(packer, &m->end_ps[at], sizeof(int64_t));
+        pack(packer, &m->posted_ps[at], sizeof(int64_t));
+        pack(packer, &m->matched_ps[at], sizeof(int64_t));
+        pack(packer, &m->duration_ps[at], sizeof(int64_t));
+        pack(packer, &m->nominal_ps[at], sizeof(int64_t));
+        if (m->calls[row].count > 0)
+            pack(packer, m->calls[row].probe.s, sizeof(m->calls[row].probe.s));
+    }
+}
+
+uint64_t pp_tcp_times_bytes(const struct pp_worker *w)
+{
+    return count(walk_times, w, (void *)(uintptr_t)w);
+}
+
+char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes)
+{
+    return pack_new(walk_times, w, w, bytes);
+}
+
+static bool are_times(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    const int64_t *const columns[] = {m->start_ps,   m->end_ps,      m->posted_ps,
+                                      m->matched_ps, m->duration_ps, m->nominal_ps};
+    bool are =
+        pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
+
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+        for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+            are &= pp_tcp_is_time(columns[c][pp_cell(m, pp_row(m, i, w->replica))]);
+    return are;
+}
+
+bool pp_tcp_take_times(struct pp_worker *w, char *payload)
+{
+    unpack(walk_times, w, w, payload);
+    return are_times(w);
+}

@@ -1,0 +1,230 @@
+/* What is let in: who may send a frame, about whom, and how many bytes it has behind its head.
+ * Times of a wire, ids, numbers of bytes are indices and sizes here, so all are held against this
+ * table before anything is done with them. */
+#include "exec/tcp/tcp.h"
+
+enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
+
+typedef bool (*is_place_fn)(const struct pp_tcp *t, int node, const struct pp_frame *f);
+typedef uint64_t (*bytes_fn)(const struct pp_tcp *t, const struct pp_frame *f);
+
+/* ---- about whom -----------------------------------------------------------------------------*/
+
+static bool is_senders(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return pp_tcp_owner(t, f->worker) == node;
+}
+
+static bool is_step(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    (void)t;
+    (void)node;
+    return f->id >= 0 && f->id < INT32_MAX;
+}
+
+static const struct pp_program *program_of(const struct pp_tcp *t)
+{
+    return t->m->p;
+}
+
+/* From its first instruction to behind its last one. */
+static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    const int *begin = program_of(t)->begin, rank = t->m->workers[f->worker].rank;
+
+    return is_senders(t, node, f) && f->id >= begin[rank] && f->id <= begin[rank + 1];
+}
+
+static bool is_progress(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return is_at(t, node, f) && f->ps >= 0 && f->ps <= INT32_MAX;
+}
+
+static bool is_post(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    const struct pp_program *p = program_of(t);
+    const struct pp_worker *w = &t->m->workers[f->worker];
+
+    return is_at(t, node, f) && f->id < p->begin[w->rank + 1] &&
+           (pp_op_is_send(p->kind[f->id]) || pp_op_is_recv(p->kind[f->id])) &&
+           pp_tcp_is_here(t, pp_worker_at(t->m, p->peer[f->id], w->replica)->index) &&
+           (f->header.kind == PP_SEND_F || f->header.kind == PP_SEND_B);
+}
+
+static bool is_message(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    const struct pp_machine *m = t->m;
+
+    if (f->id < 0 || f->id >= m->p->message_count * m->replicas)
+        return false;
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, &m->messages[f->id]);
+    return f->worker == ends.source && pp_tcp_owner(t, ends.source) == node &&
+           pp_tcp_is_here(t, ends.dest);
+}
+
+static bool is_barrier(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    (void)node;
+    return f->id >= 0 && f->id < t->m->barrier_count;
+}
+
+static bool is_arrival(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return is_barrier(t, node, f) && is_senders(t, node, f);
+}
+
+/* The clock of the first process stays one, by this host's clock. */
+static bool is_offset(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    int64_t there_ps;
+
+    (void)t;
+    (void)node;
+    return !__builtin_add_overflow(pp_wall_ps(), f->ps, &there_ps) && pp_tcp_is_time(there_ps);
+}
+
+/* The first process tells others of their own workers, they tell it of theirs. */
+static bool is_state(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return node == 0 ? pp_tcp_is_here(t, f->worker) : t->node == 0 && is_senders(t, node, f);
+}
+
+/* ---- how many bytes -------------------------------------------------------------------------*/
+
+static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return t->m->messages[f->id].bytes;
+}
+
+static uint64_t part_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return pp_tcp_part_bytes(t, f->id, f->worker);
+}
+
+static uint64_t sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return pp_tcp_sum_bytes(t, f->id, f->worker);
+}
+
+static uint64_t step_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    (void)f;
+    return 2 * pp_tcp_token_bytes(t->m);
+}
+
+static bool is_last_barrier(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return f->id == t->m->barrier_count - 1;
+}
+
+static uint64_t figures_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return is_last_barrier(t, f)
+               ? pp_tcp_figures_bytes(&t->m->workers[f->worker], t->wants_gradients)
+               : 0;
+}
+
+static uint64_t verdict_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return is_last_barrier(t, f) ? PP_TCP_VERDICT * sizeof(double) : 0;
+}
+
+static uint64_t times_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return pp_tcp_times_bytes(&t->m->workers[f->worker]);
+}
+
+static uint64_t state_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return pp_tcp_state_bytes(&t->m->workers[f->worker]);
+}
+
+/* Any text that an error can hold, and its end. */
+static uint64_t text_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    const size_t most = sizeof(t->m->error.message);
+
+    return f->bytes < 1 ? 1 : f->bytes > most ? most : f->bytes;
+}
+
+/* A question has none, the answer a time. */
+static uint64_t ping_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    (void)f;
+    return t->node == 0 ? sizeof(int64_t) : 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------*/
+
+static const struct rule {
+    const char *name;
+    enum way way;
+    is_place_fn is_place; /* NULL: worker and id say nothing */
+    bytes_fn bytes;       /* NULL: none */
+    bool is_any_time;     /* of a clock that others do not know */
+    bool is_transfer;     /* only where messages and sums go by frames */
+} RULES[PP_FRAME_KINDS] = {
+    [PP_FRAME_STEP] = {"step", FROM_FIRST, is_step, step_bytes},
+    [PP_FRAME_READY] = {"ready", TO_FIRST, NULL, NULL},
+    [PP_FRAME_GO] = {"go", FROM_FIRST, is_step, NULL},
+    [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL, .is_transfer = true},
+    [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
+    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, part_bytes, .is_transfer = true},
+    [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, sum_bytes, .is_transfer = true},
+    [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
+    [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
+    [PP_FRAME_END] = {"end", TO_FIRST, is_senders, times_bytes},
+    [PP_FRAME_AT] = {"at", TO_FIRST, is_progress, NULL},
+    [PP_FRAME_FETCH] = {"fetch", FROM_FIRST, NULL, NULL},
+    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, state_bytes},
+    [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},
+    [PP_FRAME_PING] = {"ping", ANY_WAY, NULL, ping_bytes, true},
+    [PP_FRAME_OFFSET] = {"offset", FROM_FIRST, is_offset, NULL, true},
+    [PP_FRAME_LEAVE] = {"leave", FROM_FIRST, NULL, NULL},
+    [PP_FRAME_LEFT] = {"left", TO_FIRST, NULL, NULL},
+    [PP_FRAME_QUIT] = {"quit", FROM_FIRST, NULL, NULL},
+};
+
+static bool is_way(const struct pp_tcp *t, int node, enum way way)
+{
+    return way == FROM_FIRST ? node == 0 : way == TO_FIRST ? t->node == 0 : true;
+}
+
+bool pp_tcp_is_time(int64_t ps)
+{
+    const int64_t most_ps = INT64_MAX - ((int64_t)1 << 60), least_ps = -((int64_t)1 << 60);
+
+    return ps >= least_ps && ps <= most_ps;
+}
+
+uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return RULES[f->kind].bytes ? RULES[f->kind].bytes(t, f) : 0;
+}
+
+bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    const struct rule *rule = f->kind < PP_FRAME_KINDS ? &RULES[f->kind] : NULL;
+
+    return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->remote->send) &&
+           f->worker >= 0 && f->worker < t->m->worker_count &&
+           (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
+           (!rule->is_place || rule->is_place(t, node, f));
+}
+
+bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return pp_tcp_is_placed(t, node, f) && f->bytes == pp_tcp_bytes(t, f);
+}
+
+void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    struct pp_error err = {0};
+
+    pp_error_set(&err, PP_EFAIL,
+                 "process %d at %s has sent what it may not send here now: frame \"%s\" (kind %u), "
+                 "worker %d, id %d, %llu bytes; is it of another version?",
+                 node, t->names[node], f->kind < PP_FRAME_KINDS ? RULES[f->kind].name : "?",
+                 f->kind, f->worker, f->id, (unsigned long long)f->bytes);
+    pp_machine_fail(t->m, &err);
+}

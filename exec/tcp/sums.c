@@ -1,0 +1,243 @@
+/* Sums of gradients: members give their parts to the first of them, which adds them up as on one
+ * machine and gives all of them the sum. */
+#include "exec/tcp/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Which elements of each copy of a worker go into a payload, and which way. */
+struct move {
+    const struct pp_sum *sum;
+    int (*ranges)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
+    int worker;
+    bool is_out;
+};
+
+static struct move given(const struct pp_sum *sum, int worker, bool is_out)
+{
+    return (struct move){sum, sum->rule->given, worker, is_out};
+}
+
+static struct move got(const struct pp_sum *sum, int worker, bool is_out)
+{
+    return (struct move){sum, sum->rule->got, worker, is_out};
+}
+
+static size_t move_range(const struct move *move, int copy, struct pp_range range, char *at)
+{
+    const size_t each = move->sum->element_bytes, bytes = (size_t)(range.until - range.from) * each;
+    char *elements = move->sum->at[copy] + (size_t)range.from * each;
+
+    if (at && move->is_out)
+        memcpy(at, elements, bytes);
+    else if (at)
+        memcpy(elements, at, bytes);
+    return bytes;
+}
+
+/* Bytes of a payload, which are moved unless it is NULL. */
+static size_t move_copies(struct move move, char *payload)
+{
+    struct pp_range ranges[PP_SUM_RANGES];
+    size_t bytes = 0;
+
+    for (int copy = 0; copy < move.sum->copies; copy++) {
+        if (move.sum->owner[copy] != move.worker)
+            continue;
+        const int count = move.ranges(move.sum, copy, ranges);
+        for (int r = 0; r < count; r++)
+            bytes += move_range(&move, copy, ranges[r], payload ? payload + bytes : NULL);
+    }
+    return bytes;
+}
+
+static int owner_node(const struct pp_tcp *t, int id)
+{
+    return pp_tcp_owner(t, t->m->collectives[id].members[0]);
+}
+
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker)
+{
+    return move_copies(got(&t->m->collectives[id].sum, worker, true), NULL);
+}
+
+uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker)
+{
+    return move_copies(given(&t->m->collectives[id].sum, worker, true), NULL);
+}
+
+/* Caller holds the mutex of collectives. */
+static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
+{
+    struct pp_machine *m = t->m;
+    struct pp_machine_collective *c = &m->collectives[id];
+    const int64_t end_ps = pp_is_virtual(m) ? start_ps + c->ps : pp_now_ps(m);
+
+    for (int k = 0; k < c->row_count; k++) {
+        struct pp_worker *w = &m->workers[c->members[k]];
+
+        if (!pp_tcp_is_here(t, w->index))
+            continue;
+        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps > start_ps ? end_ps : start_ps;
+        w->reduce_ps = end_ps > start_ps ? end_ps : start_ps;
+        w->turn++;
+    }
+    m->backend->record(m->device, m->conductor, c->done);
+}
+
+/* All parts are here: add them up as on one machine, and tell the members. */
+static void add_up(struct pp_tcp *t, int id)
+{
+    struct pp_machine *m = t->m;
+    struct pp_machine_collective *c = &m->collectives[id];
+    struct pp_frame frame = {.kind = PP_FRAME_SUM, .id = id, .ps = t->sum_start_ps[id]};
+
+    c->sum.rule->run(m->options.kernels, NULL, &c->sum);
+    for (int k = 0; k < c->row_count; k++) {
+        if (pp_tcp_is_here(t, c->members[k]))
+            continue;
+        frame.worker = c->members[k];
+        frame.bytes = pp_tcp_sum_bytes(t, id, frame.worker);
+        char *copy = malloc(frame.bytes + 1);
+        if (copy)
+            move_copies(got(&c->sum, frame.worker, true), copy);
+        pp_tcp_send_owned(t, pp_tcp_owner(t, c->members[k]), &frame, copy);
+    }
+    finish_sum(t, id, t->sum_start_ps[id]);
+}
+
+static void take_part_locked(struct pp_tcp *t, int id, int64_t ready_ps)
+{
+    struct pp_machine_collective *c = &t->m->collectives[id];
+
+    if (c->posts == 0 || ready_ps > t->sum_start_ps[id])
+        t->sum_start_ps[id] = ready_ps;
+    if (++c->posts == c->row_count)
+        add_up(t, id);
+}
+
+/* A worker's sums follow one another: the next is given away when the one before is over. */
+static void give_part(struct pp_tcp *t, struct pp_worker *w)
+{
+    struct pp_machine *m = t->m;
+
+    while (w->turn < t->posted[w->index] && !w->is_summing) {
+        const int row = w->collective_row[w->turn], id = m->p->arg[row / m->replicas];
+        struct pp_machine_collective *c = &m->collectives[id];
+        const int64_t posted_ps = m->posted_ps[pp_cell(m, (size_t)row)];
+        const int64_t ready_ps = posted_ps > w->reduce_ps ? posted_ps : w->reduce_ps;
+        const int turn = w->turn;
+
+        if (owner_node(t, id) == t->node) {
+            take_part_locked(t, id, ready_ps);
+            w->is_summing = w->turn == turn;
+            continue;
+        }
+        struct pp_frame frame = {.kind = PP_FRAME_PART,
+                                 .worker = w->index,
+                                 .id = id,
+                                 .ps = ready_ps,
+                                 .bytes = pp_tcp_part_bytes(t, id, w->index)};
+        char *copy = malloc(frame.bytes + 1);
+        if (copy)
+            move_copies(given(&c->sum, w->index, true), copy);
+        w->is_summing = true;
+        pp_tcp_send_owned(t, owner_node(t, id), &frame, copy);
+    }
+}
+
+void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w)
+{
+    pthread_mutex_lock(&t->m->collectives_mutex);
+    t->posted[w->index]++;
+    give_part(t, w);
+    pthread_mutex_unlock(&t->m->collectives_mutex);
+}
+
+/* Whoever is here and has had its turn may have the next. */
+static void give_next(struct pp_tcp *t, int id)
+{
+    struct pp_machine_collective *c = &t->m->collectives[id];
+
+    for (int k = 0; k < c->row_count; k++) {
+        struct pp_worker *w = &t->m->workers[c->members[k]];
+        const bool is_over = pp_tcp_is_here(t, w->index) && w->turn > 0 &&
+                             w->collective_row[w->turn - 1] == c->rows[k];
+
+        if (!is_over || !w->is_summing)
+            continue;
+        w->is_summing = false;
+        give_part(t, w);
+    }
+}
+
+static int collective_at(const struct pp_machine *m, const struct pp_worker *w, int turn)
+{
+    return m->p->arg[w->collective_row[turn] / m->replicas];
+}
+
+/* A worker's parts come in the order of its list; those for other owners are not seen here. */
+static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
+{
+    const struct pp_worker *w = &t->m->workers[frame->worker];
+    int turn = t->parts[w->index];
+
+    while (turn < w->collective_count && owner_node(t, collective_at(t->m, w, turn)) != t->node)
+        turn++;
+    if (turn == w->collective_count || collective_at(t->m, w, turn) != frame->id)
+        return false;
+    t->parts[w->index] = turn + 1;
+    return true;
+}
+
+bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload)
+{
+    struct pp_machine *m = t->m;
+
+    pthread_mutex_lock(&m->collectives_mutex);
+    const bool is_next = is_next_part(t, frame);
+    if (is_next) {
+        move_copies(given(&m->collectives[frame->id].sum, frame->worker, false), payload);
+        take_part_locked(t, frame->id, frame->ps);
+        give_next(t, frame->id);
+    }
+    pthread_mutex_unlock(&m->collectives_mutex);
+    return is_next;
+}
+
+/* The one that the worker waits for. */
+static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
+{
+    const struct pp_worker *w = &t->m->workers[frame->worker];
+
+    return w->is_summing && w->turn < w->collective_count &&
+           collective_at(t->m, w, w->turn) == frame->id;
+}
+
+bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload)
+{
+    struct pp_machine *m = t->m;
+
+    pthread_mutex_lock(&m->collectives_mutex);
+    const bool is_expected = is_due(t, frame);
+    if (is_expected) {
+        move_copies(got(&m->collectives[frame->id].sum, frame->worker, false), payload);
+        finish_sum(t, frame->id, frame->ps);
+        give_next(t, frame->id);
+    }
+    pthread_mutex_unlock(&m->collectives_mutex);
+    return is_expected;
+}
+
+bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return f->id >= 0 && f->id < t->m->p->collective_count && owner_node(t, f->id) == t->node &&
+           pp_tcp_owner(t, f->worker) == node;
+}
+
+bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return f->id >= 0 && f->id < t->m->p->collective_count && owner_node(t, f->id) == node &&
+           pp_tcp_is_here(t, f->worker);
+}

@@ -1,0 +1,237 @@
+/* exec/tcp/tcp.h — workers in processes that share nothing: private to exec/tcp*.c and
+ * transport_tcp.c.
+ *
+ * Node 0 is the process that conducts; worker w runs in node w + first_owner: in a process of its
+ * own where node 0 has forked them, in node w where a launcher has started all. Every node has a
+ * thread that reads and writes all connections and does what frames say; it never waits. */
+#ifndef PP_EXEC_TCP_TCP_H
+#define PP_EXEC_TCP_TCP_H
+
+#include "exec/machine/parts.h"
+
+/* What a frame is, and what it carries behind its head. */
+enum pp_frame_kind {
+    PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
+    PP_FRAME_READY,   /* -> 0: it has begun here */
+    PP_FRAME_GO,      /* 0 -> all: it has everywhere */
+    PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
+    PP_FRAME_DATA,    /* to the receiver: the bytes */
+    PP_FRAME_PART,    /* to the owner of a sum: what a worker adds */
+    PP_FRAME_SUM,     /* from the owner: all of it */
+    PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last one: loss, norm, gradients */
+    PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last one: the verdict */
+    PP_FRAME_END,     /* -> 0: a worker's step: clock and times */
+    PP_FRAME_AT,    /* -> 0: where a worker is, every now and then; in ps: launches that are over */
+    PP_FRAME_FETCH, /* 0 -> all: send the state */
+    PP_FRAME_STATE, /* either way: state of a worker's chunks */
+    PP_FRAME_FAIL,  /* -> 0 -> all: the message */
+    PP_FRAME_PING,  /* 0 -> all and back: the clock there */
+    PP_FRAME_OFFSET, /* 0 -> all: what to add to it */
+    PP_FRAME_LEAVE,  /* 0 -> all: there is no more, leave what others have */
+    PP_FRAME_LEFT,   /* -> 0: it has been left */
+    PP_FRAME_QUIT,   /* 0 -> all */
+    PP_FRAME_KINDS
+};
+struct pp_frame {
+    uint32_t kind;
+    int32_t worker, id, flags; /* id: instruction, message, collective, barrier or step */
+    int64_t ps;
+    uint64_t bytes; /* behind it */
+    struct pp_header header;
+};
+
+struct pp_frame_out { /* in a queue */
+    struct pp_frame_out *next;
+    struct pp_frame frame;
+    const char *payload;
+    char *owned;                        /* freed when it is written */
+    struct pp_machine_message *message; /* has landed then */
+};
+struct pp_tcp_link {
+    int fd; /* -1 = none */
+    struct pp_frame_out *first, *last;
+    size_t written;        /* of the first */
+    struct pp_frame frame; /* being read */
+    char *payload, *owned;
+    size_t read;
+    bool is_closed;
+};
+
+struct pp_tcp_clock {  /* of a node, by that of node 0 */
+    int64_t offset_ps; /* from the one there */
+    int64_t error_ps;  /* half of the shortest round trip */
+    int64_t at_ps;     /* when */
+    bool is_known;
+};
+
+struct pp_tcp {
+    struct pp_machine *m;
+    int node, nodes, first_owner;
+    uint64_t token;            /* of the run: whoever has another one is let nowhere */
+    struct pp_tcp_link *links; /* [node] */
+    int listener, port;        /* where node 0 waits for those that it has forked */
+    bool is_running;           /* the thread */
+    int looks;                 /* since a connection has ended */
+    char (*names)[64];         /* [node] address */
+    int wake_fd;
+    pthread_t thread;
+    pthread_mutex_t mutex;       /* of the queues */
+    atomic_uint changes;         /* a word to sleep on: any of those below has changed */
+    atomic_int asked, answers;   /* by node 0: the kind of the frames it waits for; how many came */
+    atomic_bool *has_answered;   /* [node] */
+    int64_t asked_ps;            /* when, of a clock */
+    atomic_uint_fast64_t moved;  /* bytes written and read */
+    atomic_int step_under_way;   /* node > 0: 1 + the step that may run */
+    atomic_bool is_quitting;     /* connections may end */
+    int lost;                    /* 1 + node to which a member has lost its connection */
+    int64_t lost_ps;             /* since then */
+    atomic_int closed;           /* 1 + node whose connection has ended before */
+    int *posted;                 /* [worker] sums posted here */
+    int *parts;                  /* [worker] how far in its collectives its parts have come */
+    int *last_post;              /* [worker] instruction that it has told of last */
+    bool *has_ended;             /* [worker] its step */
+    bool *has_come;              /* [message] its bytes */
+    int64_t *sum_start_ps;       /* [collective] at its owner */
+    struct pp_tcp_clock *clocks; /* [node] */
+    struct pp_tcp_clock asked_clock; /* of the node that is asked, so far */
+    int64_t aligned_ps, aligning_ps; /* when; how long it took */
+    int last_at;
+    int64_t last_passed;
+    bool wants_gradients;
+};
+
+static inline int pp_tcp_owner(const struct pp_tcp *t, int worker)
+{
+    return worker + t->first_owner;
+}
+static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
+{
+    return pp_tcp_owner(t, worker) == t->node;
+}
+
+/* ---- tcp_queue.c ---- */
+/* Takes `owned` (malloc), or refers to `payload` until it is written. */
+void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
+                 char *owned, struct pp_machine_message *message);
+/* The same, of what must be owned: without memory (NULL) for it the step fails. */
+void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
+/* A copy of payload, to all other nodes. */
+void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
+void pp_tcp_changed(struct pp_tcp *t); /* wakes who sleeps on t->changes */
+void pp_tcp_wake(struct pp_tcp *t);    /* the thread */
+/* What is not told would be waited for in vain: the step fails. */
+void pp_tcp_fail_memory(struct pp_tcp *t);
+struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: nothing */
+void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
+
+/* ---- tcp_link.c: the thread ---- */
+enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
+/* Once all that is queued has been written, or nobody takes it. */
+void pp_tcp_stop_thread(struct pp_tcp *t);
+
+/* All that has come over the connection: false = it has been closed. */
+bool pp_tcp_read(struct pp_tcp *t, int node);
+
+/* ---- tcp_rules.c: what is let in, before anything is done with it ---- */
+bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
+                      const struct pp_frame *frame); /* but bytes */
+/* Behind a frame that is placed */
+uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
+void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
+
+/* ---- tcp_frames.c: what frames do, in that thread; all are legal by the rules ---- */
+/* Not bytes that have come before, or that nobody has a place for yet. */
+bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
+/* Where the payload goes; NULL = into memory of its own. */
+char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
+/* False: not now, nothing has been done. */
+bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+/* Nothing has come of the step that is about to begin. */
+void pp_tcp_step_begin(struct pp_tcp *t);
+
+/* ---- tcp_sums.c ---- */
+void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
+bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
+/* Of what a worker gets of a collective, and gives to it */
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
+uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
+
+/* ---- tcp_await.c: node 0 asks, others answer ---- */
+enum { PP_TCP_EVERYBODY = -1 };
+/* Before frames are sent that are answered by such: one by every node, or by one. */
+void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
+/* PP_EFAIL: somebody has failed or is gone; nothing has been heard for options.timeout_s. */
+enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
+/* The first process has asked for such frames, one from everybody. */
+bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame);
+void pp_tcp_count_answer(struct pp_tcp *t);
+
+/* ---- tcp_clock.c ---- */
+enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
+enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
+bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+
+/* ---- transport_tcp.c: beginning and end ---- */
+struct pp_tcp *pp_tcp_create(struct pp_machine *m);
+enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err);
+enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err);
+void pp_tcp_kill(struct pp_machine *m);
+/* Before stop, by whoever conducts: all others leave, see struct pp_transport. */
+enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err);
+void pp_tcp_stop(struct pp_machine *m);
+void pp_tcp_drop(struct pp_machine *m);
+bool pp_tcp_is_member(const struct pp_machine *m);
+enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err);
+
+/* ---- tcp_gather.c: once all have met, before the thread starts ---- */
+/* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: somebody is gone. */
+enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
+                             struct pp_error *err);
+
+/* ---- tcp_tell.c: see struct pp_remote ---- */
+enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
+void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
+void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
+void pp_tcp_summed(struct pp_worker *w, int instruction);
+void pp_tcp_arrived(struct pp_worker *w, int barrier);
+void pp_tcp_released(struct pp_machine *m, int barrier);
+void pp_tcp_failed(struct pp_machine *m);
+enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
+struct pp_tcp_ends { /* of a message: workers */
+    int source, dest;
+};
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
+                               const struct pp_machine_message *message);
+/* Of the samples of a step: ids, or targets */
+size_t pp_tcp_token_bytes(const struct pp_machine *m);
+
+/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory, or the device does not answer,
+ * which then has failed the step. Taken is what has as many bytes as ..._bytes says; false = values
+ * that cannot be ---- */
+enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
+uint64_t pp_tcp_state_bytes(const struct pp_worker *w);
+char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes);
+void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
+uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients);
+char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes);
+bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
+uint64_t pp_tcp_times_bytes(const struct pp_worker *w);
+char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
+bool pp_tcp_take_times(struct pp_worker *w, char *payload);
+
+/* ---- tcp_join.c: who is where ---- */
+/* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
+ * already; it is closed then. Strangers are left. PP_EFAIL names who is missing, who runs something
+ * else. */
+enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
+                             struct pp_error *err);
+enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
+                           struct pp_error *err);
+
+#endif

@@ -1,0 +1,158 @@
+/* What others must know of a step, and what is asked of them between steps. */
+#include "exec/tcp/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everybody begins with the weights that node 0 has, whoever made them. */
+static void push_state(struct pp_tcp *t)
+{
+    for (int k = 0; k < t->m->worker_count; k++) {
+        struct pp_frame frame = {.kind = PP_FRAME_STATE, .worker = k};
+
+        if (pp_tcp_is_here(t, k))
+            continue;
+        char *copy = pp_tcp_pack_state(&t->m->workers[k], &frame.bytes);
+        pp_tcp_send_owned(t, pp_tcp_owner(t, k), &frame, copy);
+    }
+}
+
+size_t pp_tcp_token_bytes(const struct pp_machine *m)
+{
+    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
+           (size_t)m->options.stages[0]->net->seq;
+}
+
+static bool tell_step(struct pp_tcp *t)
+{
+    const struct pp_machine *m = t->m;
+    const size_t bytes = pp_tcp_token_bytes(m);
+    const struct pp_frame frame = {.kind = PP_FRAME_STEP,
+                                   .id = m->step,
+                                   .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
+                                   .ps = m->begin_ps,
+                                   .bytes = 2 * bytes};
+    char *payload = malloc(frame.bytes);
+
+    t->wants_gradients = m->hook;
+    if (!payload)
+        return false;
+    memcpy(payload, m->ids, bytes);
+    memcpy(payload + bytes, m->targets, bytes);
+    pp_tcp_tell_all(t, &frame, payload);
+    free(payload);
+    return true;
+}
+
+enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_frame go = {.kind = PP_FRAME_GO, .id = m->step};
+    struct pp_tcp *t = m->tcp;
+
+    if (m->steps_done == 0)
+        push_state(t);
+    pp_tcp_step_begin(t);
+    pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_EVERYBODY);
+    if (!tell_step(t))
+        return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
+    PP_TRY(pp_tcp_await(t, t->nodes - 1, err));
+    pp_tcp_tell_all(t, &go, NULL);
+    return PP_OK;
+}
+
+void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
+{
+    const struct pp_machine *m = w->machine;
+    const int peer = pp_worker_at(m, m->p->peer[i], w->replica)->index;
+    const struct pp_frame frame = {.kind = PP_FRAME_POST,
+                                   .worker = w->index,
+                                   .id = i,
+                                   .ps = m->posted_ps[pp_cell(m, pp_row(m, i, w->replica))],
+                                   .header = *header};
+
+    pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, peer), &frame, NULL, NULL, NULL);
+}
+
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
+{
+    const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
+              replica = message->send.row % m->replicas;
+
+    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
+                                pp_worker_at(m, m->p->peer[send], replica)->index};
+}
+
+void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, message);
+    const struct pp_frame frame = {.kind = PP_FRAME_DATA,
+                                   .worker = ends.source,
+                                   .id = (int32_t)(message - m->messages),
+                                   .bytes = message->bytes};
+
+    if (pp_tcp_is_here(m->tcp, ends.source))
+        pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, ends.dest), &frame, message->send.buffer, NULL,
+                    message);
+}
+
+void pp_tcp_summed(struct pp_worker *w, int i)
+{
+    (void)i; /* they are counted */
+    pp_tcp_sum_next(w->machine->tcp, w);
+}
+
+void pp_tcp_arrived(struct pp_worker *w, int barrier)
+{
+    const struct pp_machine *m = w->machine;
+    struct pp_frame frame = {.kind = PP_FRAME_ARRIVED,
+                             .worker = w->index,
+                             .id = barrier,
+                             .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
+
+    if (m->tcp->node == 0)
+        return;
+    if (barrier < m->barrier_count - 1) {
+        pp_tcp_send(m->tcp, 0, &frame, NULL, NULL, NULL);
+        return;
+    }
+    char *copy = pp_tcp_pack_figures(w, m->tcp->wants_gradients, &frame.bytes);
+    pp_tcp_send_owned(m->tcp, 0, &frame, copy);
+}
+
+void pp_tcp_released(struct pp_machine *m, int barrier)
+{
+    const double verdict[PP_TCP_VERDICT] = {m->loss, m->grad_norm, m->adamw->grad_scale};
+    const bool is_last = barrier == m->barrier_count - 1;
+    const struct pp_frame frame = {.kind = PP_FRAME_RELEASE,
+                                   .id = barrier,
+                                   .ps = m->released_ps[barrier],
+                                   .bytes = is_last ? sizeof(verdict) : 0};
+
+    pp_tcp_tell_all(m->tcp, &frame, verdict);
+}
+
+void pp_tcp_failed(struct pp_machine *m)
+{
+    const char *text = m->error.message;
+    struct pp_tcp *t = m->tcp;
+    const struct pp_frame frame = {.kind = PP_FRAME_FAIL, .bytes = strlen(text) + 1};
+
+    if (!t)
+        return;
+    if (t->node == 0)
+        pp_tcp_tell_all(t, &frame, text);
+    else
+        pp_tcp_send_owned(t, 0, &frame, strdup(text));
+}
+
+enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
+    struct pp_tcp *t = m->tcp;
+
+    if (t->node != 0 || m->steps_done == 0)
+        return PP_OK;
+    pp_tcp_expect(t, PP_FRAME_STATE, PP_TCP_EVERYBODY);
+    pp_tcp_tell_all(t, &frame, NULL);
+    return pp_tcp_await(t, t->nodes - 1, err);
+}

@@ -1,0 +1,89 @@
+/* A training from a checkpoint, and checkpoints from a training. */
+#include "exec/train/parts.h"
+
+static void add_part(struct pp_checkpoint_parts *parts, const struct pp_stage *stage,
+                     struct pp_state state)
+{
+    parts->part[parts->count++] = (struct pp_checkpoint_part){stage, state};
+}
+
+/* The copies of `replicas` and `pipelines`, and that of the reference. */
+static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training *training,
+                               const struct pp_machine *machine, int replicas, int pipelines,
+                               const struct pp_reference *reference,
+                               struct pp_checkpoint_parts *parts, struct pp_error *err)
+{
+    const struct pp_program *p = training->machine.program;
+    struct pp_state state;
+
+    *parts = (struct pp_checkpoint_parts){
+        .whole = pp_checkpoint_whole(arena, &training->net, training->machine.kernels),
+        .kernels = training->machine.kernels,
+        .part = PP_ARRAY(arena, struct pp_checkpoint_part, replicas * pipelines * p->stages + 1)};
+
+    for (int replica = 0; replica < replicas; replica++)
+        for (int pipe = 0; pipe < pipelines; pipe++)
+            for (int stage = 0; stage < p->stages; stage++) {
+                PP_TRY(pp_machine_state(machine, replica, pipe, stage, &state, err));
+                add_part(parts, training->machine.stages[stage], state);
+            }
+    if (reference)
+        add_part(parts, pp_reference_stage(reference), *pp_reference_state(reference));
+    return PP_OK;
+}
+
+enum pp_status pp_train_resume(const struct pp_training *training, const struct pp_machine *machine,
+                               const struct pp_reference *reference, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+
+    struct pp_checkpoint_parts parts;
+
+    if (!training->resumed)
+        return PP_OK;
+    PP_TRY(parts_of(scratch, training, machine, training->machine.batch->replicas,
+                    training->machine.program->pipelines, reference, &parts, err));
+    PP_TRY(pp_checkpoint_load(training->resumed, &parts, err));
+    PP_TRY(pp_machine_changed(machine, err));
+    return reference ? pp_reference_changed(reference, err) : PP_OK;
+}
+
+/* Whether one is due when `done` steps of the training are. */
+static bool is_due(const struct pp_training *t, int done)
+{
+    return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
+}
+
+/* Weights of all copies are equal: the first are written. Moments may lie in any of them. */
+static enum pp_status write_parts(struct pp_arena *arena, const struct pp_training *training,
+                                  const struct pp_machine *machine, int done, const char **path,
+                                  struct pp_error *err)
+{
+    struct pp_manifest manifest = *training->manifest;
+    struct pp_checkpoint_parts parts;
+
+    manifest.step = done;
+    PP_TRY(parts_of(arena, training, machine, training->machine.batch->replicas,
+                    training->machine.program->pipelines, NULL, &parts, err));
+    return pp_checkpoint_write(arena, training->folder, &manifest, &parts, path, err);
+}
+
+/* A full disk does not end the training. */
+void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
+                   const struct pp_machine *machine, int done, struct pp_training_result *result)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_error *err = &result->checkpoint_error;
+    const char *path;
+
+    if (!training->folder || !is_due(training, done))
+        return;
+    *err = (struct pp_error){0};
+    err->status = write_parts(scratch, training, machine, done, &path, err);
+    if (err->status == PP_OK) {
+        result->checkpoint = pp_arena_strdup(arena, path);
+        result->checkpoints++;
+    } else if (training->on_unwritten) {
+        training->on_unwritten(training->closure, err);
+    }
+}

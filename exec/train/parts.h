@@ -1,0 +1,23 @@
+/* exec/train/parts.h — parts of a training run: private to exec/train*.c. */
+#ifndef PP_EXEC_TRAIN_PARTS_H
+#define PP_EXEC_TRAIN_PARTS_H
+
+#include "exec/train/train.h"
+
+/* ---- exec/train/checkpoint.c ---- */
+/* The state of training->resumed, where there is one, into all copies and the reference (NULL =
+ * none). */
+enum pp_status pp_train_resume(const struct pp_training *training, const struct pp_machine *machine,
+                               const struct pp_reference *reference, struct pp_error *err);
+/* Write a checkpoint where one is due when `done` steps of the training are. The result says what
+ * became of it. */
+void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
+                   const struct pp_machine *machine, int done, struct pp_training_result *result);
+
+/* ---- exec/train/what_if.c ---- */
+/* result->slowdown and predicted_slowdown; `costs` are those of the prediction. */
+enum pp_status pp_train_slowdown(const struct pp_training *training,
+                                 const struct pp_machine *machine, const struct pp_costs *costs,
+                                 struct pp_training_result *result, struct pp_error *err);
+
+#endif

@@ -1,0 +1,329 @@
+/* The first step warms caches up, the next ones calibrate, the rest is judged. Short runs give up
+ * the first, then the difference between calibration and judgement. */
+#include "exec/train/parts.h"
+
+#include "core/quantile.h"
+#include "schedules/order/formula.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ranges {           /* steps counted from the first that is run here */
+    int calibrate, judge; /* first of each; calibration ends where judgement begins */
+};
+
+static struct ranges ranges_of(int steps, int warmup)
+{
+    if (steps < 3)
+        return (struct ranges){0, steps - 1};
+    return (struct ranges){1, 1 + warmup < steps - 1 ? 1 + warmup : steps - 1};
+}
+
+struct run {
+    struct pp_arena *arena;
+    const struct pp_training *training;
+    struct pp_training_result *result;
+    struct pp_machine *machine;
+    struct pp_reference *reference; /* NULL: nothing is checked */
+    struct pp_calibration *calibration;
+    struct ranges ranges;
+    struct pp_costs costs; /* wires of the machine, durations as measured */
+    double reference_loss;
+};
+
+/* ---- check ----------------------------------------------------------------------------------*/
+
+static enum pp_status compare(const struct run *run, enum pp_vector what,
+                              struct pp_difference *difference, struct pp_error *err)
+{
+    const struct pp_program *p = run->training->machine.program;
+
+    for (int replica = 0; replica < run->training->machine.batch->replicas; replica++)
+        for (int place = 0; place < p->pipelines * p->stages; place++) {
+            const int stage = place % p->stages;
+            struct pp_state state;
+            PP_TRY(pp_machine_state(run->machine, replica, place / p->stages, stage, &state, err));
+            pp_reference_compare(run->reference, run->training->machine.stages[stage], &state, what,
+                                 difference);
+        }
+    return PP_OK;
+}
+
+static bool is_checked(const struct run *run, int step)
+{
+    return run->reference &&
+           (step == run->training->first_step || run->training->check == PP_CHECK_ALL);
+}
+
+static void on_gradients(void *closure, const struct pp_machine *machine, int step)
+{
+    struct run *run = closure;
+    struct pp_error none; /* gradients are here already */
+
+    (void)machine;
+    if (is_checked(run, step))
+        (void)compare(run, PP_VECTOR_GRADIENTS, &run->result->gradients, &none);
+}
+
+static enum pp_status begin_check(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+
+    if (t->check == PP_CHECK_NONE)
+        return PP_OK;
+    run->result->is_checked = run->result->is_loss_equal = true;
+    pp_machine_on_gradients(run->machine, on_gradients, run);
+    const struct pp_place place = {
+        .backend = t->machine.backend,
+        .mode = t->machine.mode,
+        .parts = t->machine.program->ranks * t->machine.batch->replicas,
+        .place = t->machine.meeting.local_index,
+        .timeout_s = t->machine.timeout_s,
+        .on_stuck = t->machine.on_stuck,
+        .stuck_closure = t->machine.stuck_closure,
+    };
+    return pp_reference_create(run->arena, &t->net, t->machine.kernels, &place, t->machine.batch,
+                               t->machine.recipe, &run->reference, err);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------*/
+
+static int count_of(const struct pp_training *training)
+{
+    return training->steps - training->first_step;
+}
+
+static void note_step(struct run *run, int k, const struct pp_step_result *result)
+{
+    struct pp_training_result *r = run->result;
+
+    r->losses[k] = result->loss;
+    r->grad_norms[k] = result->grad_norm;
+    r->step_s[k] = result->step_s;
+    r->steps_done = k + 1;
+    if (k < run->ranges.judge)
+        return;
+    r->wall_s += result->wall_s;
+    r->cpu_s += result->cpu_s;
+    r->outside_s += result->outside_s;
+    r->instructions += result->instructions;
+    r->issue_s += result->issue_s;
+    r->issued += result->issued;
+}
+
+/* The k-th step of this run. */
+static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    const int step = t->first_step + k;
+    const bool calibrates = k >= run->ranges.calibrate && k < run->ranges.judge;
+    struct pp_training_result *r = run->result;
+    struct pp_step_result result;
+
+    if (is_checked(run, step))
+        PP_TRY(pp_reference_step(run->reference, &t->text, step, &run->reference_loss, err));
+    pp_machine_probes(run->machine, calibrates);
+    PP_TRY(pp_machine_step(run->machine, &t->text, step, &result, err));
+    if (calibrates || count_of(t) == 1)
+        pp_calibration_take(run->calibration, run->machine, &t->machine);
+    if (is_checked(run, step))
+        r->is_loss_equal &= result.loss == run->reference_loss;
+    if (run->reference && t->check == PP_CHECK_ALL)
+        PP_TRY(pp_reference_update(run->reference, step, err));
+    note_step(run, k, &result);
+    if (t->on_step)
+        t->on_step(t->closure, step, &result);
+    pp_train_save(run->arena, t, run->machine, step + 1, r);
+    return PP_OK;
+}
+
+/* ---- prediction beside measurement ------------------------------------------------------------*/
+
+static enum pp_status predict(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    const struct pp_machine_options *m = &t->machine;
+    const struct pp_stage *const *stages = t->calibration ? m->stages : NULL;
+    const struct pp_calibration *c = t->calibration ? t->calibration : run->calibration;
+    const struct pp_replicas replicas = {m->batch->replicas, m->slow, pp_calibration_pauses(c)};
+    struct pp_training_result *r = run->result;
+    struct pp_costs *costs = &run->costs;
+
+    r->pauses = replicas.pauses;
+    r->is_wire_measured = pp_calibration_wire(c, &r->wire);
+    *costs = *m->costs;
+    PP_TRY(stages ? pp_calibration_costs(c, m->program, stages, costs, err)
+                  : pp_calibration_costs_in_situ(c, m->program, costs, err));
+    PP_TRY(pp_predict(run->arena, m->program, costs, replicas, &r->prediction, err));
+    PP_TRY(
+        pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
+    r->predicted_step_s = r->prediction.step_s;
+    r->null_step_s = pp_formula_step_s(m->program, t->schedule, costs);
+    r->is_contended = pp_machine_is_contended(m);
+    r->model_error_frac =
+        r->is_contended ? (double)NAN : r->predicted_step_s / r->step_median_s - 1;
+    r->null_error_frac = r->is_contended ? (double)NAN : r->null_step_s / r->step_median_s - 1;
+    return PP_OK;
+}
+
+/* What ops and wires leave of a step is small beside what one preemption adds to it: the median
+ * over the judged steps that are kept, as the step itself is one. */
+static enum pp_status replay(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    struct pp_training_result *r = run->result;
+    int first, judged = 0;
+    const int steps = pp_machine_times(run->machine, &first)->steps;
+    double *left_s = PP_ARRAY(run->arena, double, steps);
+
+    for (int k = 0; k < steps; k++) {
+        struct pp_replay replay;
+        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, &run->costs, k, &replay, err));
+        if (t->machine.clock == PP_CLOCK_VIRTUAL)
+            r->structural_error_s =
+                fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
+        else if (first - t->first_step + k >= run->ranges.judge)
+            left_s[judged++] = fmax(0, r->step_s[first - t->first_step + k] - replay.step_s);
+    }
+    r->unattributed_s = judged > 0 ? pp_median(left_s, judged) : 0;
+    return PP_OK;
+}
+
+static enum pp_status read_memory(struct run *run, struct pp_error *err)
+{
+    const struct pp_machine_options *m = &run->training->machine;
+    struct pp_training_result *r = run->result;
+
+    PP_TRY(pp_machine_fetch(run->machine, err));
+    r->layout = pp_machine_layout(run->machine);
+    r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);
+    for (int rank = 0; rank < m->program->ranks; rank++)
+        if (r->layout[rank].peak_bytes > r->layout[r->peak_rank].peak_bytes)
+            r->peak_rank = rank;
+    r->predicted_peak_mem_bytes = (double)r->layout[r->peak_rank].peak_bytes;
+    r->touched_bytes = PP_ARRAY(run->arena, double, m->program->ranks);
+    for (int rank = 0; rank < m->program->ranks; rank++)
+        r->touched_bytes[rank] =
+            m->is_poisoned ? (double)pp_machine_touched(run->machine, rank, 0) : (double)NAN;
+    r->peak_mem_bytes = r->touched_bytes[r->peak_rank];
+    return PP_OK;
+}
+
+static double median_step_s(const struct run *run)
+{
+    const int first = run->result->first_judged, count = count_of(run->training) - first;
+    double *sorted = PP_ARRAY(run->arena, double, count);
+
+    memcpy(sorted, run->result->step_s + first, sizeof(double) * (size_t)count);
+    return pp_median(sorted, count);
+}
+
+/* The same median step, with its parts, as pipesim compare finds it in the two traces. */
+static enum pp_status hold_against(struct run *run, struct pp_error *err)
+{
+    struct pp_training_result *r = run->result;
+    const struct pp_compare_options options = {0};
+    struct pp_comparison comparison;
+
+    PP_TRY(pp_compare(run->arena, r->prediction.trace, r->trace, &options, &comparison, err));
+    const struct pp_compare_side *side = &comparison.measured;
+    r->metrics = (struct pp_metrics){.iteration_s = side->step_s,
+                                     .bubble_frac = side->bubble_frac,
+                                     .span_bubble_frac = side->span_bubble_frac,
+                                     .ranks = side->ranks};
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        r->metrics.time_frac[i] = side->part_s[i] / side->step_s;
+    const double *frac = r->metrics.time_frac;
+    r->metrics.exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC];
+    return PP_OK;
+}
+
+static enum pp_status judge(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    struct pp_training_result *r = run->result;
+
+    r->step_median_s = median_step_s(run);
+    PP_TRY(predict(run, err));
+    PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
+    PP_TRY(replay(run, err));
+    PP_TRY(pp_machine_clock(run->machine, &r->clock, err));
+    r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
+    r->trace->clock_error_s = r->clock.error_s;
+    PP_TRY(hold_against(run, err));
+    if (run->reference && t->check == PP_CHECK_ALL)
+        PP_TRY(compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));
+    return read_memory(run, err);
+}
+
+static enum pp_status train(struct run *run, struct pp_error *err)
+{
+    PP_TRY(begin_check(run, err));
+    PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
+    for (int k = 0; k < count_of(run->training); k++)
+        PP_TRY(one_step(run, k, err));
+    pp_machine_graphs(run->arena, run->machine, &run->result->kept);
+    return judge(run, err);
+}
+
+/* All steps that are judged, or the last of them. */
+static int kept_of(const struct pp_training *training, int judge)
+{
+    const int judged = count_of(training) - judge, most = training->machine.kept_steps;
+
+    return judged > most && most > 0 ? most : judged;
+}
+
+enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
+                        struct pp_training_result *result, struct pp_error *err)
+{
+    const int steps = count_of(training);
+    struct run run = {.arena = arena,
+                      .training = training,
+                      .result = result,
+                      .calibration = pp_calibration_create(arena, training->machine.batch),
+                      .ranges = ranges_of(steps, training->warmup)};
+
+    *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, steps),
+                                          .grad_norms = PP_ARRAY(arena, double, steps),
+                                          .step_s = PP_ARRAY(arena, double, steps)};
+    struct pp_machine_options options = training->machine;
+    options.kept_steps = kept_of(training, run.ranges.judge);
+    if (training->check != PP_CHECK_NONE) {
+        options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
+                                                    options.recipe->is_exact);
+        options.reserved_mirror_bytes = pp_reference_mirror_bytes(
+            &training->net, options.kernels, options.batch, options.recipe->is_exact);
+    }
+    result->first_judged = steps - options.kept_steps;
+    PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
+    result->is_member = pp_machine_is_member(run.machine);
+    const enum pp_status status =
+        result->is_member ? pp_machine_serve(run.machine, err) : train(&run, err);
+    pp_machine_destroy(run.machine);
+    return status;
+}
+
+enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
+                                  int steps, struct pp_calibration **calibration,
+                                  struct pp_error *err)
+{
+    struct pp_step_result result;
+    struct pp_machine *machine;
+    enum pp_status status = PP_OK;
+
+    *calibration = pp_calibration_create(arena, training->machine.batch);
+    PP_TRY(pp_machine_create(arena, &training->machine, &machine, err));
+    if (pp_machine_is_member(machine)) {
+        status = pp_machine_serve(machine, err);
+        steps = -1;
+    }
+    pp_machine_probes(machine, true);
+    for (int step = 0; step <= steps && status == PP_OK; step++) {
+        status = pp_machine_step(machine, &training->text, step, &result, err);
+        if (status == PP_OK && step > 0)
+            pp_calibration_take(*calibration, machine, &training->machine);
+    }
+    pp_machine_destroy(machine);
+    return status;
+}

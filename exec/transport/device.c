@@ -1,0 +1,63 @@
+#define _GNU_SOURCE /* usleep */
+#include "exec/transport/device.h"
+
+#include "core/clock.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_US = 1000 };
+static const double GONE_S = 1;
+
+/* An operation may be refused because a process is gone, before its connection has ended: whoever
+ * looks after that names it. */
+void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
+{
+    const double until_s = pp_clock_s() + GONE_S;
+
+    if (status == PP_OK)
+        return;
+    while (!m->has_failed && pp_clock_s() < until_s)
+        usleep(LOOK_US);
+    pp_error_prefix(err, "step %d: ", m->step + 1);
+    pp_machine_fail(m, err);
+}
+
+void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_backend_work work,
+                     void *argument, pp_event_id done)
+{
+    if (!m->backend->wait(m->device, stream, (pp_event_id)row))
+        return;
+    m->backend->launch(m->device, stream, work, argument);
+    m->backend->record(m->device, stream, done);
+}
+
+/* ---- sums -----------------------------------------------------------------------------------*/
+
+static bool has_same_members(const struct pp_machine_collective *a,
+                             const struct pp_machine_collective *b)
+{
+    return a->row_count == b->row_count &&
+           memcmp(a->members, b->members, sizeof(*a->members) * (size_t)a->row_count) == 0;
+}
+
+void pp_device_join_sums(struct pp_machine *m)
+{
+    for (int32_t c = 0; c < m->p->collective_count; c++) {
+        int32_t first = 0;
+
+        while (!has_same_members(&m->collectives[first], &m->collectives[c]))
+            first++;
+        m->collectives[c].line = first;
+    }
+}
+
+void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void *argument)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
+
+    c->launch = m->collectives[c->line].launches++;
+    pp_device_issue(m, pp_sum_stream(m, m->p->arg[i]), pp_row(m, i, w->replica), work, argument,
+                    c->done);
+}

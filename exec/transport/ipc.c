@@ -1,0 +1,239 @@
+/* Processes on one host that map each other's memory of GPUs: they meet and are conducted as over
+ * tcp, but messages and sums are operations of their own streams, ordered by flags.
+ *
+ * A receiver copies. A sender tells it that its bytes are there, and goes on when they have been
+ * taken; a receiver whose buffer is free waits for the first, copies, tells the second. So a
+ * message is rendezvous, no host waits for it, and what is copied was written on the sender's GPU
+ * before the flag that says so.
+ *
+ * Sums have an owner, which waits for all members, does what threads of one process would do on the
+ * same vectors in the same order, and tells all that it is done. So bits are those of threads.
+ *
+ * Nothing is numbered by steps: a flag counts its uses, from the start of the run, on both sides.
+ */
+#include "exec/transport/ipc.h"
+#include "exec/transport/device.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- beginning ------------------------------------------------------------------------------*/
+
+/* What a process says of itself. */
+struct card {
+    char host[64];
+    struct pp_ipc_card memory;
+};
+static const char HOST[] = "PIPEEXEC_HOST_ID", BOOT_ID[] = "/proc/sys/kernel/random/boot_id";
+
+/* One kernel is one host, whatever containers call it. */
+static void name_host(char *host, size_t bytes)
+{
+    const char *given = getenv(HOST);
+    const int file = given ? -1 : open(BOOT_ID, O_RDONLY | O_CLOEXEC);
+
+    memset(host, 0, bytes);
+    if (given)
+        strncpy(host, given, bytes - 1);
+    else if (file < 0 || read(file, host, bytes - 1) <= 0)
+        gethostname(host, bytes - 1);
+    if (file >= 0)
+        close(file);
+    host[strcspn(host, "\n")] = '\0';
+}
+
+static enum pp_status check_host(const struct pp_machine *m, const struct card *own,
+                                 const struct card *other, int process, struct pp_error *err)
+{
+    if (strcmp(own->host, other->host) == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "--transport ipc: process %d at %s is on another host than process %d (%s "
+                        "and %s): memory is mapped within one; use --transport nccl",
+                        process, m->tcp->names[process], m->options.meeting.index, other->host,
+                        own->host);
+}
+
+static enum pp_status show(struct pp_machine *m, struct pp_ipc_run *run, struct card *own,
+                           struct pp_error *err)
+{
+    struct pp_ipc *ipc;
+
+    name_host(own->host, sizeof(own->host));
+    PP_TRY(run->calls->show(m->arena, m->device, m->workers[m->options.meeting.index].block,
+                            run->flag_count, m->worker_count, &ipc, &own->memory, err));
+    run->ipc = ipc;
+    return PP_OK;
+}
+
+static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_ipc_run *run = m->ipc = PP_NEW(m->arena, struct pp_ipc_run);
+    struct card *all = PP_ARRAY(m->arena, struct card, m->tcp->nodes), own = {0};
+
+    run->calls = m->options.ipc;
+    pp_device_join_sums(m);
+    pp_ipc_plan(m, run);
+    PP_TRY(pp_machine_warm_up(m, err));
+    PP_TRY(show(m, run, &own, err));
+    PP_TRY(pp_tcp_gather(m->tcp, &own, sizeof(own), (char *)all, err));
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(check_host(m, &own, &all[k], k, err));
+    for (int k = 0; k < m->worker_count; k++)
+        if (run->is_peer[k])
+            PP_TRY(run->calls->map(run->ipc, k, &all[k].memory, &run->blocks[k], err));
+    pp_ipc_bind(m, run);
+    return PP_OK;
+}
+
+/* ---- end ------------------------------------------------------------------------------------*/
+
+static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_ipc_run *run = m->ipc;
+
+    PP_TRY(run->calls->unmap(run->ipc, err));
+    run->has_left = true;
+    return PP_OK;
+}
+
+static void ipc_failed(struct pp_machine *m)
+{
+    pp_tcp_failed(m);
+    if (m->ipc && m->ipc->ipc)
+        m->ipc->calls->give_up(m->ipc->ipc);
+}
+
+/* All leave before anybody frees what others had mapped. */
+static void ipc_stop(struct pp_machine *m)
+{
+    struct pp_ipc_run *run = m->ipc;
+    struct pp_error ignored;
+
+    if (run && run->ipc && !m->has_failed && !pp_tcp_is_member(m) &&
+        pp_tcp_leave(m, &ignored) == PP_OK)
+        ipc_leave(m, &ignored);
+    pp_tcp_stop(m);
+    if (run && run->ipc && !run->has_left)
+        run->calls->give_up(run->ipc);
+}
+
+/* ---- messages -------------------------------------------------------------------------------*/
+
+static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_line *line, void *stream,
+                           struct pp_error *err)
+{
+    PP_TRY(run->calls->tell(run->ipc, line->peer, line->flag + IPC_THERE, line->uses, stream, err));
+    return run->calls->await(run->ipc, line->flag + IPC_TAKEN, line->uses, stream, err);
+}
+
+static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_run *run,
+                              const struct ipc_message *n, void *stream, struct pp_error *err)
+{
+    const struct ipc_line *line = n->line;
+
+    PP_TRY(run->calls->await(run->ipc, line->flag + IPC_THERE, line->uses, stream, err));
+    k->copy(stream, n->message->bytes, n->from, n->message->recv.buffer);
+    return run->calls->tell(run->ipc, line->peer, line->flag + IPC_TAKEN, line->uses, stream, err);
+}
+
+static void run_message(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct ipc_message *n = argument;
+    const struct pp_ipc_run *run = n->m->ipc;
+    struct pp_error err = {0};
+
+    n->line->uses++;
+    pp_device_fail_if(n->m,
+                      n->line->is_send ? send(run, n->line, stream, &err)
+                                       : receive(k, run, n, stream, &err),
+                      &err);
+}
+
+static void ipc_posted(struct pp_worker *w, int i, const struct pp_header *header)
+{
+    struct pp_machine *m = w->machine;
+    const size_t at = (size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica;
+    const struct pp_machine_message *message = &m->messages[at];
+
+    (void)header;
+    pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
+                    &m->ipc->messages[at], message->done);
+}
+
+/* ---- sums -----------------------------------------------------------------------------------*/
+
+static enum pp_status take_part(const struct pp_ipc_run *run, const struct ipc_sum *n, void *stream,
+                                struct pp_error *err)
+{
+    PP_TRY(run->calls->tell(run->ipc, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
+    return run->calls->await(run->ipc, n->flag, n->uses, stream, err);
+}
+
+static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_run *run,
+                              struct ipc_sum *n, void *stream, struct pp_error *err)
+{
+    const int32_t *members = n->collective->members;
+
+    for (int member = 0; member < n->collective->row_count; member++)
+        if (member != n->own)
+            PP_TRY(run->calls->await(run->ipc, n->flag + 1 + member, n->uses, stream, err));
+    n->all.rule->run(k, stream, &n->all);
+    for (int member = 0; member < n->collective->row_count; member++)
+        if (member != n->own)
+            PP_TRY(run->calls->tell(run->ipc, members[member], n->flag, n->uses, stream, err));
+    return PP_OK;
+}
+
+static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct ipc_sum *n = argument;
+    const struct pp_ipc_run *run = n->m->ipc;
+    struct pp_error err = {0};
+
+    n->uses++;
+    pp_device_fail_if(n->m,
+                      n->owner == n->m->options.meeting.index ? own_sum(k, run, n, stream, &err)
+                                                              : take_part(run, n, stream, &err),
+                      &err);
+}
+
+static void ipc_summed(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    pp_device_issue_sum(w, i, run_sum, &m->ipc->sums[m->p->arg[i]]);
+}
+
+static const struct pp_remote remote = {
+    .begin = pp_tcp_begin,
+    .posted = ipc_posted,
+    .summed = ipc_summed,
+    .arrived = pp_tcp_arrived,
+    .released = pp_tcp_released,
+    .failed = ipc_failed,
+    .fetch = pp_tcp_fetch,
+    .align = pp_tcp_align,
+    .drop = pp_tcp_drop,
+    .is_member = pp_tcp_is_member,
+    .serve = pp_tcp_serve,
+};
+
+const struct pp_transport pp_transport_ipc = {
+    .name = "ipc",
+    .summary = "processes of one host with GPUs, on memory of these that they map",
+    .worker = "process",
+    .workers = "processes",
+    .means = "by CUDA IPC",
+    .remote = &remote,
+    .is_apart = true,
+    .is_mapped = true,
+    .start = pp_tcp_start,
+    .met = ipc_met,
+    .leave = ipc_leave,
+    .check = pp_tcp_check,
+    .kill = pp_tcp_kill,
+    .stop = ipc_stop,
+};

@@ -1,0 +1,55 @@
+/* exec/transport/ipc.h — what a process knows of its part in messages and sums over memory that
+ * processes map: private to exec/transport_ipc*.c. */
+#ifndef PP_EXEC_TRANSPORT_IPC_H
+#define PP_EXEC_TRANSPORT_IPC_H
+
+#include "exec/backend/ipc.h"
+#include "exec/tcp/tcp.h"
+
+/* Flags of a line, a channel of a replica: what is there, for the receiver; what is taken, for the
+ * sender. Each lies with whoever waits for it. */
+enum { IPC_THERE, IPC_TAKEN, IPC_LINE_FLAGS };
+
+struct ipc_line {
+    int peer;      /* the other process */
+    int flag;      /* the first of its flags, in every process */
+    uint32_t uses; /* messages that have been issued here */
+    bool is_send;  /* else this process receives */
+    bool is_here;  /* it does either */
+};
+struct ipc_message {
+    struct pp_machine *m;
+    const struct pp_machine_message *message;
+    struct ipc_line *line;
+    const void *from; /* of a receiver: what the sender has, as seen here */
+};
+/* Whoever has the first copy adds all of them up. The flags: one for each member, that it has come,
+ * with the owner; `flag` itself, that the sum is there, with the others. */
+struct ipc_sum {
+    struct pp_machine *m;
+    const struct pp_machine_collective *collective;
+    struct pp_sum all; /* of the owner: all copies, as seen here */
+    int owner;         /* process */
+    int own;           /* this process among the members; -1: none of them */
+    int flag;
+    uint32_t uses;
+};
+
+struct pp_ipc_run {
+    const struct pp_ipc_calls *calls;
+    struct pp_ipc *ipc; /* NULL: nothing is shown */
+    bool has_left;
+    struct ipc_line *lines;       /* [channel of a replica] */
+    struct ipc_message *messages; /* [message * replicas + replica], of this process */
+    struct ipc_sum *sums;         /* [collective] */
+    int flag_count;
+    bool *is_peer; /* [process] something goes to it, or comes from it */
+    void **blocks; /* [process] as seen here; NULL: not mapped */
+};
+
+/* Lines, messages and sums, and who is a peer. */
+void pp_ipc_plan(struct pp_machine *m, struct pp_ipc_run *run);
+/* Where peers' memory is seen here, once it is mapped. */
+void pp_ipc_bind(struct pp_machine *m, struct pp_ipc_run *run);
+
+#endif

@@ -1,0 +1,161 @@
+/* Processes with a GPU each, or several that share one: they meet and are conducted as over tcp,
+ * but messages and sums are operations of NCCL, which every process gives to its own device where
+ * its list posts them. So nothing is told of a message: the device waits for the other side, and
+ * both lists come in one order by the checks of the program.
+ *
+ * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
+ * collectives of the same processes have one group (transport_nccl_sums.c). */
+#include "exec/transport/nccl.h"
+#include "exec/transport/device.h"
+
+#include <string.h>
+
+enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
+
+/* ---- beginning and end ----------------------------------------------------------------------*/
+
+static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, struct pp_error *err)
+{
+    struct pp_machine *m = closure;
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const size_t bytes = sizeof(*ids) * (size_t)count;
+    char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)m->tcp->nodes + 1);
+
+    PP_TRY(pp_tcp_gather(m->tcp, ids, bytes, all, err));
+    for (int i = 0; i < count; i++)
+        memcpy(&ids[i], all + bytes * (size_t)ids[i].owner + sizeof(*ids) * (size_t)i,
+               sizeof(*ids));
+    return PP_OK;
+}
+
+/* Where all processes are. */
+static enum pp_status find_places(struct pp_machine *m, const struct pp_nccl_place **places,
+                                  struct pp_error *err)
+{
+    struct pp_nccl_place own, *all = PP_ARRAY(m->arena, struct pp_nccl_place, m->tcp->nodes);
+
+    PP_TRY(m->options.nccl->place(m->device, &own, err));
+    *places = all;
+    return pp_tcp_gather(m->tcp, &own, sizeof own, (char *)all, err);
+}
+
+static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_nccl_run *run = m->nccl = PP_NEW(m->arena, struct pp_nccl_run);
+    const double timeout_s = m->options.timeout_s;
+
+    run->calls = m->options.nccl;
+    pp_device_join_sums(m);
+    run->plan = (struct pp_nccl_plan){.process = m->options.meeting.index,
+                                      .processes = m->worker_count,
+                                      .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
+                                      .spread = spread,
+                                      .closure = m};
+    pp_nccl_plan_lines(m, run);
+    const struct pp_nccl_place *places;
+    struct pp_nccl *nccl;
+    PP_TRY(find_places(m, &places, err));
+    PP_TRY(pp_machine_warm_up(m, err));
+    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, places, &nccl, err));
+    run->nccl = nccl;
+    return PP_OK;
+}
+
+/* The processes part when all have been told that there is no more. */
+static void nccl_stop(struct pp_machine *m)
+{
+    struct pp_error ignored;
+
+    pp_tcp_stop(m);
+    if (m->nccl && m->nccl->nccl &&
+        (m->has_failed || m->nccl->calls->close(m->nccl->nccl, &ignored) != PP_OK))
+        m->nccl->calls->give_up(m->nccl->nccl);
+}
+
+/* Whoever is gone is named by its connection, a moment after NCCL has seen something. */
+static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_nccl_run *run = m->nccl;
+
+    PP_TRY(pp_tcp_check(m, err));
+    if (!run || !run->nccl || m->has_failed || run->calls->look(run->nccl, err) == PP_OK ||
+        ++run->failed_looks < FAILED_LOOKS)
+        return PP_OK;
+    return pp_error_prefix(err, "step %d: ", m->step + 1);
+}
+
+/* What is under way waits for others: end it. */
+static void nccl_failed(struct pp_machine *m)
+{
+    pp_tcp_failed(m);
+    if (m->nccl && m->nccl->nccl)
+        m->nccl->calls->give_up(m->nccl->nccl);
+}
+
+/* ---- messages -------------------------------------------------------------------------------*/
+
+static void run_message(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct nccl_message *n = argument;
+    const struct pp_machine_message *message = n->message;
+    const struct pp_nccl_run *run = n->m->nccl;
+    struct pp_error err = {0};
+
+    (void)k;
+    pp_device_fail_if(n->m,
+                      n->is_send
+                          ? run->calls->send(run->nccl, message->channel, message->send.buffer,
+                                             message->bytes, stream, &err)
+                          : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
+                                             message->bytes, stream, &err),
+                      &err);
+}
+
+static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *header)
+{
+    struct pp_machine *m = w->machine;
+    const size_t at = (size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica;
+    const struct pp_machine_message *message = &m->messages[at];
+
+    (void)header;
+    pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
+                    &m->nccl->messages[at], message->done);
+}
+
+/* ---- sums -----------------------------------------------------------------------------------*/
+
+static void nccl_summed(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    pp_device_issue_sum(w, i, pp_nccl_sum_run, &m->nccl->sums[m->p->arg[i]]);
+}
+
+static const struct pp_remote remote = {
+    .begin = pp_tcp_begin,
+    .posted = nccl_posted,
+    .summed = nccl_summed,
+    .arrived = pp_tcp_arrived,
+    .released = pp_tcp_released,
+    .failed = nccl_failed,
+    .fetch = pp_tcp_fetch,
+    .align = pp_tcp_align,
+    .drop = pp_tcp_drop,
+    .is_member = pp_tcp_is_member,
+    .serve = pp_tcp_serve,
+};
+
+const struct pp_transport pp_transport_nccl = {
+    .name = "nccl",
+    .summary = "processes with a GPU each, or that share one, by NCCL",
+    .worker = "process",
+    .workers = "processes",
+    .means = "by NCCL",
+    .remote = &remote,
+    .is_apart = true,
+    .start = pp_tcp_start,
+    .met = nccl_met,
+    .check = nccl_check,
+    .kill = pp_tcp_kill,
+    .stop = nccl_stop,
+};

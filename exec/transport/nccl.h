@@ -1,0 +1,47 @@
+/* exec/transport/nccl.h — what a process knows of its part in messages and sums by NCCL: private to
+ * exec/transport_nccl*.c. */
+#ifndef PP_EXEC_TRANSPORT_NCCL_H
+#define PP_EXEC_TRANSPORT_NCCL_H
+
+#include "exec/nccl/calls.h"
+#include "exec/tcp/tcp.h"
+
+/* What an operation needs to know when it is issued. */
+struct nccl_message {
+    struct pp_machine *m;
+    const struct pp_machine_message *message;
+    bool is_send;
+};
+/* Of a collective, as operations of its group on the first copy of this process. */
+struct nccl_pieces {
+    struct pp_nccl_piece *at;
+    int count, capacity;
+};
+struct nccl_sum {
+    struct pp_machine *m;
+    struct pp_sum here;        /* the copies of this process */
+    int group;                 /* -1: there are no others */
+    int kind;                  /* of the collective */
+    int processes;             /* of the group */
+    struct nccl_pieces summed; /* AR: for all; RS: each for whoever updates it */
+    struct nccl_pieces given;  /* RS: of these, what others need as well; AG: what has changed */
+};
+
+struct pp_nccl_run {
+    const struct pp_nccl_calls *calls;
+    struct pp_nccl_plan plan;
+    struct pp_nccl *nccl;          /* NULL: not open */
+    struct nccl_message *messages; /* [message * replicas + replica], of this process */
+    struct nccl_sum *sums;         /* [collective], likewise */
+    int failed_looks;
+};
+
+/* Channels and groups of the plan, messages and sums. */
+void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run);
+
+/* transport_nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
+ * as work on a stream. */
+struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
+void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+
+#endif

@@ -1,0 +1,278 @@
+/* Collectives between processes. The copies of a process are added up in its first one, which alone
+ * is known to NCCL; what comes there goes on to the others.
+ *
+ *   AR   AllReduce
+ *   RS   a Reduce of each share, for whoever updates it; then a Broadcast of what is needed of it
+ *        elsewhere: where blocks of the norm begin, and of a tied matrix
+ *   AG   a Broadcast of each share
+ *
+ * Shares have sizes of their own, which ReduceScatter and AllGather do not know. All processes plan
+ * the same operations in the same order. */
+#include "exec/transport/device.h"
+#include "exec/transport/nccl.h"
+
+/* ---- what there is to do ---------------------------------------------------------------------*/
+
+static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum *all)
+{
+    struct pp_sum here = *all;
+
+    here.copies = 0;
+    here.at = PP_ARRAY(m->arena, char *, all->copies);
+    here.share = PP_ARRAY(m->arena, struct pp_range, all->copies);
+    here.norm = PP_ARRAY(m->arena, struct pp_range, all->copies);
+    for (int c = 0; c < all->copies; c++) {
+        if (pp_is_elsewhere(m, &m->workers[all->owner[c]]))
+            continue;
+        here.at[here.copies] = all->at[c];
+        if (all->share) {
+            here.share[here.copies] = all->share[c];
+            here.norm[here.copies] = all->norm[c];
+        }
+        here.copies++;
+    }
+    return here;
+}
+
+struct planner {
+    struct pp_machine *m;
+    const struct pp_machine_collective *c;
+    struct nccl_sum *to;
+};
+
+static int member_of(const struct planner *p, int copy)
+{
+    int member = 0;
+
+    while (p->c->members[member] != p->c->sum.owner[copy])
+        member++;
+    return member;
+}
+
+static bool is_empty(struct pp_range range)
+{
+    return range.from >= range.until;
+}
+
+/* unit: bytes of what is counted. */
+static void add_piece(const struct planner *p, struct nccl_pieces *pieces, struct pp_range range,
+                      int root, size_t unit)
+{
+    const size_t element_bytes = p->to->here.element_bytes;
+
+    if (is_empty(range) || p->to->here.copies == 0)
+        return;
+    *PP_PUSH(p->m->arena, pieces->at, pieces->count, pieces->capacity) =
+        (struct pp_nccl_piece){.at = p->to->here.at[0] + (size_t)range.from * element_bytes,
+                               .count = (size_t)(range.until - range.from) * element_bytes / unit,
+                               .root = root};
+}
+
+static void plan_all(const struct planner *p)
+{
+    const struct pp_sum *sum = &p->c->sum;
+
+    for (int piece = 0; piece < sum->pieces; piece++)
+        add_piece(p, &p->to->summed, sum->piece[piece], 0, sum->element_bytes);
+}
+
+/* Each share, as far as it is within the collective. */
+static void plan_shares(const struct planner *p, struct nccl_pieces *pieces, size_t unit)
+{
+    const struct pp_sum *sum = &p->c->sum;
+
+    for (int piece = 0; piece < sum->pieces; piece++)
+        for (int c = 0; c < sum->copies; c++)
+            add_piece(p, pieces, pp_range_common(sum->piece[piece], sum->share[c]), member_of(p, c),
+                      unit);
+}
+
+/* Ranges that do not touch; one more, which may. */
+struct ranges {
+    struct pp_range *at;
+    int count, capacity;
+};
+
+static void join(const struct planner *p, struct ranges *all, struct pp_range range)
+{
+    int kept = 0;
+
+    if (is_empty(range))
+        return;
+    for (int i = 0; i < all->count; i++) {
+        const struct pp_range other = all->at[i];
+
+        if (other.until < range.from || other.from > range.until) {
+            all->at[kept++] = other;
+            continue;
+        }
+        range.from = other.from < range.from ? other.from : range.from;
+        range.until = other.until > range.until ? other.until : range.until;
+    }
+    all->count = kept;
+    *PP_PUSH(p->m->arena, all->at, all->count, all->capacity) = range;
+}
+
+/* Of the share of `owner`, what copies of other processes need. */
+static void plan_needed(const struct planner *p, int owner)
+{
+    const struct pp_sum *sum = &p->c->sum;
+    struct pp_range needed[PP_SUM_RANGES];
+    struct ranges all = {0};
+
+    for (int c = 0; c < sum->copies; c++) {
+        const int count = sum->owner[c] == sum->owner[owner] ? 0 : sum->rule->got(sum, c, needed);
+        for (int i = 0; i < count; i++)
+            join(p, &all, pp_range_common(needed[i], sum->share[owner]));
+    }
+    for (int i = 0; i < all.count; i++)
+        add_piece(p, &p->to->given, all.at[i], member_of(p, owner), 1);
+}
+
+static void plan_scatter(const struct planner *p)
+{
+    plan_shares(p, &p->to->summed, p->c->sum.element_bytes);
+    for (int owner = 0; owner < p->c->sum.copies; owner++)
+        plan_needed(p, owner);
+}
+
+static void plan_gather(const struct planner *p)
+{
+    plan_shares(p, &p->to->given, 1);
+}
+
+/* ---- as work ---------------------------------------------------------------------------------*/
+
+static void copy_between(const struct pp_kernels *k, void *stream, const struct pp_sum *here,
+                         int from, int to, struct pp_range range)
+{
+    const size_t at = (size_t)range.from * here->element_bytes;
+
+    if (!is_empty(range) && from != to)
+        k->copy(stream, (size_t)(range.until - range.from) * here->element_bytes,
+                here->at[from] + at, here->at[to] + at);
+}
+
+/* Gradients of this process into its first copy. */
+static void merge_here(const struct pp_kernels *k, void *stream, const struct pp_sum *here)
+{
+    for (int piece = 0; piece < here->pieces; piece++)
+        for (int c = 1; c < here->copies; c++)
+            pp_sum_add(k, stream, here, c, 0, here->piece[piece]);
+}
+
+/* NCCL's sums wrap, and say nothing: whatever might is refused before. */
+static void check_fits(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
+{
+    const struct pp_sum *here = &n->here;
+
+    for (int piece = 0; piece < here->pieces && here->is_exact; piece++)
+        k->fixed_fits(stream, here->piece[piece].until - here->piece[piece].from,
+                      (const int64_t *)(const void *)here->at[0] + here->piece[piece].from,
+                      n->processes, here->status);
+}
+
+static void give(const struct nccl_sum *n, void *stream)
+{
+    const struct pp_nccl_run *run = n->m->nccl;
+    struct pp_error err = {0};
+
+    if (n->given.count > 0)
+        pp_device_fail_if(
+            n->m,
+            run->calls->broadcast(run->nccl, n->group, n->given.at, n->given.count, stream, &err),
+            &err);
+}
+
+/* What each copy is to have, from the first one. */
+static void spread_here(const struct pp_kernels *k, void *stream, const struct pp_sum *here)
+{
+    struct pp_range ranges[PP_SUM_RANGES];
+
+    for (int c = 1; c < here->copies; c++) {
+        const int count = here->rule->got(here, c, ranges);
+        for (int i = 0; i < count; i++)
+            copy_between(k, stream, here, 0, c, ranges[i]);
+    }
+}
+
+static enum pp_nccl_type type_of(const struct nccl_sum *n)
+{
+    return n->here.is_exact ? PP_NCCL_INT64 : PP_NCCL_FLOAT;
+}
+
+static void run_all(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
+{
+    const struct pp_nccl_run *run = n->m->nccl;
+    struct pp_error err = {0};
+
+    merge_here(k, stream, &n->here);
+    check_fits(k, stream, n);
+    for (int i = 0; i < n->summed.count; i++)
+        pp_device_fail_if(n->m,
+                          run->calls->sum(run->nccl, n->group, n->summed.at[i].at,
+                                          n->summed.at[i].count, type_of(n), stream, &err),
+                          &err);
+}
+
+static void run_scatter(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
+{
+    const struct pp_nccl_run *run = n->m->nccl;
+    struct pp_error err = {0};
+
+    merge_here(k, stream, &n->here);
+    check_fits(k, stream, n);
+    if (n->summed.count > 0)
+        pp_device_fail_if(n->m,
+                          run->calls->reduce(run->nccl, n->group, n->summed.at, n->summed.count,
+                                             type_of(n), stream, &err),
+                          &err);
+    give(n, stream);
+}
+
+static void run_gather(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
+{
+    const struct pp_sum *here = &n->here;
+
+    for (int c = 1; c < here->copies; c++)
+        for (int piece = 0; piece < here->pieces; piece++)
+            copy_between(k, stream, here, c, 0,
+                         pp_range_common(here->piece[piece], here->share[c]));
+    give(n, stream);
+}
+
+static const struct {
+    void (*plan)(const struct planner *p);
+    void (*run)(const struct pp_kernels *k, void *stream, const struct nccl_sum *n);
+} KINDS[PP_OP_KINDS] = {
+    [PP_AR] = {plan_all, run_all},
+    [PP_RS] = {plan_scatter, run_scatter},
+    [PP_AG] = {plan_gather, run_gather},
+};
+
+struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group)
+{
+    const struct pp_machine_collective *c = &m->collectives[collective];
+    struct nccl_sum sum = {.m = m,
+                           .here = copies_here(m, &c->sum),
+                           .group = group,
+                           .kind = m->p->collectives[collective].kind,
+                           .processes = c->row_count};
+    const struct planner planner = {m, c, &sum};
+
+    if (group >= 0)
+        KINDS[sum.kind].plan(&planner);
+    return sum;
+}
+
+void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct nccl_sum *n = argument;
+
+    if (n->group < 0) {
+        n->here.rule->run(k, stream, &n->here);
+        return;
+    }
+    KINDS[n->kind].run(k, stream, n);
+    spread_here(k, stream, &n->here);
+}

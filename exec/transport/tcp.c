@@ -1,0 +1,286 @@
+/* Processes that share nothing, on one host or many. The machine of every process knows all workers
+ * and runs its own; what the others do it is told. */
+#define _GNU_SOURCE /* see core/process/process.h */
+#include "exec/tcp/tcp.h"
+#include "exec/host/futex.h"
+#include "exec/rendezvous/url.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10 };
+
+static const char HERE[] = "127.0.0.1";
+
+static bool is_launched(const struct pp_machine *m)
+{
+    return m->options.meeting.count > 1;
+}
+
+/* ---- members --------------------------------------------------------------------------------*/
+
+/* What was only issued runs until its end; its times are known then. */
+static void end_work(struct pp_machine *m)
+{
+    struct pp_error err = {0};
+
+    if (m->backend->is_immediate || m->has_failed)
+        return;
+    if (m->backend->finish(m->device, &err) == PP_OK) {
+        pp_step_time_here(m);
+        return;
+    }
+    pp_error_prefix(&err, "step %d: ", m->step + 1);
+    pp_machine_fail(m, &err);
+}
+
+static void run_step(struct pp_tcp *t)
+{
+    struct pp_worker *w = &t->m->workers[t->node - t->first_owner];
+    struct pp_frame frame = {.kind = PP_FRAME_END, .worker = w->index};
+
+    pp_worker_run(w);
+    end_work(t->m);
+    char *copy = pp_tcp_pack_times(w, &frame.bytes);
+    pp_tcp_send_owned(t, 0, &frame, copy);
+}
+
+static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL, "process 0 at %s is gone: its connection was closed",
+                        t->names[0]);
+}
+
+enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_tcp *t = m->tcp;
+
+    while (!atomic_load(&t->is_quitting) && !atomic_load(&t->closed)) {
+        const unsigned seen = atomic_load(&t->changes);
+
+        if (atomic_exchange(&t->step_under_way, 0) != 0)
+            run_step(t);
+        else
+            pp_futex_wait(&t->changes, seen, LOOK_NS);
+    }
+    if (m->has_failed)
+        return pp_error_set(err, PP_EFAIL, "%s", m->error.message);
+    return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
+}
+
+void pp_tcp_drop(struct pp_machine *m)
+{
+    struct pp_tcp *t = m->tcp;
+
+    for (int node = 1; node < t->nodes; node++)
+        if (t->links[node].fd >= 0)
+            shutdown(t->links[node].fd, SHUT_RDWR);
+}
+
+bool pp_tcp_is_member(const struct pp_machine *m)
+{
+    return m->tcp->node > 0;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------*/
+
+struct pp_tcp *pp_tcp_create(struct pp_machine *m)
+{
+    struct pp_tcp *t = PP_NEW(m->arena, struct pp_tcp);
+    const struct pp_meeting *meeting = &m->options.meeting;
+
+    t->m = m;
+    t->first_owner = is_launched(m) ? 0 : 1;
+    t->nodes = m->worker_count + t->first_owner;
+    t->node = is_launched(m) ? meeting->index : 0;
+    t->token = meeting->token;
+    t->links = PP_ARRAY(m->arena, struct pp_tcp_link, t->nodes);
+    t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->nodes);
+    t->posted = PP_ARRAY(m->arena, int, m->worker_count);
+    t->parts = PP_ARRAY(m->arena, int, m->worker_count);
+    t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
+    t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
+    t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count *(size_t)m->replicas + 1);
+    t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->nodes);
+    t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->nodes);
+    t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);
+    for (int node = 0; node < t->nodes; node++)
+        t->links[node].fd = -1;
+    pthread_mutex_init(&t->mutex, NULL);
+    return t;
+}
+
+static enum pp_status meet(struct pp_tcp *t, const char *host, int port, int listener,
+                           struct pp_error *err)
+{
+    PP_TRY(pp_tcp_join(t, host, port, listener, err));
+    if (t->m->transport->met)
+        PP_TRY(t->m->transport->met(t->m, err));
+    PP_TRY(pp_tcp_start_thread(t, err));
+    t->is_running = true;
+    return t->node > 0 ? PP_OK : pp_tcp_align_clocks(t, err);
+}
+
+static void child_main(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_error err = {0};
+    struct pp_tcp *t = m->tcp;
+
+    close(t->listener);
+    t->node = pp_tcp_owner(t, w->index);
+    enum pp_status status = meet(t, HERE, t->port, -1, &err);
+    if (status == PP_OK)
+        status = pp_tcp_serve(m, &err);
+    if (t->is_running)
+        pp_tcp_stop_thread(t);
+    _exit(status);
+}
+
+/* Its connection ends a moment before the kernel tells of a process. */
+static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, struct pp_error *err)
+{
+    const struct pp_error first = *err;
+
+    for (int look = 0; look < GRACE_LOOKS; look++) {
+        if (pp_processes_check(t->m, err) != PP_OK)
+            return strcmp(err->message, first.message) == 0
+                       ? PP_EFAIL
+                       : pp_error_append(err, "\n  %s", first.message);
+        usleep(LOOK_NS / 1000 / GRACE_LOOKS);
+    }
+    return status;
+}
+
+static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
+{
+    if (getrandom(&t->token, sizeof(t->token), 0) != sizeof(t->token))
+        return pp_error_set(err, PP_EFAIL, "no random number for this run: %s", strerror(errno));
+    PP_TRY(pp_tcp_listen(HERE, 0, &t->listener, &t->port, err));
+    PP_TRY(pp_processes_start(t->m, child_main, err));
+    const enum pp_status status = meet(t, HERE, t->port, t->listener, err);
+
+    return status == PP_OK ? PP_OK : name_the_dead(t, status, err);
+}
+
+/* The door closes one of its own; another program of the run may meet there as well. */
+static int listener_of(const struct pp_meeting *meeting)
+{
+    return meeting->is_listening ? fcntl(meeting->listener, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
+{
+    const struct pp_meeting *meeting = &t->m->options.meeting;
+
+    if (meeting->count != t->m->worker_count)
+        return pp_error_set(err, PP_EINVAL,
+                            "the launcher has started %d processes (%s), the layout has %d ranks: "
+                            "leave out --np, or start as many",
+                            meeting->count, meeting->source, t->m->worker_count);
+    PP_TRY(meet(t, meeting->host, meeting->port, listener_of(meeting), err));
+    pp_rendezvous_done(meeting);
+    return t->node == 0 ? pp_threads_start(t->m, 1, err) : PP_OK;
+}
+
+enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
+{
+    m->tcp = pp_tcp_create(m);
+    return is_launched(m) ? launch_all(m->tcp, err) : fork_all(m->tcp, err);
+}
+
+/* A process that is gone is seen by the kernel first, by its connection next. */
+enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_tcp *t = m->tcp;
+    const int closed = atomic_load(&t->closed);
+
+    if (!is_launched(m))
+        PP_TRY(pp_processes_check(m, err));
+    if (!closed || ++t->looks < GRACE_LOOKS)
+        return PP_OK;
+    if (t->node > 0)
+        return gone(t, err);
+    pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
+    const struct pp_worker *dead = &m->workers[closed - 1 - t->first_owner];
+    pp_stall_place(dead, err);
+    pp_error_append(err, " is gone: the connection to its process at %s was closed",
+                    t->names[closed - 1]);
+    pp_stall_waiters(m, dead, err);
+    if (!is_launched(m))
+        pp_processes_kill(m);
+    return PP_EFAIL;
+}
+
+void pp_tcp_kill(struct pp_machine *m)
+{
+    if (!is_launched(m))
+        pp_processes_kill(m);
+}
+
+enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_frame leave = {.kind = PP_FRAME_LEAVE};
+    struct pp_tcp *t = m->tcp;
+
+    if (!t || !t->is_running || t->node != 0)
+        return PP_OK;
+    pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_EVERYBODY);
+    pp_tcp_tell_all(t, &leave, NULL);
+    return pp_tcp_await(t, t->nodes - 1, err);
+}
+
+void pp_tcp_stop(struct pp_machine *m)
+{
+    const struct pp_frame quit = {.kind = PP_FRAME_QUIT};
+    struct pp_tcp *t = m->tcp;
+
+    if (!t)
+        return;
+    if (t->is_running && t->node == 0)
+        pp_tcp_tell_all(t, &quit, NULL);
+    if (t->is_running)
+        pp_tcp_stop_thread(t);
+    else
+        for (int node = 0; node < t->nodes; node++)
+            if (t->links[node].fd >= 0)
+                close(t->links[node].fd);
+    if (is_launched(m))
+        pp_threads_join(m);
+    else if (!t->is_running)
+        pp_processes_kill(m);
+    else
+        pp_processes_reap(m);
+    pthread_mutex_destroy(&t->mutex);
+}
+
+static const struct pp_remote remote = {
+    .begin = pp_tcp_begin,
+    .posted = pp_tcp_posted,
+    .summed = pp_tcp_summed,
+    .arrived = pp_tcp_arrived,
+    .send = pp_tcp_send_message,
+    .released = pp_tcp_released,
+    .failed = pp_tcp_failed,
+    .fetch = pp_tcp_fetch,
+    .align = pp_tcp_align,
+    .drop = pp_tcp_drop,
+    .is_member = pp_tcp_is_member,
+    .serve = pp_tcp_serve,
+};
+
+const struct pp_transport pp_transport_tcp = {
+    .name = "tcp",
+    .summary = "processes on any hosts, over TCP",
+    .worker = "process",
+    .workers = "processes",
+    .remote = &remote,
+    .start = pp_tcp_start,
+    .check = pp_tcp_check,
+    .kill = pp_tcp_kill,
+    .stop = pp_tcp_stop,
+};

@@ -1,0 +1,69 @@
+/* kernels/cpu/fp32/fp32.h — the single precision kernels, compiled once for each instruction set
+ * level: PP_AT(name) is the name of this level's copy. Meaning and shapes are those of
+ * kernels/kernels.h.
+ */
+#ifndef PP_KERNELS_CPU_FP32_FP32_H
+#define PP_KERNELS_CPU_FP32_FP32_H
+
+#include "kernels/cpu/flat.h"
+
+/* PP_LEVEL, from meson.build: base, v3, v4. */
+#define PP_AT_PASTE(name, level)  pp_fp32_##name##_##level
+#define PP_AT_EXPAND(name, level) PP_AT_PASTE(name, level)
+#define PP_AT(name)               PP_AT_EXPAND(name, PP_LEVEL)
+
+extern const struct pp_kernels PP_AT(kernels);
+
+/* c [m][n] = a b, plus c when `add`: element (i, p) of a is a[i a_row + p a_column], rows of b and
+ * c are dense. Each element of c is one chain of multiply-adds over p in order (fused where the
+ * instruction set has it), whatever the shape. For matrices that fit into the first caches. */
+struct pp_small_gemm {
+    size_t m, n, k;
+    const float *a, *b;
+    float *c;
+    size_t a_row, a_column, ldb, ldc;
+    bool add;
+};
+void PP_AT(small_gemm)(const struct pp_small_gemm *g);
+
+/* fp32_gemm.c */
+void PP_AT(gemm)(void *stream, const struct pp_gemm *g);
+/* fp32_rows.c */
+void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *x);
+void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
+/* fp32_norm.c */
+void PP_AT(norm_forward)(void *stream, const struct pp_norm *n);
+void PP_AT(norm_backward)(void *stream, const struct pp_norm *n);
+void PP_AT(norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
+                         bool add);
+/* fp32_activation.c */
+void PP_AT(gelu_forward)(void *stream, int64_t count, const void *x, void *y);
+void PP_AT(gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
+void PP_AT(swiglu_forward)(void *stream, int rows, int width, const void *x, void *y);
+void PP_AT(swiglu_backward)(void *stream, int rows, int width, const void *x, const void *dy,
+                            void *dx);
+/* fp32_rotate.c */
+void PP_AT(rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
+                   int first, double theta, bool is_inverse, void *x);
+/* fp32_attention.c */
+size_t PP_AT(attention_scratch_bytes)(const struct pp_attention *a);
+void PP_AT(attention_forward)(void *stream, const struct pp_attention *a);
+void PP_AT(attention_backward)(void *stream, const struct pp_attention *a);
+/* fp32_tokens.c */
+void PP_AT(embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
+                          const int32_t *ids, const void *table, const void *positions, void *y);
+void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
+                           int vocab, const int32_t *ids, const void *dy, void *dtable,
+                           void *dpositions, bool add);
+void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
+                          int ld, const int32_t *targets, double scale, void *x, double *loss);
+/* fp32_update.c */
+void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
+extern const struct pp_flat_parts PP_AT(flat_parts);
+void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
+void PP_AT(squares)(void *stream, const struct pp_flat *flat, double *blocks);
+void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
+                      int *status);
+
+#endif

@@ -1,0 +1,37 @@
+/* The table of one instruction set level. */
+#include "kernels/cpu/fixed.h"
+#include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/levels.h"
+
+const struct pp_kernels PP_AT(kernels) = {
+    .name = "fp32",
+    .element_bytes = sizeof(float),
+    .gradient_bytes = sizeof(float),
+    .vocab_multiple = 1,
+    .about = pp_fp32_about,
+    .gemm = PP_AT(gemm),
+    .add_bias = PP_AT(add_bias),
+    .sum_rows = PP_AT(sum_rows),
+    .norm_forward = PP_AT(norm_forward),
+    .norm_backward = PP_AT(norm_backward),
+    .norm_weights = PP_AT(norm_weights),
+    .gelu_forward = PP_AT(gelu_forward),
+    .gelu_backward = PP_AT(gelu_backward),
+    .swiglu_forward = PP_AT(swiglu_forward),
+    .swiglu_backward = PP_AT(swiglu_backward),
+    .rotate = PP_AT(rotate),
+    .attention_scratch_bytes = PP_AT(attention_scratch_bytes),
+    .attention_forward = PP_AT(attention_forward),
+    .attention_backward = PP_AT(attention_backward),
+    .embed_forward = PP_AT(embed_forward),
+    .embed_backward = PP_AT(embed_backward),
+    .cross_entropy = PP_AT(cross_entropy),
+    .copy = pp_bytes_copy,
+    .zero = pp_bytes_zero,
+    .add = PP_AT(add),
+    .adamw = PP_AT(adamw),
+    .squares = PP_AT(squares),
+    .fixed_add = PP_AT(fixed_add),
+    .fixed_merge = pp_fixed_merge,
+    .fixed_fits = pp_fixed_fits,
+};

@@ -1,0 +1,145 @@
+/* kernels/cuda/attention/attention.cu — causal attention: which kernels a call gets, and the rows
+ * of scratch that all backwards begin with. */
+#include "kernels/cuda/attention/attention.cuh"
+#include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/device/vector.cuh"
+
+#include <assert.h>
+
+enum { LANES = 8, THREADS = 256 };
+
+struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
+{
+    const uint64_t group = (uint64_t)(a->heads / a->kv_heads);
+    struct pp_attention_shape s;
+
+    assert(a->head_dim <= PP_CUDA_HEAD_DIM && a->split < PP_ATTENTION_SPLITS);
+    assert(a->heads % a->kv_heads == 0);
+    s.tokens = a->tokens;
+    s.padded = pp_attention_tiles(a->tokens, PP_ATTENTION_PADDING) * PP_ATTENTION_PADDING;
+    s.heads = a->heads;
+    s.kv_heads = a->kv_heads;
+    s.head_dim = a->head_dim;
+    s.split = a->split;
+    s.inverse = (uint32_t)((((uint64_t)1 << 31) + group - 1) / group);
+    s.scale = (float)(1 / sqrt((double)a->head_dim));
+    return s;
+}
+
+struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a)
+{
+    struct pp_attention_splits splits = {};
+
+    for (int j = 0; j <= a->split; j++)
+        splits.of[j] = a->qkv[j];
+    return splits;
+}
+
+/* LANES lanes make a row, N elements each at a time; rows of a token lie side by side, so a warp
+ * reads one piece of memory. Grid: x rows of a batch, y batch. Read: out, dout
+ * [batch * tokens][heads * head_dim], lse. */
+template <typename T, int N>
+static __global__ void __launch_bounds__(THREADS)
+    attention_rows(struct pp_attention_shape s, float lse_scale, const T *out, const T *dout,
+                   const float *lse, pp_attention_row *rows)
+{
+    const unsigned at = (blockIdx.x * THREADS + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
+    const int token = (int)(at / s.heads), head = (int)(at % s.heads);
+    const size_t from = pp_attention_out(s, head, token);
+    const bool is_token = token < s.tokens;
+    float sum = 0;
+
+    for (int i = (int)lane * N; is_token && i < s.head_dim; i += LANES * N) {
+        const pp_floats<N> x = pp_load<N>(out + from + i), y = pp_load<N>(dout + from + i);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum += x.at[j] * y.at[j];
+    }
+    for (int i = LANES / 2; i > 0; i /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, i);
+    if (lane == 0)
+        rows[pp_attention_row_of(s, head, token)] = make_float2(
+            is_token ? lse[pp_attention_lse(s, head, token)] * lse_scale : INFINITY, sum);
+}
+
+template <typename T, int N>
+static void make_rows(cudaStream_t stream, const struct pp_attention *a, float lse_scale)
+{
+    enum { ROWS = THREADS / LANES };
+    static_assert(PP_ATTENTION_PADDING % ROWS == 0, "blocks are full");
+    const struct pp_attention_shape s = pp_attention_shape_of(a);
+    const dim3 grid((unsigned)(s.padded / ROWS * s.heads), (unsigned)a->batch);
+
+    PP_LAUNCH((attention_rows<T, N>), grid, THREADS, 0, stream, s, lse_scale, (const T *)a->out,
+              (const T *)a->dout, (const float *)a->lse, (pp_attention_row *)a->scratch);
+}
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+static bool is_flash(const struct pp_attention *a)
+{
+    bool is = a->head_dim % 8 == 0 && a->head_dim <= 128 && pp_are_aligned(a->out);
+
+    for (int j = 0; j <= a->split; j++)
+        is = is && pp_are_aligned(a->qkv[j]);
+    return is;
+}
+
+static bool is_flash_backward(const struct pp_attention *a)
+{
+    bool is = is_flash(a) && pp_are_aligned(a->dout, a->scratch);
+
+    for (int j = 0; j <= a->split; j++)
+        is = is && pp_are_aligned(a->dqkv[j]);
+    return is;
+}
+
+static cudaStream_t stream_of(void *stream)
+{
+    return ((struct pp_cuda_stream *)stream)->stream;
+}
+
+static size_t scratch_bytes(const struct pp_attention *a)
+{
+    return sizeof(pp_attention_row) * a->batch * a->heads * pp_attention_shape_of(a).padded;
+}
+
+size_t pp_cuda_attention_scratch_bytes_fp32(const struct pp_attention *a)
+{
+    return scratch_bytes(a);
+}
+
+size_t pp_cuda_attention_scratch_bytes_bf16(const struct pp_attention *a)
+{
+    return scratch_bytes(a);
+}
+
+void pp_cuda_attention_forward_fp32(void *stream, const struct pp_attention *a)
+{
+    pp_attention_simple_forward_fp32(stream_of(stream), a);
+}
+
+void pp_cuda_attention_forward_bf16(void *stream, const struct pp_attention *a)
+{
+    if (is_flash(a))
+        pp_attention_flash_forward(stream_of(stream), a);
+    else
+        pp_attention_simple_forward_bf16(stream_of(stream), a);
+}
+
+void pp_cuda_attention_backward_fp32(void *stream, const struct pp_attention *a)
+{
+    make_rows<float, 1>(stream_of(stream), a, 1);
+    pp_attention_simple_backward_fp32(stream_of(stream), a);
+}
+
+void pp_cuda_attention_backward_bf16(void *stream, const struct pp_attention *a)
+{
+    if (is_flash_backward(a)) {
+        make_rows<__nv_bfloat16, 8>(stream_of(stream), a, (float)M_LOG2E);
+        pp_attention_flash_backward(stream_of(stream), a);
+    } else {
+        make_rows<__nv_bfloat16, 1>(stream_of(stream), a, 1);
+        pp_attention_simple_backward_bf16(stream_of(stream), a);
+    }
+}

@@ -1,0 +1,127 @@
+/* kernels/cuda/attention/attention.cuh — what the kernels of attention share: the shape of a call
+ * as kernels get it, where heads lie, and who computes what. Tensors are those of struct
+ * pp_attention.
+ *
+ * The backward has no atomics: one kernel walks over the keys of each tile of queries (gradients of
+ * queries), another over the queries of each tile of keys (gradients of keys and values), for one
+ * split of keys after the other. Both make the scores again from lse. So the order of all additions
+ * is fixed by the shape. */
+#ifndef PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
+#define PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
+
+#include "kernels/cuda/device/element.cuh"
+#include "kernels/cuda/device/functions.h"
+
+#include <atomic>
+
+enum {
+    PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
+    PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
+    /* Shared memory that a block can have on every device: the least is that of compute capability
+     * 8.6, 8.9 and 12.0 (8.0: 163 KiB, 9.0: 227 KiB). */
+    PP_ATTENTION_SHARED_BYTES = 99 << 10,
+};
+
+struct pp_attention_shape {
+    int tokens, padded, heads, kv_heads, head_dim, split;
+    float scale;      /* 1 / sqrt(head_dim) */
+    uint32_t inverse; /* kv_heads / heads times 2^31, rounded up: a division less in kernels */
+};
+
+/* qkv of all splits up to this one. */
+struct pp_attention_splits {
+    const void *of[PP_ATTENTION_SPLITS];
+};
+
+/* What a backward keeps of a query in scratch, [batch][heads][padded]: x is lse (times log2(e) for
+ * flash kernels), infinite behind the last token, so that its probabilities are 0; y is
+ * dout . out, the sum of p dp over its keys (Dao et al. 2022). */
+typedef float2 pp_attention_row;
+
+/* A kernel's grid: x heads of the loop over heads, y batch, z tiles of tokens. */
+static inline __device__ int pp_attention_kv(struct pp_attention_shape s)
+{
+    return (int)((uint64_t)blockIdx.x * s.inverse >> 31);
+}
+
+/* Elements of a token in qkv. */
+static inline __host__ __device__ size_t pp_attention_stride(struct pp_attention_shape s)
+{
+    return (size_t)(s.heads + 2 * s.kv_heads) * (size_t)s.head_dim;
+}
+
+/* Offsets of what a token of the block's batch has for a head: in qkv its queries, keys, values; in
+ * out and dout; in lse; in rows. */
+static inline __device__ size_t pp_attention_query(struct pp_attention_shape s, int head, int token)
+{
+    return ((size_t)blockIdx.y * s.tokens + token) * pp_attention_stride(s) +
+           (size_t)head * s.head_dim;
+}
+
+static inline __device__ size_t pp_attention_key(struct pp_attention_shape s, int kv, int token)
+{
+    return pp_attention_query(s, s.heads + kv, token);
+}
+
+static inline __device__ size_t pp_attention_value(struct pp_attention_shape s, int kv, int token)
+{
+    return pp_attention_query(s, s.heads + s.kv_heads + kv, token);
+}
+
+static inline __device__ size_t pp_attention_out(struct pp_attention_shape s, int head, int token)
+{
+    return (((size_t)blockIdx.y * s.tokens + token) * s.heads + head) * s.head_dim;
+}
+
+static inline __device__ size_t pp_attention_lse(struct pp_attention_shape s, int head, int token)
+{
+    return ((size_t)blockIdx.y * s.heads + head) * s.tokens + token;
+}
+
+static inline __device__ size_t pp_attention_row_of(struct pp_attention_shape s, int head,
+                                                    int token)
+{
+    return ((size_t)blockIdx.y * s.heads + head) * s.padded + token;
+}
+
+static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)
+{
+    return (tokens + tile - 1) / tile;
+}
+
+/* More shared memory for a block of the kernel than 48 KiB, which has to be allowed once for each
+ * device: `done` is the kernel's own, a bit for each. */
+struct pp_attention_allowed {
+    std::atomic<uint64_t> devices;
+};
+static inline void pp_attention_allow(struct pp_attention_allowed *done, const void *kernel,
+                                      size_t shared_bytes)
+{
+    int device = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || shared_bytes <= 48 << 10)
+        return;
+    const uint64_t bit = device < 64 ? (uint64_t)1 << device : 0;
+    if (done->devices.load(std::memory_order_relaxed) & bit)
+        return;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)shared_bytes) == cudaSuccess)
+        done->devices.fetch_or(bit, std::memory_order_relaxed);
+}
+
+/* Both are host code of attention.cu. */
+struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a);
+struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a);
+
+/* Any head_dim up to PP_CUDA_HEAD_DIM. Backward: `rows` are made, with lse as it is. */
+void pp_attention_simple_forward_fp32(cudaStream_t stream, const struct pp_attention *a);
+void pp_attention_simple_forward_bf16(cudaStream_t stream, const struct pp_attention *a);
+void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a);
+void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_attention *a);
+
+/* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes; backward: `rows` with
+ * lse in log2. */
+void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
+void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);
+
+#endif

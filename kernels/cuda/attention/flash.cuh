@@ -1,0 +1,272 @@
+/* kernels/cuda/attention/flash.cuh — what the kernels of FlashAttention-2 (Dao 2023) are made of:
+ * tiles of bf16 in shared memory, and products of tiles on tensor cores.
+ *
+ * DIM is 64 or 128; heads of fewer elements, a multiple of 8, have zeros behind them.
+ *
+ * A tile [rows][DIM] lies at a multiple of the bytes of a row, and has its 16-byte chunk c of row r
+ * at chunk c ^ (r % 8), so that the eight rows that ldmatrix reads at once lie in different banks.
+ * So what a lane reads in a row is its first chunk's address with some bits turned over, and other
+ * rows that it reads, in steps of 8, are at constant distances: address arithmetic is one operation
+ * for many reads. A block has 4 warps; a warp has M * 16 rows
+ * of the tile that stays, and keeps its part of the results in registers:
+ *
+ *   x[m][n][i]   of lane l: row m * 16 + l / 4 + 8 * (i / 2), column n * 8 + l % 4 * 2 + i % 2
+ *
+ * which is the accumulator of pp_mma_bf16, and, two n at a time and rounded, its operand a. So
+ * probabilities never leave registers. */
+#ifndef PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
+#define PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
+
+#include "kernels/cuda/attention/attention.cuh"
+#include "kernels/cuda/attention/mma.cuh"
+
+namespace flash
+{
+
+typedef __nv_bfloat16 bf16;
+
+enum { LANES = 32, WARPS = 4, THREADS = WARPS * LANES };
+
+/* 2^x; 0 for results that are not normal. */
+static __device__ __forceinline__ float exp2_of(float x)
+{
+#ifdef PP_CUDA_EMULATED
+    const float y = exp2f(x);
+
+    return y < 0x1p-126f ? 0.0f : y;
+#else
+    float y;
+
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#endif
+}
+
+/* The thread in its block, read anew: what follows from it is made again where it is used, and
+ * holds no register from one tile to the next. */
+static __device__ __forceinline__ unsigned thread_anew()
+{
+#ifdef PP_CUDA_EMULATED
+    return threadIdx.x;
+#else
+    unsigned x;
+
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+    return x;
+#endif
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+template <int DIM>
+static __device__ __forceinline__ const bf16 *chunk_of(const bf16 *tile, unsigned row,
+                                                       unsigned chunk)
+{
+    return tile + row * DIM + ((chunk ^ (row & 7)) << 3);
+}
+
+/* tile [ROWS][DIM] = from [valid][stride], of whose rows the first `width` elements, zero beyond:
+ * enqueued, not waited for. All threads. */
+template <int DIM, int ROWS>
+static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t stride, int valid,
+                                            int width)
+{
+    enum { CHUNKS = DIM / 8, STEP = THREADS / CHUNKS };
+    const unsigned thread = thread_anew(), chunk = thread % CHUNKS, row = thread / CHUNKS;
+
+    if (chunk * 8 >= (unsigned)width)
+        valid = 0;
+    from += row * stride + chunk * 8;
+#pragma unroll
+    for (int i = 0; i < ROWS; i += STEP, from += STEP * stride)
+        pp_cp_async_16((void *)chunk_of<DIM>(tile, row + i, chunk), from, (int)row + i < valid);
+}
+
+/* ---- what a lane has of results ----------------------------------------------------------------
+ */
+
+/* visit(m, n, i) for x[m][n][i], by columns. */
+template <int M, int N, class V> static __device__ __forceinline__ void each_element(V visit)
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                visit(m, n, i);
+}
+
+/* visit(m, half, row) for the rows: elements 2 half and 2 half + 1 of all x[m][n]. */
+template <int M, class V> static __device__ __forceinline__ void each_row(V visit)
+{
+    const int row = (int)(thread_anew() % LANES / 4);
+
+#pragma unroll
+    for (int m = 0; m < M; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            visit(m, half, m * 16 + half * 8 + row);
+}
+
+/* Scores that is_hidden(row, column) become -infinity. */
+template <int M, int N, class V>
+static __device__ __forceinline__ void mask(float p[M][N][4], V is_hidden)
+{
+    const unsigned thread = thread_anew();
+    const int row = (int)(thread % LANES / 4), column = (int)(thread % 4 * 2);
+
+    each_element<M, N>([&](int m, int n, int i) {
+        if (is_hidden(m * 16 + i / 2 * 8 + row, n * 8 + i % 2 + column))
+            p[m][n][i] = -INFINITY;
+    });
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t pack(float low, float high)
+{
+    const __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
+
+    return *(const uint32_t *)&both;
+}
+
+/* The chunk of the row, and the same `chunks` further, a power of two that `chunk` is less than, or
+ * more of them. */
+template <int DIM>
+static __device__ __forceinline__ pp_shared_at address_of(const bf16 *tile, unsigned row,
+                                                          unsigned chunk)
+{
+    return pp_shared_address(chunk_of<DIM>(tile, row, chunk));
+}
+
+static __device__ __forceinline__ pp_shared_at turn(pp_shared_at address, int chunks)
+{
+    return address ^ (pp_shared_at)(chunks * 16);
+}
+
+/* x = rows of a . rows of b: M * 16 rows of tile a [][DIM], N * 8 rows of tile b [][DIM]. */
+template <int DIM, int M, int N>
+static __device__ __forceinline__ void dot(float x[M][N][4], const bf16 *a, const bf16 *b)
+{
+    enum { ROW_BYTES = 2 * DIM };
+    const unsigned lane = threadIdx.x % LANES;
+    const pp_shared_at at_a = address_of<DIM>(a, lane % 16, lane / 16);
+    const pp_shared_at at_b = address_of<DIM>(b, lane % 8 + lane / 16 * 8, lane / 8 % 2);
+
+#pragma unroll
+    for (int k = 0; k < DIM / 16; k++) {
+        uint32_t of_a[M][4], of_b[4];
+#pragma unroll
+        for (int m = 0; m < M; m++)
+            pp_ldmatrix_x4(of_a[m], turn(at_a, 2 * k) + m * 16 * ROW_BYTES);
+#pragma unroll
+        for (int n = 0; n < N; n += 2) {
+            pp_ldmatrix_x4(of_b, turn(at_b, 2 * k) + n * 8 * ROW_BYTES);
+#pragma unroll
+            for (int m = 0; m < M; m++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    if (k == 0)
+                        pp_mma_bf16_first(x[m][n + i], of_a[m], of_b + 2 * i);
+                    else
+                        pp_mma_bf16(x[m][n + i], of_a[m], of_b + 2 * i);
+        }
+    }
+}
+
+/* y += weights b: N * 8 columns of weights, as many rows of tile b [][DIM]. */
+template <int DIM, int M, int N>
+static __device__ __forceinline__ void mix(float y[M][DIM / 8][4], const float weights[M][N][4],
+                                           const bf16 *b)
+{
+    enum { ROW_BYTES = 2 * DIM };
+    const unsigned lane = threadIdx.x % LANES;
+    const pp_shared_at at_b = address_of<DIM>(b, lane % 16, lane / 16);
+    uint32_t of_a[N / 2][M][4];
+
+#pragma unroll
+    for (int k = 0; k < N / 2; k++)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const float *w = weights[m][2 * k + i / 2] + i % 2 * 2;
+                of_a[k][m][i] = pack(w[0], w[1]);
+            }
+#pragma unroll
+    for (int n = 0; n < DIM / 8; n += 2)
+#pragma unroll
+        for (int k = 0; k < N / 2; k++) {
+            uint32_t of_b[4];
+            pp_ldmatrix_x4_trans(of_b, turn(at_b, n) + k * 16 * ROW_BYTES);
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                pp_mma_bf16(y[m][n], of_a[k][m], of_b);
+                pp_mma_bf16(y[m][n + 1], of_a[k][m], of_b + 2);
+            }
+        }
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Two neighbours of a row of a tensor. */
+static __device__ __forceinline__ void store(bf16 *to, float low, float high)
+{
+    *(uint32_t *)to = pack(low, high);
+}
+
+static __device__ __forceinline__ void add(bf16 *to, float low, float high)
+{
+    const float2 old = __bfloat1622float2(*(const __nv_bfloat162 *)to);
+
+    store(to, old.x + low, old.y + high);
+}
+
+/* The lane's part of row m * 16 + lane / 4 + 8 half goes to `to` [width], times factor. */
+template <int DIM, bool is_added>
+static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8][4], int half,
+                                                 float factor, int width)
+{
+    bf16 *at = to + threadIdx.x % 4 * 2;
+
+#pragma unroll
+    for (int n = 0; n < DIM / 8; n++) {
+        const float low = x[n][2 * half] * factor, high = x[n][2 * half + 1] * factor;
+        if (n * 8 >= width)
+            break;
+        if (is_added)
+            add(at + n * 8, low, high);
+        else
+            store(at + n * 8, low, high);
+    }
+}
+
+/* ---- keys that go by ------------------------------------------------------------------------- */
+
+/* A tile of the keys that go by: which split, and where in it. */
+struct keys {
+    int split, first;
+};
+
+/* Tiles of all keys that the queries of the split before `end` see. */
+template <int KEYS>
+static __device__ __forceinline__ int key_tiles(struct pp_attention_shape s, int end)
+{
+    const unsigned of_split = ((unsigned)s.tokens + KEYS - 1) / KEYS;
+    const unsigned own = ((unsigned)end + KEYS - 1) / KEYS;
+
+    return (int)(s.split * of_split + (own < of_split ? own : of_split));
+}
+
+template <int KEYS>
+static __device__ __forceinline__ struct keys keys_after(struct pp_attention_shape s, struct keys k)
+{
+    const int first = k.first + KEYS;
+
+    return first < s.tokens ? keys{k.split, first} : keys{k.split + 1, 0};
+}
+
+} // namespace flash
+
+#endif

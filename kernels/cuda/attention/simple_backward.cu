@@ -1,0 +1,174 @@
+/* kernels/cuda/attention/simple_backward.cu — gradients of attention for any head_dim: the formulas
+ * of kernels/cpu/reference/attention.c, tile by tile. */
+#include "kernels/cuda/attention/simple.cuh"
+
+using namespace simple;
+
+/* Tiles of two tensors: those of the block's rows, those of the columns that go by. */
+struct tiles {
+    float *row_a, *row_b, *column_a, *column_b;
+    float *weights;              /* [ROWS_OF_WARP][COLUMNS] of the warp */
+    int width, pitch, row, lane; /* of tiles; first row of the warp */
+};
+
+static __device__ struct tiles tiles_of(float *shared, int head_dim)
+{
+    struct tiles t;
+
+    t.width = width_of(head_dim);
+    t.pitch = pitch_of(t.width);
+    t.row = (int)(threadIdx.x / LANES) * ROWS_OF_WARP;
+    t.lane = (int)(threadIdx.x % LANES);
+    t.row_a = shared;
+    t.row_b = t.row_a + ROWS * t.width;
+    t.column_a = t.row_b + ROWS * t.width;
+    t.column_b = t.column_a + COLUMNS * t.pitch;
+    t.weights = t.column_b + COLUMNS * t.pitch + t.row * COLUMNS;
+    return t;
+}
+
+static constexpr size_t shared_bytes(int head_dim)
+{
+    return sizeof(float) * (2 * ROWS * width_of(head_dim) +
+                            2 * COLUMNS * pitch_of(width_of(head_dim)) + ROWS * COLUMNS);
+}
+static_assert(shared_bytes(PP_CUDA_HEAD_DIM) <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
+
+/* a . a of row r and the lane's column, b . b likewise. */
+static __device__ void dot_both(const struct tiles *t, float s[ROWS_OF_WARP],
+                                float dp[ROWS_OF_WARP])
+{
+    dot(s, t->row_a + t->row * t->width, t->column_a + t->lane * t->pitch, t->width);
+    dot(dp, t->row_b + t->row * t->width, t->column_b + t->lane * t->pitch, t->width);
+}
+
+/* ROWS queries of one head: dqueries [tokens][stride] written. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, 2)
+    attention_simple_queries(struct pp_attention_shape s, struct pp_attention_splits qkv,
+                             const T *dout, const pp_attention_row *rows, T *dqkv)
+{
+    PP_SHARED(float, shared);
+    const struct tiles t = tiles_of(shared, s.head_dim);
+    const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
+    const int first = (int)(gridDim.z - 1 - blockIdx.z) * ROWS; /* most keys first */
+    const size_t stride = pp_attention_stride(s), wide = (size_t)s.heads * s.head_dim;
+    const size_t query = pp_attention_query(s, head, first);
+    float dqueries[ROWS_OF_WARP][PARTS] = {};
+    pp_attention_row row[ROWS_OF_WARP];
+
+    for (int r = 0; r < ROWS_OF_WARP; r++)
+        row[r] = rows[pp_attention_row_of(s, head, first + t.row + r)];
+    load(t.row_a, ROWS, t.width, (const T *)qkv.of[s.split] + query, stride, s.tokens - first,
+         s.head_dim);
+    load(t.row_b, ROWS, t.width, dout + pp_attention_out(s, head, first), wide, s.tokens - first,
+         s.head_dim);
+    for (int j = 0; j <= s.split; j++) {
+        const T *key = (const T *)qkv.of[j] + pp_attention_key(s, kv, 0);
+        const T *value = (const T *)qkv.of[j] + pp_attention_value(s, kv, 0);
+        const int seen = j < s.split ? s.tokens : least(s.tokens, first + ROWS);
+        for (int at = 0; at < seen; at += COLUMNS) {
+            float p[ROWS_OF_WARP], dp[ROWS_OF_WARP];
+            __syncthreads();
+            load(t.column_a, COLUMNS, t.pitch, key + at * stride, stride, s.tokens - at,
+                 s.head_dim);
+            load(t.column_b, COLUMNS, t.pitch, value + at * stride, stride, s.tokens - at,
+                 s.head_dim);
+            __syncthreads();
+            dot_both(&t, p, dp);
+#pragma unroll
+            for (int r = 0; r < ROWS_OF_WARP; r++) {
+                const int last = j < s.split ? s.tokens - 1 : first + t.row + r;
+                p[r] = at + t.lane <= last ? expf(p[r] * s.scale - row[r].x) : 0.0f;
+                dp[r] = p[r] * (dp[r] - row[r].y);
+            }
+            share(t.weights, dp);
+            mix(dqueries, t.weights, t.column_a, t.width);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS_OF_WARP; r++)
+        if (first + t.row + r < s.tokens)
+            store<false>(dqkv + query + (t.row + r) * stride, dqueries[r], s.scale, s.head_dim);
+}
+
+/* ROWS keys of one head of keys in split j, and the queries of all heads that read it: gradients of
+ * keys and values added to. qkv and dqkv: of split j; queries: qkv of the split. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, 2)
+    attention_simple_keys(struct pp_attention_shape s, int j, const T *qkv, const T *queries,
+                          const T *dout, const pp_attention_row *rows, T *dqkv)
+{
+    PP_SHARED(float, shared);
+    const struct tiles t = tiles_of(shared, s.head_dim);
+    const int kv = (int)blockIdx.x;
+    const int first = (int)blockIdx.z * ROWS, group = s.heads / s.kv_heads;
+    const int from = j < s.split ? 0 : first / COLUMNS * COLUMNS;
+    const size_t stride = pp_attention_stride(s), wide = (size_t)s.heads * s.head_dim;
+    const size_t key = pp_attention_key(s, kv, first);
+    const size_t value = pp_attention_value(s, kv, first);
+    float dkeys[ROWS_OF_WARP][PARTS] = {}, dvalues[ROWS_OF_WARP][PARTS] = {};
+
+    load(t.row_a, ROWS, t.width, qkv + key, stride, s.tokens - first, s.head_dim);
+    load(t.row_b, ROWS, t.width, qkv + value, stride, s.tokens - first, s.head_dim);
+    for (int head = kv * group; head < (kv + 1) * group; head++)
+        for (int at = from; at < s.tokens; at += COLUMNS) {
+            const T *query = queries + pp_attention_query(s, head, at);
+            const T *d = dout + pp_attention_out(s, head, at);
+            const pp_attention_row row = rows[pp_attention_row_of(s, head, at + t.lane)];
+            float p[ROWS_OF_WARP], dp[ROWS_OF_WARP];
+            __syncthreads();
+            load(t.column_a, COLUMNS, t.pitch, query, stride, s.tokens - at, s.head_dim);
+            load(t.column_b, COLUMNS, t.pitch, d, wide, s.tokens - at, s.head_dim);
+            __syncthreads();
+            dot_both(&t, p, dp);
+#pragma unroll
+            for (int r = 0; r < ROWS_OF_WARP; r++) {
+                const bool sees = j < s.split || first + t.row + r <= at + t.lane;
+                p[r] = sees ? expf(p[r] * s.scale - row.x) : 0.0f;
+                dp[r] = p[r] * (dp[r] - row.y);
+            }
+            share(t.weights, p);
+            mix(dvalues, t.weights, t.column_b, t.width);
+            share(t.weights, dp);
+            mix(dkeys, t.weights, t.column_a, t.width);
+        }
+#pragma unroll
+    for (int r = 0; r < ROWS_OF_WARP; r++)
+        if (first + t.row + r < s.tokens) {
+            store<true>(dqkv + key + (t.row + r) * stride, dkeys[r], s.scale, s.head_dim);
+            store<true>(dqkv + value + (t.row + r) * stride, dvalues[r], 1, s.head_dim);
+        }
+}
+
+template <typename T> static void backward(cudaStream_t stream, const struct pp_attention *a)
+{
+    const struct pp_attention_shape s = pp_attention_shape_of(a);
+    const int tiles = pp_attention_tiles(a->tokens, ROWS);
+    const dim3 of_queries(a->heads, a->batch, tiles), of_keys(a->kv_heads, a->batch, tiles);
+    const size_t shared = shared_bytes(a->head_dim);
+    const pp_attention_row *rows = (const pp_attention_row *)a->scratch;
+
+    static struct pp_attention_allowed of_queries_allowed;
+    pp_attention_allow(&of_queries_allowed, (const void *)attention_simple_queries<T>,
+                       shared_bytes(PP_CUDA_HEAD_DIM));
+    static struct pp_attention_allowed of_keys_allowed;
+    pp_attention_allow(&of_keys_allowed, (const void *)attention_simple_keys<T>,
+                       shared_bytes(PP_CUDA_HEAD_DIM));
+    PP_LAUNCH(attention_simple_queries<T>, of_queries, THREADS, shared, stream, s,
+              pp_attention_splits_of(a), (const T *)a->dout, rows, (T *)a->dqkv[a->split]);
+    for (int j = 0; j <= a->split; j++)
+        PP_LAUNCH(attention_simple_keys<T>, of_keys, THREADS, shared, stream, s, j,
+                  (const T *)a->qkv[j], (const T *)a->qkv[a->split], (const T *)a->dout, rows,
+                  (T *)a->dqkv[j]);
+}
+
+void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a)
+{
+    backward<float>(stream, a);
+}
+
+void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_attention *a)
+{
+    backward<__nv_bfloat16>(stream, a);
+}

@@ -1,0 +1,34 @@
+/* kernels/cuda/device/device.cuh — what every kernel file includes: CUDA, or the emulation of it in
+ * tests/cuda/ where PP_CUDA_EMULATED is defined, which defines the same.
+ *
+ *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)   a template in parentheses
+ *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes
+ *   pp_multiprocessor()  the number of the one that the thread runs on */
+#ifndef PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
+#define PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
+
+#ifdef PP_CUDA_EMULATED
+#include "tests/cuda/emulate.h"
+#else
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#define PP_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                  \
+    kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
+#define PP_SHARED(T, name)                                                                         \
+    extern __shared__ __align__(256) uint4 pp_shared_memory[];                                     \
+    T *const name = reinterpret_cast<T *>(pp_shared_memory)
+
+static __device__ __forceinline__ unsigned pp_multiprocessor()
+{
+    unsigned number;
+
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+#endif
+
+#include <math.h>
+#include <stdint.h>
+
+#endif

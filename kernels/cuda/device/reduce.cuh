@@ -1,0 +1,49 @@
+/* kernels/cuda/device/reduce.cuh — sums and maxima over the threads of a warp or of a row of
+ * threads. All additions are in a fixed order, and all threads get the same bits. */
+#ifndef PP_KERNELS_CUDA_DEVICE_REDUCE_CUH
+#define PP_KERNELS_CUDA_DEVICE_REDUCE_CUH
+
+#include "kernels/cuda/device/device.cuh"
+
+template <class V> __device__ __forceinline__ V pp_warp_sum(V x)
+{
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(0xffffffffu, x, distance);
+    return x;
+}
+
+static __device__ __forceinline__ float pp_warp_max(float x)
+{
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, distance));
+    return x;
+}
+
+/* Sums of COUNT numbers over the threads that share threadIdx.y: blockDim.x of them, a multiple of
+ * 32. `shared` has COUNT numbers for each warp of the block. All threads of the block call it. */
+template <int COUNT, class V> __device__ __forceinline__ void pp_row_sums(V (&x)[COUNT], V *shared)
+{
+    const unsigned warps = blockDim.x / 32, first = threadIdx.y * warps;
+
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        x[k] = pp_warp_sum(x[k]);
+    if (warps == 1)
+        return;
+    __syncthreads(); /* what was there before has been read */
+    if (threadIdx.x % 32 == 0)
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            shared[(first + threadIdx.x / 32) * COUNT + k] = x[k];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        x[k] = 0;
+        for (unsigned w = first; w < first + warps; w++)
+            x[k] += shared[w * COUNT + k];
+    }
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* kernels/cuda/device/stream.h — what the functions of CUDA's kernel tables get as `void *stream`.
+ */
+#ifndef PP_KERNELS_CUDA_DEVICE_STREAM_H
+#define PP_KERNELS_CUDA_DEVICE_STREAM_H
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+/* Opaque: multiplications by shape, with the algorithm chosen for each. */
+struct pp_cuda_plans;
+
+/* `stream` and all else belong to whoever made this. Work that is enqueued may use the workspace
+ * until it has run, so two of these must not share one; nor may they share plans. */
+struct pp_cuda_stream {
+    cudaStream_t stream;
+    cublasLtHandle_t blas;
+    void *workspace; /* on the device, aligned to 256 bytes */
+    size_t workspace_bytes;
+    int sm_count; /* multiprocessors that this stream may use */
+    struct pp_cuda_plans *plans;
+};
+
+#endif

@@ -1,0 +1,62 @@
+/* kernels/cuda/device/vector.cuh — several neighbouring elements at once. Kernels compute in float;
+ * memory holds T = float or bf16. */
+#ifndef PP_KERNELS_CUDA_DEVICE_VECTOR_CUH
+#define PP_KERNELS_CUDA_DEVICE_VECTOR_CUH
+
+#include "kernels/cuda/device/element.cuh"
+
+#include <stdint.h>
+
+typedef __nv_bfloat16 pp_bf16;
+
+/* N elements in memory, fetched and written 16 bytes at a time where they fill these. */
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) pp_packed {
+    T at[N];
+};
+
+template <int N> struct pp_floats {
+    float at[N];
+};
+
+/* Elements of T in 16 bytes. */
+template <class T> constexpr int PP_WIDE = 16 / (int)sizeof(T);
+
+template <int N, class T> __device__ __forceinline__ pp_packed<T, N> pp_fetch(const T *from)
+{
+    return *(const pp_packed<T, N> *)from;
+}
+
+template <int N, class T>
+__device__ __forceinline__ pp_floats<N> pp_unpack(const pp_packed<T, N> &packed)
+{
+    pp_floats<N> x;
+
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        x.at[j] = pp_widen(packed.at[j]);
+    return x;
+}
+
+/* `from` and `to` are aligned to N elements, or to 16 bytes where these are less. */
+template <int N, class T> __device__ __forceinline__ pp_floats<N> pp_load(const T *from)
+{
+    return pp_unpack<N, T>(pp_fetch<N, T>(from));
+}
+
+template <int N, class T> __device__ __forceinline__ void pp_save(T *to, const pp_floats<N> &x)
+{
+    pp_packed<T, N> packed;
+
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        pp_store(&packed.at[j], x.at[j]);
+    *(pp_packed<T, N> *)to = packed;
+}
+
+/* For launchers: whether all of these may be accessed 16 bytes at a time. NULL may. */
+template <class... Pointers> static inline bool pp_are_aligned(Pointers... pointers)
+{
+    return ((uintptr_t(0) | ... | (uintptr_t)pointers) & 15) == 0;
+}
+
+#endif

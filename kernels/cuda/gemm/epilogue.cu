@@ -1,0 +1,122 @@
+/* Multiplications that cuBLASLt does not do, and epilogues that it does not. T is the type of a, b,
+ * bias, activated and gelu_of; C that of c and base, float for gradients. Sums are float. */
+#include "kernels/cuda/device/map.cuh"
+#include "kernels/cuda/gemm/gemm.h"
+
+enum { TILE = 16 };
+
+/* What stands behind base + op(a) op(b), and the stores, of N neighbours. */
+template <int N, typename T, typename C>
+static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, size_t row,
+                                                       size_t column, pp_floats<N> x)
+{
+    const size_t at = row * (size_t)g.ldc + column;
+    C *const c = (C *)g.c + at;
+
+    if (g.bias) {
+        const pp_floats<N> bias = pp_load<N>((const T *)g.bias + column);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            x.at[j] += bias.at[j];
+    }
+    if (g.gelu_of) { /* which may be c */
+        const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            x.at[j] *= pp_gelu_slope(of.at[j]);
+    }
+    pp_save(c, x);
+    if (g.activated) {
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            C rounded;
+            pp_store(&rounded, x.at[j]);
+            x.at[j] = pp_gelu(pp_widen(rounded));
+        }
+        pp_save((T *)g.activated + at, x);
+    }
+}
+
+/* A block makes a tile of c, from tiles of op(a) and op(b) in shared memory: those of op(a) as
+ * [row][k], those of op(b) as [k][column], zero beyond the edges. */
+template <typename T, typename C>
+static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_gemm g)
+{
+    __shared__ float a[TILE][TILE + 1], b[TILE][TILE + 1];
+    const int x = threadIdx.x % TILE, y = threadIdx.x / TILE;
+    const size_t row = (size_t)blockIdx.y * TILE + y, column = (size_t)blockIdx.x * TILE + x;
+    const bool is_inside = row < (size_t)g.m && column < (size_t)g.n;
+    const T *from_a = (const T *)g.a, *from_b = (const T *)g.b;
+    float sum = 0;
+
+    for (size_t start = 0; start < (size_t)g.k; start += TILE) {
+        const size_t at_a = start + x, at_b = start + y;
+        const size_t a_index = g.a_transposed ? at_a * g.lda + row : row * g.lda + at_a;
+        const size_t b_index = g.b_transposed ? column * g.ldb + at_b : at_b * g.ldb + column;
+
+        a[y][x] = row < (size_t)g.m && at_a < (size_t)g.k ? pp_widen(from_a[a_index]) : 0.0f;
+        b[y][x] = column < (size_t)g.n && at_b < (size_t)g.k ? pp_widen(from_b[b_index]) : 0.0f;
+        __syncthreads();
+        for (int i = 0; i < TILE; i++)
+            sum = fmaf(a[y][i], b[i][x], sum);
+        __syncthreads();
+    }
+    if (!is_inside)
+        return;
+    if (g.base)
+        sum += pp_widen(((const C *)g.base)[row * (size_t)g.ldc + column]);
+    finish_elements<1, T, C>(g, row, column, {{sum}});
+}
+
+template <typename T, typename C> struct finish {
+    struct pp_gemm g;
+    const C *product;
+
+    template <int N> __device__ void run(int row, int column) const
+    {
+        const size_t at = (size_t)row * (size_t)g.ldc + (size_t)column;
+
+        finish_elements<N, T, C>(g, (size_t)row, (size_t)column, pp_load<N>(product + at));
+    }
+};
+
+template <typename T, typename C>
+static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *)
+{
+    const dim3 grid((unsigned)((g->n + TILE - 1) / TILE), (unsigned)((g->m + TILE - 1) / TILE));
+
+    PP_LAUNCH((multiply<T, C>), grid, TILE * TILE, 0, s->stream, *g);
+}
+
+template <typename T, typename C>
+static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g,
+                          const void *product)
+{
+    const bool is_aligned = g->ldc % PP_WIDE<T> == 0 &&
+                            pp_are_aligned(product, g->c, g->bias, g->gelu_of, g->activated);
+
+    pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned,
+                            finish<T, C>{*g, (const C *)product});
+}
+
+/* By is_bf16 and is_gradient: gradients of float are as all float. */
+typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *product);
+
+void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
+{
+    static launch *const LAUNCHES[2][2] = {
+        {launch_multiply<float, float>, launch_multiply<float, float>},
+        {launch_multiply<pp_bf16, pp_bf16>, launch_multiply<pp_bf16, float>}};
+
+    LAUNCHES[is_bf16][g->is_gradient](stream, g, NULL);
+}
+
+void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
+                         const void *product)
+{
+    static launch *const LAUNCHES[2][2] = {
+        {launch_finish<float, float>, launch_finish<float, float>},
+        {launch_finish<pp_bf16, pp_bf16>, launch_finish<pp_bf16, float>}};
+
+    LAUNCHES[is_bf16][g->is_gradient](stream, g, product);
+}

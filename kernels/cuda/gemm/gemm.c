@@ -1,0 +1,127 @@
+/* Multiplications: by one call of cuBLASLt where it does all of them, else by its plain product and
+ * a kernel behind it, else by a kernel. fp32 is full precision, no TF32; sums of bf16 are float. */
+#include "kernels/cuda/gemm/gemm.h"
+#include "kernels/cuda/device/functions.h"
+#include "kernels/cuda/gemm/plans.h"
+
+enum { ALIGNMENT_BYTES = 16, AUX_LD = 8, MOST_TRIES = 8 };
+
+/* Where c holds what GELU read. */
+static bool is_in_place(const struct pp_gemm *g)
+{
+    return g->gelu_of && g->gelu_of == g->c;
+}
+
+/* What all pointers of g are multiples of; absent ones are multiples of anything. More than 16
+ * bytes tells cuBLASLt nothing that counts, and would make bits depend on where a tensor happens to
+ * lie. */
+static int alignment_bytes_of(const struct pp_gemm *g)
+{
+    const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
+                           (uintptr_t)g->base | (uintptr_t)g->bias | (uintptr_t)g->activated |
+                           (uintptr_t)g->gelu_of | (uintptr_t)(is_in_place(g) ? g->product : NULL);
+
+    return (int)(bits & -bits);
+}
+
+/* The epilogue that does all of g, or PLAIN where cuBLASLt has none for it. Its GELU is made of the
+ * device's tanh, which is right to 2^-11: enough for bf16, not for fp32. */
+static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, int alignment_bytes)
+{
+    const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
+
+    if (g->is_gradient || (g->base && (g->activated || g->gelu_of)))
+        return PP_CUDA_PLAIN;
+    if (g->gelu_of)
+        return may_have_aux && !g->bias && !g->activated ? PP_CUDA_GELU_SLOPE : PP_CUDA_PLAIN;
+    if (g->activated)
+        return may_have_aux && g->bias ? PP_CUDA_BIAS_GELU : PP_CUDA_PLAIN;
+    return g->bias ? PP_CUDA_BIAS : PP_CUDA_PLAIN;
+}
+
+static bool is_capturing(const struct pp_cuda_stream *stream)
+{
+    enum cudaStreamCaptureStatus status;
+
+    return cudaStreamIsCapturing(stream->stream, &status) != cudaSuccess ||
+           status != cudaStreamCaptureStatusNone;
+}
+
+/* Whether this call is to try it: not for ever, where the data never tells anything. */
+static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over *over)
+{
+    volatile int *const verdict = &over->verdict;
+
+    if (*verdict != PP_CUDA_UNTRIED || over->tries == MOST_TRIES || is_capturing(stream))
+        return false;
+    over->tries++;
+    *verdict = PP_CUDA_TRYING;
+    return true;
+}
+
+/* That cuBLASLt may write over what its epilogue reads is likely, as each element of the result is
+ * made from that element alone, but nowhere written down. So a form is tried when it is first used:
+ * made apart, then over it, and compared. Until it is known to be the same, and for ever where it
+ * is not, the result is made apart and moved; its bits are the same either way. */
+static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
+                          const struct pp_gemm *g)
+{
+    struct pp_cuda_over *const over = pp_cuda_plans_over(stream, form);
+    struct pp_gemm apart = *g;
+
+    if (over && *(volatile int *)&over->verdict == PP_CUDA_SAME)
+        return pp_cuda_plans_multiply(stream, form, g);
+    apart.c = g->product;
+    if (!pp_cuda_plans_multiply(stream, form, &apart))
+        return false;
+    if (over && begin_trial(stream, over)) {
+        pp_cuda_over_sample(stream, g, over);
+        if (pp_cuda_plans_multiply(stream, form, g))
+            pp_cuda_over_judge(stream, g, over);
+    }
+    pp_cuda_over_move(stream, g);
+    pp_cuda_plans_counts(stream->plans)->moved++;
+    return true;
+}
+
+static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
+{
+    struct pp_cuda_form form = {.m = g->m,
+                                .n = g->n,
+                                .k = g->k,
+                                .lda = g->lda,
+                                .ldb = g->ldb,
+                                .ldc = g->ldc,
+                                .a_transposed = g->a_transposed,
+                                .b_transposed = g->b_transposed,
+                                .is_bf16 = is_bf16,
+                                .is_gradient = g->is_gradient,
+                                .alignment_bytes = alignment_bytes_of(g)};
+    struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    const bool has_more = g->bias || g->activated || g->gelu_of;
+
+    form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
+    if (form.epilogue != PP_CUDA_PLAIN &&
+        (is_in_place(g) ? multiply_over : pp_cuda_plans_multiply)(stream, &form, g))
+        return;
+    struct pp_gemm plain = *g;
+    plain.c = is_in_place(g) ? g->product : g->c;
+    form.epilogue = PP_CUDA_PLAIN;
+    if (!pp_cuda_plans_multiply(stream, &form, &plain)) {
+        counts->own++;
+        pp_cuda_gemm_own(stream, is_bf16, g);
+    } else if (has_more) {
+        counts->finished++;
+        pp_cuda_gemm_finish(stream, is_bf16, g, plain.c);
+    }
+}
+
+void pp_cuda_gemm_fp32(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, false, g);
+}
+
+void pp_cuda_gemm_bf16(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, true, g);
+}

@@ -1,0 +1,257 @@
+/* Matrices of rows are matrices of columns, transposed: c' = op(b)' op(a)'. So to cuBLASLt, b comes
+ * first, m and n change places, and a bias of n elements is one of rows. */
+#include "kernels/cuda/gemm/plans.h"
+
+#include "kernels/cuda/gemm/gemm.h"
+
+#include <string.h>
+
+enum { BUCKETS = 256, PROPOSALS = 8, OVERS = 256 };
+
+struct plan {
+    struct pp_cuda_form form;
+    bool is_refused;
+    cublasLtMatmulDesc_t how;
+    cublasLtMatrixLayout_t first, second, out;
+    cublasLtMatmulAlgo_t algo;
+    struct pp_cuda_over *over; /* NULL: nobody has asked, or there is no memory for it */
+    struct plan *next;
+};
+
+struct pp_cuda_plans {
+    struct pp_arena *arena;
+    struct pp_cuda_plan_counts counts;
+    int sm_count;               /* of the whole device; 0 = unknown */
+    struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: there is no memory */
+    int over_count;
+    struct plan *buckets[BUCKETS];
+};
+
+struct pp_cuda_plans *pp_cuda_plans_create(void)
+{
+    struct pp_arena *arena = pp_arena_create();
+    struct pp_cuda_plans *plans = PP_NEW(arena, struct pp_cuda_plans);
+    int device;
+
+    plans->arena = arena;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&plans->sm_count, cudaDevAttrMultiProcessorCount, device) !=
+            cudaSuccess)
+        plans->sm_count = 0;
+    if (cudaHostAlloc((void **)&plans->overs, sizeof *plans->overs * OVERS, cudaHostAllocMapped) ==
+        cudaSuccess)
+        memset(plans->overs, 0, sizeof *plans->overs * OVERS);
+    else
+        plans->overs = NULL;
+    return plans;
+}
+
+static void forget(struct plan *p)
+{
+    if (p->how)
+        cublasLtMatmulDescDestroy(p->how);
+    if (p->first)
+        cublasLtMatrixLayoutDestroy(p->first);
+    if (p->second)
+        cublasLtMatrixLayoutDestroy(p->second);
+    if (p->out)
+        cublasLtMatrixLayoutDestroy(p->out);
+}
+
+void pp_cuda_plans_destroy(struct pp_cuda_plans *plans)
+{
+    if (!plans)
+        return;
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct plan *p = plans->buckets[i]; p; p = p->next)
+            forget(p);
+    cudaFreeHost(plans->overs);
+    pp_arena_destroy(plans->arena);
+}
+
+struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans)
+{
+    return &plans->counts;
+}
+
+/* ---- making a plan --------------------------------------------------------------------------- */
+
+#define SET_HOW(how, attribute, value)                                                             \
+    (cublasLtMatmulDescSetAttribute(how, attribute, &(value), sizeof(value)) ==                    \
+     CUBLAS_STATUS_SUCCESS)
+#define SET_WISH(wish, attribute, value)                                                           \
+    (cublasLtMatmulPreferenceSetAttribute(wish, attribute, &(value), sizeof(value)) ==             \
+     CUBLAS_STATUS_SUCCESS)
+
+/* The GELU of cuBLASLt is the tanh form, with the tanh of the device (MUFU.TANH, 2^-11). */
+static const uint32_t EPILOGUES[] = {
+    [PP_CUDA_PLAIN] = CUBLASLT_EPILOGUE_DEFAULT,
+    [PP_CUDA_BIAS] = CUBLASLT_EPILOGUE_BIAS,
+    [PP_CUDA_BIAS_GELU] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+    [PP_CUDA_GELU_SLOPE] = CUBLASLT_EPILOGUE_DGELU,
+};
+
+static bool reads_aux(const struct pp_cuda_form *form)
+{
+    return form->epilogue == PP_CUDA_BIAS_GELU || form->epilogue == PP_CUDA_GELU_SLOPE;
+}
+
+static bool reads_bias(const struct pp_cuda_form *form)
+{
+    return form->epilogue == PP_CUDA_BIAS || form->epilogue == PP_CUDA_BIAS_GELU;
+}
+
+/* Pointers of the epilogue. The heuristic looks at them for their alignment, and reads nothing. */
+static bool point(const struct plan *p, const void *bias, const void *aux)
+{
+    return (!reads_bias(&p->form) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)) &&
+           (!reads_aux(&p->form) ||
+            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux));
+}
+
+static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
+{
+    const struct pp_cuda_form *f = &p->form;
+    const int32_t first = f->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const int32_t second = f->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const int32_t sm_count = stream->sm_count;
+    const bool is_part = sm_count > 0 && sm_count != stream->plans->sm_count;
+    const int64_t aux_ld = f->ldc;
+    const void *aligned = (const void *)(uintptr_t)f->alignment_bytes;
+
+    return cublasLtMatmulDescCreate(&p->how, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
+               CUBLAS_STATUS_SUCCESS &&
+           SET_HOW(p->how, CUBLASLT_MATMUL_DESC_TRANSA, first) &&
+           SET_HOW(p->how, CUBLASLT_MATMUL_DESC_TRANSB, second) &&
+           SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, EPILOGUES[f->epilogue]) &&
+           (!reads_aux(f) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, aux_ld)) &&
+           point(p, aligned, aligned) &&
+           (!is_part || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, sm_count));
+}
+
+static bool lay_out(cublasLtMatrixLayout_t *layout, cudaDataType_t type, bool is_transposed,
+                    int rows, int columns, int ld)
+{
+    return cublasLtMatrixLayoutCreate(layout, type, (uint64_t)(is_transposed ? rows : columns),
+                                      (uint64_t)(is_transposed ? columns : rows),
+                                      ld) == CUBLAS_STATUS_SUCCESS;
+}
+
+static bool lay_out_all(struct plan *p)
+{
+    const struct pp_cuda_form *f = &p->form;
+    const cudaDataType_t t = f->is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
+    const cudaDataType_t c = f->is_gradient ? CUDA_R_32F : t;
+
+    return lay_out(&p->first, t, f->b_transposed, f->k, f->n, f->ldb) &&
+           lay_out(&p->second, t, f->a_transposed, f->m, f->k, f->lda) &&
+           lay_out(&p->out, c, false, f->m, f->n, f->ldc);
+}
+
+static bool wish_for(const struct pp_cuda_stream *stream, const struct plan *p,
+                     cublasLtMatmulPreference_t wish)
+{
+    const uint64_t workspace_bytes = stream->workspace_bytes;
+    const uint32_t schemes =
+        CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    const uint32_t bytes = (uint32_t)p->form.alignment_bytes;
+
+    return SET_WISH(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes) &&
+           SET_WISH(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes) &&
+           SET_WISH(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, bytes) &&
+           SET_WISH(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes) &&
+           SET_WISH(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes) &&
+           SET_WISH(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes);
+}
+
+static bool choose(const struct pp_cuda_stream *stream, struct plan *p)
+{
+    cublasLtMatmulHeuristicResult_t proposals[PROPOSALS];
+    cublasLtMatmulPreference_t wish;
+    int count = 0;
+
+    if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS)
+        return false;
+    if (!wish_for(stream, p, wish) ||
+        cublasLtMatmulAlgoGetHeuristic(stream->blas, p->how, p->first, p->second, p->out, p->out,
+                                       wish, PROPOSALS, proposals, &count) != CUBLAS_STATUS_SUCCESS)
+        count = 0;
+    cublasLtMatmulPreferenceDestroy(wish);
+    for (int i = 0; i < count; i++)
+        if (proposals[i].state == CUBLAS_STATUS_SUCCESS) {
+            p->algo = proposals[i].algo;
+            return true;
+        }
+    return false;
+}
+
+/* ---- finding one ----------------------------------------------------------------------------- */
+
+static struct plan **bucket_of(struct pp_cuda_plans *plans, const struct pp_cuda_form *form)
+{
+    int words[sizeof *form / sizeof(int)];
+    uint64_t hash = 0;
+
+    memcpy(words, form, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        hash = (hash ^ (unsigned)words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return &plans->buckets[hash % BUCKETS];
+}
+
+static struct plan *make(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
+{
+    struct plan *p = PP_NEW(stream->plans->arena, struct plan);
+
+    p->form = *form;
+    p->is_refused = !describe(stream, p) || !lay_out_all(p) || !choose(stream, p);
+    if (p->is_refused)
+        stream->plans->counts.refused++;
+    else
+        stream->plans->counts.made++;
+    return p;
+}
+
+static struct plan *find(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
+{
+    struct plan **bucket = bucket_of(stream->plans, form);
+
+    for (struct plan *p = *bucket; p; p = p->next)
+        if (memcmp(&p->form, form, sizeof *form) == 0)
+            return p;
+    struct plan *p = make(stream, form);
+    p->next = *bucket;
+    return *bucket = p;
+}
+
+/* ---- multiplying ----------------------------------------------------------------------------- */
+
+bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
+                            const struct pp_gemm *g)
+{
+    const float alpha = 1, beta = g->base ? 1 : 0;
+    const bool is_activated = form->epilogue == PP_CUDA_BIAS_GELU;
+    struct plan *p = find(stream, form);
+    void *out = is_activated ? g->activated : g->c; /* then c is what GELU reads */
+
+    if (p->is_refused)
+        return false;
+    p->is_refused =
+        !point(p, g->bias, is_activated ? g->c : g->gelu_of) ||
+        cublasLtMatmul(stream->blas, p->how, &alpha, g->b, p->first, g->a, p->second, &beta,
+                       g->base ? g->base : out, p->out, out, p->out, &p->algo, stream->workspace,
+                       stream->workspace_bytes, stream->stream) != CUBLAS_STATUS_SUCCESS;
+    return !p->is_refused;
+}
+
+struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
+                                        const struct pp_cuda_form *form)
+{
+    struct pp_cuda_plans *plans = stream->plans;
+    struct plan *p = find(stream, form);
+
+    if (!p->over && plans->overs && plans->over_count < OVERS)
+        p->over = &plans->overs[plans->over_count++];
+    return p->over;
+}

@@ -1,0 +1,65 @@
+/* kernels/cuda/gemm/plans.h — how cuBLASLt does each form of multiplication: found once, then kept.
+ *
+ * A plan is the first proposal of cuBLASLt's heuristic whose sums have a fixed order: k is not
+ * split, or its parts are added by a step of their own (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE).
+ * So a form has the same bits in every run, on every stream with as many multiprocessors.
+ *
+ * Proposals are not timed: which is fastest would be another one now and then, in another process,
+ * on a part of the device, and with it the bits of all that follows; and processes that share a
+ * model over NCCL have to compute alike. What the first proposals reach of the device's peak shows
+ * in bench/gpu's table of kernels, by shape. */
+#ifndef PP_KERNELS_CUDA_GEMM_PLANS_H
+#define PP_KERNELS_CUDA_GEMM_PLANS_H
+
+#include "kernels/cuda/device/stream.h"
+#include "kernels/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is done to a product while it is written. */
+enum pp_cuda_epilogue {
+    PP_CUDA_PLAIN,
+    PP_CUDA_BIAS,
+    PP_CUDA_BIAS_GELU, /* `activated` and `c` are written */
+    PP_CUDA_GELU_SLOPE /* times gelu'(gelu_of) */
+};
+
+/* All of a multiplication that its plan depends on. Integers alone: forms are compared as bytes. */
+struct pp_cuda_form {
+    int m, n, k, lda, ldb, ldc;
+    int a_transposed, b_transposed; /* 0 or 1, as the rest */
+    int is_bf16;                    /* T, else float */
+    int is_gradient;                /* c is float */
+    int alignment_bytes;            /* what all pointers are multiples of, at most 16 */
+    int epilogue;                   /* enum pp_cuda_epilogue */
+};
+
+struct pp_cuda_plan_counts {
+    int made, refused; /* forms that cuBLASLt does and does not do */
+    int64_t own;       /* multiplications by this folder's own kernel */
+    int64_t finished;  /* products of cuBLASLt whose epilogue was a kernel behind it */
+    int64_t moved;     /* results made apart, and then put over what they were made from */
+};
+
+/* For the current device. */
+struct pp_cuda_plans *pp_cuda_plans_create(void);
+void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
+struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
+
+/* c = (base) + op(a) op(b) with the form's epilogue, as g says, on the stream. False, and nothing
+ * done, where cuBLASLt refuses the form. */
+bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
+                            const struct pp_gemm *g);
+
+/* What is known of the form where c is gelu_of (kernels/cuda/gemm/gemm.h). NULL: there is no memory
+ * for more of them. */
+struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
+                                        const struct pp_cuda_form *form);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

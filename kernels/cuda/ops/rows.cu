@@ -1,0 +1,92 @@
+/* What happens to each row alike: bias, and rotary positions. */
+#include "kernels/cuda/device/functions.h"
+#include "kernels/cuda/device/map.cuh"
+
+#include <math.h>
+
+namespace
+{
+/* Bytes moved: x twice; the bias comes from caches. */
+template <class T> struct add_bias {
+    const T *bias;
+    T *x;
+    int width;
+
+    template <int N> __device__ void run(int row, int column) const
+    {
+        T *const to = x + (int64_t)row * width + column;
+        pp_floats<N> sum = pp_load<N>(to);
+        const pp_floats<N> b = pp_load<N>(bias + column);
+
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum.at[j] += b.at[j];
+        pp_save(to, sum);
+    }
+};
+
+/* A thread rotates N pairs of up to HEADS heads of a token, so that their angles are computed once
+ * for these. Column: group of heads, then pair. Bytes moved: the rotated heads of x twice.
+ * An angle is a fraction of a turn, in double: t theta^(-2 i / head_dim) / 2 pi, without the whole
+ * turns. So its error does not grow with the position. */
+enum { HEADS = 4 };
+template <class T> struct rotate {
+    T *x;
+    int tokens, heads, head_dim, stride, first;
+    double step; /* log2(theta) / (head_dim / 2) */
+    bool is_inverse;
+
+    template <int N> __device__ void run(int row, int column) const
+    {
+        const int half = head_dim / 2, head = column / half * HEADS, pair = column % half;
+        const int end = head + HEADS < heads ? head + HEADS : heads;
+        const double turns = (first + row % tokens) * 0.15915494309189533577;
+        T *const of_row = x + (int64_t)row * stride + pair;
+        float sine[N], cosine[N];
+
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const double turn = turns * exp2(-step * (pair + j));
+            sincospif((float)(2 * (turn - rint(turn))), &sine[j], &cosine[j]);
+            sine[j] = is_inverse ? -sine[j] : sine[j];
+        }
+        for (int h = head; h < end; h++) {
+            T *const at = of_row + h * head_dim;
+            const pp_floats<N> u = pp_load<N>(at), v = pp_load<N>(at + half);
+            pp_floats<N> a, b;
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                a.at[j] = u.at[j] * cosine[j] - v.at[j] * sine[j];
+                b.at[j] = v.at[j] * cosine[j] + u.at[j] * sine[j];
+            }
+            pp_save(at, a);
+            pp_save(at + half, b);
+        }
+    }
+};
+
+template <class T> void rotate_rows(void *stream, int rows, const rotate<T> &r)
+{
+    const int half = r.head_dim / 2, groups = (r.heads + HEADS - 1) / HEADS;
+    const bool is_aligned =
+        half % PP_WIDE<T> == 0 && r.stride % PP_WIDE<T> == 0 && pp_are_aligned(r.x);
+
+    pp_map_rows<PP_WIDE<T>>(stream, rows, groups * half, is_aligned, r);
+}
+} // namespace
+
+#define ROWS(name, T)                                                                              \
+    void pp_cuda_add_bias_##name(void *stream, int rows, int width, const void *bias, void *x)     \
+    {                                                                                              \
+        pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(bias, x),                      \
+                                add_bias<T>{(const T *)bias, (T *)x, width});                      \
+    }                                                                                              \
+    void pp_cuda_rotate_##name(void *stream, int batch, int tokens, int heads, int head_dim,       \
+                               int stride, int first, double theta, bool is_inverse, void *x)      \
+    {                                                                                              \
+        rotate_rows<T>(stream, batch * tokens,                                                     \
+                       {(T *)x, tokens, heads, head_dim, stride, first,                            \
+                        log2(theta) / (head_dim / 2), is_inverse});                                \
+    }
+ROWS(fp32, float)
+ROWS(bf16, pp_bf16)

@@ -1,0 +1,184 @@
+/* What the points of a series are joined along, where x is not an input: one input, the others
+ * being the same or following it. */
+#include "plots/curves/chart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the inputs of one series ---------------------------------------------------------------- */
+
+/* Columns that vary within a series; ids say which of its rows have the same text. */
+struct inputs {
+    struct pp_chart chart; /* of the rows of the series alone */
+    int *columns, count;
+    int **ids; /* [count][rows] */
+};
+
+static int *number_texts(const struct pp_chart *chart, int column)
+{
+    int *ids = PP_ARRAY(chart->arena, int, chart->row_count);
+
+    for (int i = 0; i < chart->row_count; i++) {
+        const char *text = pp_chart_cell(chart, chart->rows[i], column);
+        int k = 0;
+        while (strcmp(pp_chart_cell(chart, chart->rows[k], column), text) != 0)
+            k++;
+        ids[i] = k;
+    }
+    return ids;
+}
+
+static struct inputs inputs_of(const struct pp_chart *chart, const struct pp_curve *curve)
+{
+    struct inputs in = {.chart = *chart};
+
+    in.chart.rows = PP_ARRAY(chart->arena, int, curve->count);
+    in.chart.row_count = curve->count;
+    in.columns = PP_ARRAY(chart->arena, int, chart->table.column_count);
+    in.ids = PP_ARRAY(chart->arena, int *, chart->table.column_count);
+    for (int i = 0; i < curve->count; i++)
+        in.chart.rows[i] = curve->points[i].row;
+    for (int c = 0; c < chart->table.column_count; c++)
+        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&in.chart, c)) {
+            in.ids[in.count] = number_texts(&in.chart, c);
+            in.columns[in.count++] = c;
+        }
+    return in;
+}
+
+/* Do rows that are the same in `a` agree in `b`? */
+static bool determines(const struct inputs *in, int a, int b)
+{
+    for (int i = 0; i < in->chart.row_count; i++)
+        if (in->ids[b][i] != in->ids[b][in->ids[a][i]])
+            return false;
+    return true;
+}
+
+/* The one that all others follow, not itself one that follows, if that can be; -1 = several vary on
+ * their own. */
+static int leader(const struct inputs *in)
+{
+    int found = -1;
+
+    for (int a = 0; a < in->count; a++) {
+        bool leads = true;
+        for (int b = 0; b < in->count; b++) {
+            if (!determines(in, a, b) && !determines(in, b, a))
+                return -1;
+            leads = leads && determines(in, a, b);
+        }
+        if (leads && (found < 0 || pp_chart_follows(&in->chart, in->columns[found])))
+            found = a;
+    }
+    return found;
+}
+
+/* ---- refusing -------------------------------------------------------------------------------- */
+
+static int count_texts(const struct inputs *in, int k)
+{
+    int count = 0;
+
+    for (int i = 0; i < in->chart.row_count; i++)
+        count += in->ids[k][i] == i;
+    return count;
+}
+
+/* Those that do not follow; the one with most values, which lines can follow, last. */
+static int own_inputs(const struct inputs *in, int *own)
+{
+    int count = 0;
+
+    for (int k = 0; k < in->count; k++)
+        if (!pp_chart_follows(&in->chart, in->columns[k]))
+            own[count++] = k;
+    for (int i = 0; i + 1 < count; i++)
+        if (count_texts(in, own[i]) > count_texts(in, own[i + 1])) {
+            const int most = own[i];
+            own[i] = own[i + 1];
+            own[i + 1] = most;
+        }
+    return count;
+}
+
+static enum pp_status refuse(const struct inputs *in, const struct pp_curve *curve,
+                             struct pp_error *err)
+{
+    const struct pp_chart *chart = &in->chart;
+    const char *const *names = chart->table.columns;
+    int *own = PP_ARRAY(chart->arena, int, in->count);
+    int count = own_inputs(in, own);
+    const char *varied = "", *by = "", *where = "";
+
+    for (int k = 0; count < 2 && k < in->count; k++) /* not what the table of them knows */
+        own[k] = k;
+    count = count < 2 ? in->count : count;
+    for (int k = 0; k < chart->by_count; k++)
+        by = pp_arena_printf(chart->arena, "%s%s%s", by, k ? "," : "", names[chart->by[k]]);
+    for (int k = 0; k < count; k++) {
+        const char *name = names[in->columns[own[k]]];
+        varied = pp_arena_printf(chart->arena, "%s%s%s", varied,
+                                 !k              ? ""
+                                 : k + 1 < count ? ", "
+                                                 : " and ",
+                                 name);
+        if (k + 1 == count)
+            break;
+        by = pp_arena_printf(chart->arena, "%s%s%s", by, *by ? "," : "", name);
+        where = pp_arena_printf(chart->arena, "%s --where %s=%s", where, name,
+                                pp_chart_cell(chart, chart->rows[0], in->columns[own[k]]));
+    }
+    return pp_error_set(err, PP_EINVAL,
+                        "--kind %s joins points along one input, but %s of %s vary%s%s\n"
+                        "  try: --by %s, or%s, or --kind scatter, which joins none",
+                        chart->kind->name, varied, chart->table.name,
+                        *curve->name ? " within " : "", curve->name, by, where);
+}
+
+/* ---- joining --------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Points in the order of the input, by its numbers; of words, in the order of the rows. */
+static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
+{
+    struct pp_chart one = *chart;
+    int *rows = PP_ARRAY(chart->arena, int, curve->count);
+    struct pp_curve_point *points = PP_ARRAY(chart->arena, struct pp_curve_point, curve->count);
+
+    for (int i = 0; i < curve->count; i++)
+        rows[i] = curve->points[i].row;
+    qsort(rows, (size_t)curve->count, sizeof(*rows), compare_ids);
+    one.x = curve->along;
+    one.by_count = 0;
+    if (pp_chart_is_numeric(chart, curve->along))
+        pp_chart_sort(&one, rows, curve->count);
+    for (int i = 0; i < curve->count; i++)
+        for (int k = 0; k < curve->count; k++)
+            if (curve->points[k].row == rows[i])
+                points[i] = curve->points[k];
+    curve->points = points;
+}
+
+enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err)
+{
+    for (int s = 0; s < chart->series_count && chart->kind->is_joined; s++) {
+        struct pp_curve *curve = &chart->series[s];
+        const struct inputs in = inputs_of(chart, curve);
+        const int first = leader(&in);
+        if (in.count > 0 && first < 0)
+            return refuse(&in, curve, err);
+        curve->along = in.count > 0 ? in.columns[first] : -1;
+        if (curve->along >= 0)
+            order_points(chart, curve);
+    }
+    if (chart->kind->is_joined)
+        pp_chart_join_same(chart);
+    for (int s = 0; s < chart->series_count && chart->kind->is_joined; s++)
+        chart->series[s].style = s;
+    return PP_OK;
+}

@@ -1,0 +1,211 @@
+/* plots/curves/chart.h — what the parts of pp_plot_curves() share: rows, columns, series, axes. */
+#ifndef PP_PLOTS_CURVES_CHART_H
+#define PP_PLOTS_CURVES_CHART_H
+
+#include "plots/plot.h"
+
+enum { PP_BY_MAX = 8, PP_LETTERS = 52 };
+
+struct pp_curve_point {
+    double x, y;   /* in the units of the table; x of a category is its index */
+    double closed; /* closed form of y; NAN where there is none */
+    bool is_unfit;
+    int row;
+};
+struct pp_curve {
+    const char *name; /* "" where there is one series */
+    struct pp_curve_point *points;
+    int count, capacity;
+    int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
+    bool is_named; /* its name stands at a point */
+    int style;     /* linestyle of the script, minus 1 */
+    struct pp_line_look look; /* what that is */
+    int letter;               /* number of its letter in the terminal */
+    int rank;  /* place among the series of the whole file; crossed: that of its colour */
+    int order; /* place among those drawn, by the values of their inputs */
+    struct pp_curve_same *same; /* further series with the very same points */
+    int same_count, same_capacity;
+};
+struct pp_curve_same {
+    const char *name;
+    int row; /* one of its rows */
+};
+
+struct pp_curve_mark {
+    double x, y; /* in the units of the table */
+    int style;   /* that of the series it belongs to; -1 = to none */
+    const char *label;
+};
+
+struct pp_curve_axis {
+    const char *label;   /* with the unit */
+    const char *subject; /* without, for the title */
+    double scale;        /* what is drawn is the value times this */
+    double lo, hi;       /* of what is drawn */
+    double log_base;     /* 0 = linear */
+    const char *tics;    /* "('2' 2, '4' 4)"; NULL = gnuplot's own */
+};
+
+struct pp_chart {
+    struct pp_arena *arena;
+    struct pp_table table; /* derived columns included */
+    const struct pp_curves *curves;
+    const struct pp_curve_kind *kind;
+    const struct pp_plot_target *target;
+    FILE *notes;
+    const char *heading;  /* in front of the title; NULL = none */
+    bool has_ideal;       /* y in proportion to x, from the best series at its smallest x */
+    bool is_from_zero;    /* y begins at zero whatever the values */
+    int *rows, row_count; /* those that are drawn */
+    int x, y, by[PP_BY_MAX], by_count;
+    bool has_closed, has_unfit;
+    bool is_categorical; /* x is text */
+    const char **categories;
+    int category_count;
+    struct pp_curve *series; /* in the order of the legend */
+    int series_count;
+    bool is_crossed; /* series differ in two inputs: the legend goes by colours, then values */
+    struct pp_curve_mark *marks; /* of --points */
+    int mark_count;
+    struct pp_curve_axis x_axis, y_axis;
+};
+
+/* ---- curves_rows.c ---- */
+/* The rows that --where and the status leave; says on `notes` what is left out. */
+enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
+/* Leave out rows without a value of x or y. */
+enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err);
+bool pp_chart_is_numeric(const struct pp_chart *chart, int column);
+bool pp_chart_varies(const struct pp_chart *chart, int column);
+/* "4, 8, 16, ...": the different texts of a column in the rows given. */
+const char *pp_chart_values_text(const struct pp_chart *chart, int column, const int *rows,
+                                 int count);
+static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, int column)
+{
+    return chart->table.cells[row][column];
+}
+
+/* ---- curves_inputs.c ---- */
+/* Is the column something that was put in, not a result? */
+bool pp_chart_is_input(const struct pp_chart *chart, int column);
+/* Does an input follow from the others, as far as the rows show: gpus from pp, vp from schedule? */
+bool pp_chart_follows(const struct pp_chart *chart, int column);
+/* Different texts of a column in the rows that are drawn. */
+int pp_chart_distinct(const struct pp_chart *chart, int column);
+bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
+/* Durations are those of --unit. */
+bool pp_chart_is_abstract(const struct pp_chart *chart);
+
+/* ---- curves_notes.c ---- */
+/* Points of the sweep that are not in the file. */
+void pp_chart_tell_missing(const struct pp_chart *chart);
+/* Inputs that are neither x nor make series and change all the same. */
+void pp_chart_tell_changes(const struct pp_chart *chart);
+
+/* ---- curves_choose.c ---- */
+/* x, y and by: as asked for, or what the table suggests, and then a note says so. */
+enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
+/* Rows in the order of series and x; those that are equal in both lie beside each other. */
+void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
+bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
+
+/* ---- curves_series.c ---- */
+/* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
+enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
+
+/* ---- curves_along.c ---- */
+/* Where the kind joins points that lie anywhere: puts them in the order of the one input that
+ * varies, and joins equal series. PP_EINVAL where several vary on their own. */
+enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
+
+/* ---- curves_looks.c ---- */
+/* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */
+void pp_chart_give_looks(struct pp_chart *chart);
+
+/* ---- curves_same.c ---- */
+/* Series with the same points become one with several names: each would hide the one before. */
+void pp_chart_join_same(struct pp_chart *chart);
+
+/* ---- curves_marks.c: published or measured values beside the curves ---- */
+/* Reads them from the table of points; PP_EINVAL for columns and values that do not fit. */
+enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
+void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
+void pp_chart_draw_marks(const struct pp_figure *figure, const struct pp_chart *chart);
+const char *pp_legend_marks(const struct pp_chart *chart);
+
+/* ---- curves_axis.c ---- */
+/* Labels, units, limits and tics, for a field of points that is `length_in` wide. PP_EINVAL for
+ * what a logarithm cannot show. */
+enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double character_in,
+                             struct pp_error *err);
+/* y of the line of perfect scaling at x; NAN where there is none. */
+double pp_chart_ideal(const struct pp_chart *chart, double x);
+
+/* ---- curves_range.c ---- */
+/* Limits that are asked for: "LO:HI" of `option`, into an axis that has its own; NULL keeps them.
+ * PP_EINVAL for what is no range, and what the axis cannot show. */
+enum pp_status pp_chart_range(const struct pp_chart *chart, const char *option, const char *text,
+                              struct pp_curve_axis *axis, struct pp_error *err);
+
+/* ---- curves_tics.c ---- */
+/* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them
+ * on a linear one, or NULL. */
+const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
+                       const double *values, int count, double length_in, double character_in);
+/* Limits on the tics of a logarithmic axis whose lo and hi are those of the data; with units at the
+ * tics where they are seconds. */
+void pp_tics_decades(struct pp_arena *arena, struct pp_curve_axis *axis, bool is_seconds);
+/* Limits of a linear axis on round numbers. */
+void pp_tics_round(struct pp_curve_axis *axis);
+
+/* ---- curves_names.c: columns for people ---- */
+enum pp_column_unit {
+    PP_COLUMN_PLAIN,
+    PP_COLUMN_FRAC,
+    PP_COLUMN_SECONDS,
+    PP_COLUMN_BYTES,
+    PP_COLUMN_FLOPS,
+    PP_COLUMN_RATE,
+};
+struct pp_column_name {
+    const char *text;   /* "step time" */
+    const char *detail; /* behind it, in parentheses, where the unit does not say it; or NULL */
+    enum pp_column_unit unit;
+};
+struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
+/* Value of a column in the name of a series: "1f1b", "pp 8". */
+const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value);
+/* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere, as many as fit. */
+const char *pp_chart_constants(const struct pp_chart *chart, int columns);
+
+/* ---- curves_labels.c ---- */
+/* Names of series, where the kind of picture has them, and of marks, at points where they cover
+ * nothing; what finds no such place has none. Marks series that are named. The field is that within
+ * the axes. */
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart, double width_in,
+                           double height_in);
+
+/* ---- curves_frame.c: what stands around the curves ---- */
+struct pp_legend {
+    int entries;
+    int longest; /* characters of the longest */
+    int columns; /* in a paper, where it stands above */
+};
+struct pp_legend pp_chart_legend(const struct pp_chart *chart);
+/* How big the picture likes to be; its title. */
+struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend);
+/* Inches within the axes; in the terminal characters. */
+double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend);
+void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart *chart,
+                          const struct pp_legend *legend, double width_in, double height_in);
+extern const char pp_legend_closed[], pp_legend_ideal[];
+const char *pp_legend_unfit(const struct pp_chart *chart);
+
+/* ---- curves_draw.c ---- */
+enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err);
+static inline bool pp_chart_in_terminal(const struct pp_chart *chart)
+{
+    return chart->target->format == PP_PLOT_TERMINAL;
+}
+
+#endif

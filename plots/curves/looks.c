@@ -1,0 +1,163 @@
+#define _GNU_SOURCE /* qsort_r */
+
+/* How series look. What tells schedules apart is a colour, further inputs are dashes and symbols.
+ * Numbers are those of first appearance among all rows of the file, drawn or not, so that pictures
+ * of one file agree. */
+#include "plots/curves/chart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct key {
+    const struct pp_table *table;
+    int columns[PP_BY_MAX], count;
+};
+struct classes {
+    int *of; /* [row of the table] */
+    int count;
+};
+
+static bool is_same_key(const struct key *key, int a, int b)
+{
+    for (int k = 0; k < key->count; k++)
+        if (strcmp(key->table->cells[a][key->columns[k]], key->table->cells[b][key->columns[k]]))
+            return false;
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b, void *argument)
+{
+    const struct key *key = argument;
+    const int x = *(const int *)a, y = *(const int *)b;
+    int order = 0;
+
+    for (int k = 0; k < key->count && !order; k++)
+        order =
+            strcmp(key->table->cells[x][key->columns[k]], key->table->cells[y][key->columns[k]]);
+    return order ? order : x - y;
+}
+
+/* Rows with the same texts are one class; classes are numbered as they appear. */
+static struct classes classify(struct pp_arena *arena, struct key *key)
+{
+    const int rows = key->table->rows;
+    int *order = PP_ARRAY(arena, int, rows), *first = PP_ARRAY(arena, int, rows);
+    struct classes classes = {PP_ARRAY(arena, int, rows), 0};
+
+    for (int i = 0; i < rows; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)rows, sizeof(*order), compare_rows, key);
+    for (int i = 0; i < rows; i++)
+        first[order[i]] =
+            i > 0 && is_same_key(key, order[i - 1], order[i]) ? first[order[i - 1]] : order[i];
+    for (int i = 0; i < rows; i++)
+        classes.of[i] = first[i] == i ? classes.count++ : classes.of[first[i]];
+    return classes;
+}
+
+/* ---- which columns --------------------------------------------------------------------------- */
+
+/* Those of `by` that differ among the rows drawn; that of schedules first. */
+static struct key drawn_key(const struct pp_chart *chart)
+{
+    const int schedule = pp_table_find(&chart->table, "schedule");
+    struct key key = {.table = &chart->table};
+
+    for (int k = 0; k < chart->by_count; k++) {
+        if (!pp_chart_varies(chart, chart->by[k]))
+            continue;
+        key.columns[key.count++] = chart->by[k];
+        if (chart->by[k] == schedule) {
+            key.columns[key.count - 1] = key.columns[0];
+            key.columns[0] = schedule;
+        }
+    }
+    /* One curve has the colour that its schedule has elsewhere. */
+    if (key.count == 0 && schedule >= 0 && !pp_chart_varies(chart, schedule))
+        key.columns[key.count++] = schedule;
+    return key;
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+struct numbers {
+    struct classes colours, others, series; /* series: both together */
+    int *variants;                          /* [series class] among those of its colour */
+    bool is_crossed;                        /* several colours have several others */
+};
+
+static struct numbers number_rows(const struct pp_chart *chart, const struct key *key)
+{
+    const int rows = chart->table.rows;
+    struct key colour = *key, other = *key, all = *key;
+    int several = 0;
+
+    colour.count = key->count > 0;
+    other.count = key->count - colour.count;
+    memmove(other.columns, key->columns + colour.count,
+            sizeof(*other.columns) * (size_t)other.count);
+    struct numbers numbers = {
+        .colours = classify(chart->arena, &colour),
+        .others = classify(chart->arena, &other),
+        .series = classify(chart->arena, &all),
+    };
+    int *counts = PP_ARRAY(chart->arena, int, numbers.colours.count);
+    numbers.variants = PP_ARRAY(chart->arena, int, numbers.series.count);
+    for (int i = 0, seen = 0; i < rows; i++) {
+        if (numbers.series.of[i] < seen)
+            continue;
+        numbers.variants[seen++] = counts[numbers.colours.of[i]]++;
+        several += counts[numbers.colours.of[i]] == 2;
+    }
+    numbers.is_crossed = several > 1;
+    return numbers;
+}
+
+/* In a crossed table the same dash and symbol mean the same in every colour. */
+static struct pp_line_look look_of(const struct numbers *numbers, int row)
+{
+    const int colour = numbers->colours.of[row], other = numbers->others.of[row],
+              variant = numbers->variants[numbers->series.of[row]];
+    enum { FURTHER = 5 };
+
+    if (numbers->is_crossed) {
+        const int shape = colour / PP_STYLES * numbers->others.count + other;
+        return (struct pp_line_look){colour % PP_STYLES, shape, shape, shape};
+    }
+    struct pp_line_look look = pp_style_look(colour);
+    look.symbol += FURTHER * variant;
+    look.dash += variant;
+    look.paper_dash += 3 * variant;
+    return look;
+}
+
+/* 101 to 103 are those of closed forms and the like. */
+static int free_style(int series)
+{
+    enum { TAKEN = 100 };
+    const int style = PP_STYLES + series;
+
+    return style < TAKEN ? style : style + TAKEN;
+}
+
+void pp_chart_give_looks(struct pp_chart *chart)
+{
+    const struct key key = drawn_key(chart);
+    const struct numbers numbers = number_rows(chart, &key);
+    bool is_plain = numbers.colours.count <= PP_LETTERS;
+
+    chart->is_crossed = numbers.is_crossed;
+    for (int s = 0; s < chart->series_count; s++) {
+        struct pp_curve *curve = &chart->series[s];
+        const int row = curve->points[0].row, colour = numbers.colours.of[row];
+        const int variant = numbers.variants[numbers.series.of[row]];
+        const bool is_defined = colour < PP_STYLES && variant == 0 && !numbers.is_crossed;
+        curve->look = look_of(&numbers, row);
+        curve->style = is_defined ? colour : free_style(s);
+        curve->rank = numbers.is_crossed ? colour : numbers.series.of[row];
+        curve->letter = colour;
+        is_plain &= variant == 0 && !numbers.is_crossed;
+    }
+    for (int s = 0; s < chart->series_count && !is_plain; s++)
+        chart->series[s].letter = s;
+}

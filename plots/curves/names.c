@@ -1,0 +1,208 @@
+/* What columns are called in pictures, and in which unit they are drawn. */
+#include "plots/curves/chart.h"
+
+#include "core/cli/options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    const char *column;
+    struct pp_column_name name;
+    const char *value; /* one of them: "%s GPUs"; NULL = behind the column's name */
+    bool is_in_title;
+};
+#define OF_STEP "of the step"
+static const struct row ROWS[] = {
+    {"schedule", {"schedule", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"engine", {"engine", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"model", {"model", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPUs", true},
+    {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, "pp %s", true},
+    {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batches", true},
+    {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequences per step", false},
+    {"gbs_per_gpu",
+     {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN},
+     "%s sequences per GPU",
+     false},
+    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipelines", false},
+    {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
+    {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL, false},
+    {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"closed_form_bubble_frac",
+     {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC},
+     NULL,
+     false},
+    {"span_bubble_frac", {"bubble, span form", "of the span", PP_COLUMN_FRAC}, NULL, false},
+    {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL, false},
+    {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL, false},
+    {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL, false},
+    {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL, false},
+    {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL, false},
+    {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"peak_activations",
+     {"peak activations", "micro-batches of a chunk", PP_COLUMN_PLAIN},
+     NULL,
+     false},
+    {"peak_micro_batches",
+     {"peak activations", "micro-batches of a rank", PP_COLUMN_PLAIN},
+     NULL,
+     false},
+    {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"forward", {"forward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"backward", {"backward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"recompute", {"recomputation", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"tp_comm", {"tensor-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"cp_comm", {"context-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"ep_comm", {"expert-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"p2p", {"waiting for messages", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"dp_sync", {"gradient synchronization", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"optimizer", {"optimizer", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"moves", {"moves", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"bubble", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"params_bytes", {"memory of parameters", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL, false},
+};
+enum { ROWS_COUNT = sizeof(ROWS) / sizeof(*ROWS) };
+
+static const struct row *find(const char *column)
+{
+    for (int i = 0; i < ROWS_COUNT; i++)
+        if (pp_same_name(ROWS[i].column, column))
+            return &ROWS[i];
+    return NULL;
+}
+
+static const struct suffix {
+    const char *text;
+    enum pp_column_unit unit;
+} SUFFIXES[] = {
+    {"_flops_per_s", PP_COLUMN_FLOPS}, {"_per_s", PP_COLUMN_RATE}, {"_s", PP_COLUMN_SECONDS},
+    {"_bytes", PP_COLUMN_BYTES},       {"_frac", PP_COLUMN_FRAC},
+};
+
+/* "link_wait_s" -> "link wait", in seconds; without `cut` as long as it is */
+static const char *spaced(struct pp_arena *arena, const char *column, size_t cut)
+{
+    char *text = pp_arena_strdup(arena, column);
+
+    text[strlen(text) - cut] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    return text;
+}
+
+struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
+{
+    const struct row *row = find(column);
+    const size_t length = strlen(column);
+
+    if (row)
+        return row->name;
+    for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++) {
+        const size_t tail = strlen(SUFFIXES[i].text);
+        if (length > tail && !strcmp(column + length - tail, SUFFIXES[i].text))
+            return (struct pp_column_name){spaced(arena, column, tail), NULL, SUFFIXES[i].unit};
+    }
+    return (struct pp_column_name){spaced(arena, column, 0), NULL, PP_COLUMN_PLAIN};
+}
+
+/* "1 micro-batches" -> "1 micro-batch" */
+static const char *in_singular(const char *format)
+{
+    static const char *const ONES[][2] = {
+        {"%s GPUs", "%s GPU"},
+        {"%s micro-batches", "%s micro-batch"},
+        {"%s sequences per step", "%s sequence per step"},
+        {"%s sequences per GPU", "%s sequence per GPU"},
+        {"%s pipelines", "%s pipeline"},
+    };
+
+    for (size_t i = 0; i < sizeof(ONES) / sizeof(*ONES); i++)
+        if (!strcmp(ONES[i][0], format))
+            return ONES[i][1];
+    return format;
+}
+
+/* 0.33333333333333331 -> 0.3333 */
+static const char *shortened(struct pp_arena *arena, const char *value)
+{
+    enum { LONG = 8 };
+    char *end;
+    const double number = strtod(value, &end);
+    const bool is_long = strlen(value) > LONG && !*end && strchr(value, '.');
+
+    return is_long ? pp_arena_printf(arena, "%.4g", number) : value;
+}
+
+static const char *fill(struct pp_arena *arena, const char *plural, const char *value)
+{
+    const char *format = strcmp(value, "1") ? plural : in_singular(plural);
+    const char *hole = strstr(format, "%s");
+
+    return pp_arena_printf(arena, "%.*s%s%s", (int)(hole - format), format, value, hole + 2);
+}
+
+/* "recompute_option" is called so because recompute is a figure; to people it is "recompute". */
+static size_t option_length(const char *column)
+{
+    static const char OPTION[] = "_option";
+    const size_t length = strlen(column), tail = sizeof(OPTION) - 1;
+
+    return length > tail && !strcmp(column + length - tail, OPTION) ? tail : 0;
+}
+
+const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value)
+{
+    const struct row *row = find(column);
+    const char *shown = *value ? shortened(arena, value) : "none";
+
+    return row && row->value ? fill(arena, row->value, shown)
+                             : pp_arena_printf(arena, "%s %s",
+                                               spaced(arena, column, option_length(column)), shown);
+}
+
+static bool is_drawn(const struct pp_chart *chart, int column)
+{
+    bool is_found = column == chart->x || column == chart->y;
+
+    for (int k = 0; k < chart->by_count; k++)
+        is_found |= column == chart->by[k] && pp_chart_varies(chart, column);
+    return is_found;
+}
+
+const char *pp_chart_constants(const struct pp_chart *chart, int columns)
+{
+    const bool is_abstract = pp_table_find(&chart->table, "unit") >= 0;
+    const char *text = "";
+
+    for (int i = 0; i < ROWS_COUNT; i++) {
+        const int column = pp_table_find(&chart->table, ROWS[i].column);
+        if (!ROWS[i].is_in_title || column < 0 || is_drawn(chart, column) ||
+            pp_chart_varies(chart, column) || (is_abstract && !strcmp(ROWS[i].column, "gpus")))
+            continue;
+        const char *value = pp_chart_cell(chart, chart->rows[0], column);
+        const char *longer = pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",
+                                             fill(chart->arena, ROWS[i].value, value));
+        if (*value && (int)strlen(longer) <= columns)
+            text = longer;
+    }
+    return text;
+}

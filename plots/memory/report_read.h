@@ -1,0 +1,49 @@
+/* plots/memory/report_read.h — the JSON of `pipesim run --json`, as far as pictures need it.
+ *
+ * Reads "pipesim.report/1" and "pipesim.comparison/1"; runs of a comparison that were refused are
+ * left out. Strict: what is missing or of another type is PP_EINVAL with file and key. Lives in the
+ * arena. */
+#ifndef PP_PLOTS_MEMORY_REPORT_READ_H
+#define PP_PLOTS_MEMORY_REPORT_READ_H
+
+#include "plots/plot.h"
+
+struct pp_report_rank {
+    double part_bytes[PP_PLOT_MEMORY_PARTS]; /* at its peak; 0 in unit mode */
+    double peak_activations;
+};
+struct pp_report_link { /* a class of links */
+    const char *name;
+    int count;
+    double mean_frac, max_frac;
+};
+struct pp_report_run {
+    const char *schedule, *engine;
+    bool is_unit;        /* no bytes are known */
+    double device_bytes; /* 0 in unit mode */
+    double iteration_s;  /* units in unit mode */
+    struct pp_report_rank *ranks;
+    int rank_count, peak_rank;
+    struct pp_report_link *links; /* the most used first */
+    int link_count;               /* 0 in unit mode */
+};
+struct pp_report {
+    const char *name; /* of the file */
+    struct pp_report_run *runs;
+    int count; /* at least 1 */
+};
+/* "-" is stdin, ".gz" is decompressed. */
+enum pp_status pp_report_read(struct pp_arena *arena, const char *path, struct pp_report *report,
+                              struct pp_error *err);
+enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const char *text,
+                               size_t length, struct pp_report *report, struct pp_error *err);
+
+/* ---- plots/memory/report.c: what is drawn from it ---- */
+/* One run: its ranks. Several: one bar each, at its fullest rank. */
+enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *report,
+                                struct pp_plot_memory *memory, struct pp_error *err);
+/* Of one run; PP_EINVAL for several, and where no link carries anything. */
+enum pp_status pp_report_links(struct pp_arena *arena, const struct pp_report *report,
+                               struct pp_plot_links *links, struct pp_error *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* What ranks hold over the time of a step: a step curve for each of a few ranks, and the range of
+ * all of them where there are many. */
+#include "plots/memory/time.h"
+
+#include <math.h>
+
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+
+static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_plot_held *h, int rank)
+{
+    const double *time_s = h->time_s[rank], *held = h->held[rank];
+    const size_t room = (size_t)h->counts[rank] + 1;
+    double *times = PP_ARRAY(arena, double, room);
+    struct pp_held_curve c = {times, PP_ARRAY(arena, double, room), 0};
+
+    for (int first = 0, last; first < h->counts[rank]; first = last + 1) {
+        double most = held[first];
+        for (last = first; last + 1 < h->counts[rank] && time_s[last + 1] <= time_s[first];)
+            most = fmax(most, held[++last]);
+        if (most > held[last] && (c.count == 0 || most > c.held[c.count - 1])) {
+            times[c.count] = time_s[first];
+            c.held[c.count++] = most;
+        }
+        times[c.count] = time_s[first];
+        c.held[c.count++] = held[last];
+    }
+    return c;
+}
+
+static double peak_of(const struct pp_held_curve *c)
+{
+    double most = 0;
+
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->held[i]);
+    return most;
+}
+
+static bool is_same(const struct pp_held_curve *a, const struct pp_held_curve *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (a->time_s[i] != b->time_s[i] || a->held[i] != b->held[i])
+            return false;
+    return true;
+}
+
+/* Of curves that hide each other one is drawn, with both names. */
+static void show(struct pp_arena *arena, struct pp_held_sheet *s, int rank)
+{
+    for (int i = 0; i < s->shown_count; i++) {
+        if (s->shown[i] == rank)
+            return;
+        if (is_same(&s->curves[s->shown[i]], &s->curves[rank])) {
+            s->names[i] = pp_arena_printf(arena, "%s, %d", s->names[i], rank);
+            return;
+        }
+    }
+    s->names[s->shown_count] = pp_arena_printf(arena, "rank %d", rank);
+    s->shown[s->shown_count++] = rank;
+}
+
+static bool shows_all(const struct pp_held_sheet *s)
+{
+    return s->held->ranks <= PP_HELD_CURVES;
+}
+
+static void choose_ranks(struct pp_arena *arena, struct pp_held_sheet *s)
+{
+    const int ranks = s->held->ranks;
+
+    if (shows_all(s)) {
+        for (int r = 0; r < ranks; r++)
+            show(arena, s, r);
+        return;
+    }
+    show(arena, s, s->peak);
+    s->names[0] = pp_arena_printf(arena, "%s (most)", s->names[0]);
+    show(arena, s, 0);
+    show(arena, s, ranks / 2);
+    show(arena, s, ranks - 1);
+}
+
+enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h,
+                            struct pp_held_sheet *s, struct pp_error *err)
+{
+    *s = (struct pp_held_sheet){.held = h,
+                                .curves = PP_ARRAY(arena, struct pp_held_curve, h->ranks),
+                                .time = pp_axis_time(h->end_s, h->time_unit),
+                                .unit = h->is_bytes ? GIB : 1};
+    for (int r = 0; r < h->ranks; r++) {
+        s->curves[r] = curve_of(arena, h, r);
+        const double most = peak_of(&s->curves[r]) / s->unit;
+        if (most > s->most) {
+            s->most = most;
+            s->peak = r;
+        }
+    }
+    s->capacity = h->capacity / s->unit;
+    if (!(s->most > 0) || !(h->end_s > 0) || !isfinite(h->end_s))
+        return pp_error_set(err, PP_EINVAL, "no rank holds anything over time");
+    choose_ranks(arena, s);
+    return PP_OK;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
+{
+    const int bin = (int)(time_s / h->end_s * bins);
+
+    return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+
+static void widen(struct pp_held_range *range, double value)
+{
+    range->least = fmin(range->least, value);
+    range->most = fmax(range->most, value);
+}
+
+/* A value counts in every bin that it reaches into. */
+void pp_held_add_range(const struct pp_held_sheet *s, int rank, struct pp_held_range *ranges,
+                       int bins)
+{
+    const struct pp_plot_held *h = s->held;
+    const struct pp_held_curve *c = &s->curves[rank];
+
+    for (int i = 0; i < c->count; i++) {
+        const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
+        for (int bin = bin_of(h, c->time_s[i], bins); bin <= bin_of(h, until_s, bins); bin++)
+            widen(&ranges[bin], c->held[i]);
+    }
+}
+
+struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins)
+{
+    struct pp_held_range *ranges = PP_ARRAY(arena, struct pp_held_range, bins);
+
+    for (int i = 0; i < bins; i++)
+        ranges[i] = (struct pp_held_range){INFINITY, 0};
+    return ranges;
+}
+
+/* ---- a figure -------------------------------------------------------------------------------- */
+
+/* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
+static void keep_bin(const struct pp_held_curve *c, int first, int last, struct pp_held_curve *kept)
+{
+    int least = first, most = first;
+
+    for (int i = first; i <= last; i++) {
+        least = c->held[i] < c->held[least] ? i : least;
+        most = c->held[i] > c->held[most] ? i : most;
+    }
+    const int points[] = {first, least < most ? least : most, least < most ? most : least, last};
+    for (int k = 0, before = -1; k < 4; before = points[k++]) {
+        if (points[k] == before)
+            continue;
+        kept->time_s[kept->count] = c->time_s[points[k]];
+        kept->held[kept->count++] = c->held[points[k]];
+    }
+}
+
+struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *s, int rank)
+{
+    enum { BINS = 700 };
+    const struct pp_plot_held *h = s->held;
+    const struct pp_held_curve *c = &s->curves[rank];
+    const size_t room = (size_t)c->count < 4 * BINS ? (size_t)c->count + 1 : 4 * BINS + 1;
+    struct pp_held_curve kept = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
+
+    for (int first = 0, last; first < c->count; first = last + 1) {
+        const int bin = bin_of(h, c->time_s[first], BINS);
+        for (last = first; last + 1 < c->count && bin_of(h, c->time_s[last + 1], BINS) == bin;)
+            last++;
+        keep_bin(c, first, last, &kept);
+    }
+    return kept;
+}
+
+static void write_curve(struct pp_arena *arena, const struct pp_held_sheet *s, int rank, FILE *out)
+{
+    const struct pp_held_curve c = pp_held_thin(arena, s, rank);
+
+    fprintf(out, "$rank%d << EOD\n", rank);
+    for (int i = 0; i < c.count; i++)
+        fprintf(out, "%.6g %.6g\n", c.time_s[i] * s->time.factor, c.held[i] / s->unit);
+    if (c.count)
+        fprintf(out, "%.6g %.6g\n", s->held->end_s * s->time.factor, c.held[c.count - 1] / s->unit);
+    fputs("EOD\n", out);
+}
+
+static void write_range(struct pp_arena *arena, const struct pp_held_sheet *s, FILE *out)
+{
+    enum { BINS = 400 };
+    const double bin_s = s->held->end_s / BINS;
+    struct pp_held_range *ranges = pp_held_ranges(arena, BINS);
+
+    for (int r = 0; r < s->held->ranks; r++)
+        pp_held_add_range(s, r, ranges, BINS);
+    fputs("$all << EOD\n", out);
+    for (int i = 0; i < 2 * BINS; i++)
+        fprintf(out, "%.6g %.6g %.6g\n", bin_s * ((i + 1) / 2) * s->time.factor,
+                ranges[i / 2].least / s->unit, ranges[i / 2].most / s->unit);
+    fputs("EOD\n", out);
+}
+
+static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
+{
+    const double scale = f->target->is_paper ? 0.6 : 1;
+
+    fputs("plot", f->script);
+    if (!shows_all(s))
+        fprintf(f->script,
+                " $all using 1:2:3 with filledcurves fc rgb '#d9d9d9' title 'all %d ranks', \\\n",
+                s->held->ranks);
+    for (int i = 0; i < s->shown_count; i++) /* the later, the thinner: what is below is seen */
+        fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],
+                i % PP_STYLES + 1, scale * (3.2 - 0.5 * i), s->names[i]);
+    if (s->capacity > 0)
+        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n",
+                s->capacity,
+                pp_figure_quote(f, pp_arena_printf(f->arena, "device %.1f GiB", s->capacity)));
+    fputs(" NaN notitle\n", f->script);
+}
+
+static enum pp_status draw_figure(struct pp_arena *arena, const struct pp_held_sheet *s,
+                                  const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct pp_figure_wish wish = {
+        .width_in = 7, .height_in = 4, .paper_height_in = 2.5, .title = s->held->title};
+    struct pp_figure f;
+
+    pp_figure_open(arena, target, &wish, &f);
+    fprintf(f.script,
+            "set xlabel 'time (%s)'\nset ylabel '%s'\nset xrange [0:%.6g]\nset yrange [0:%.6g]\n"
+            "set key outside Left reverse samplen %s\n",
+            s->time.unit, s->held->is_bytes ? "memory per device (GiB)" : "chunk activations held",
+            s->held->end_s * s->time.factor, 1.06 * fmax(s->most, s->capacity),
+            target->is_paper ? "1.5 above horizontal" : "2 right top vertical");
+    if (!s->held->is_bytes && s->most <= 12)
+        fputs("set ytics 1\n", f.script);
+    if (!shows_all(s))
+        write_range(arena, s, f.script);
+    for (int i = 0; i < s->shown_count; i++)
+        write_curve(arena, s, s->shown[i], f.script);
+    write_plot(s, &f);
+    return pp_figure_close(&f, err);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
+                            const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_held_sheet sheet;
+
+    PP_TRY(pp_held_open(arena, held, &sheet, err));
+    if (target->format != PP_PLOT_TERMINAL)
+        return draw_figure(arena, &sheet, target, err);
+    pp_held_draw_text(arena, &sheet, target);
+    return PP_OK;
+}

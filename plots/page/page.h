@@ -1,0 +1,70 @@
+/* plots/page/page.h — pictures as parts of a page: SVG that a browser shows and prints without a
+ * script, and for the timeline the numbers behind it, which the page's script zooms into.
+ *
+ * Lengths along time are shares of the width, so a picture fits any screen; what is written depends
+ * on the data alone. Everything is well-formed XML. Errors of the stream are sticky. */
+#ifndef PP_PLOTS_PAGE_PAGE_H
+#define PP_PLOTS_PAGE_PAGE_H
+
+#include "plots/plot.h"
+
+#include <stddef.h>
+
+/* ---- plots/page/timeline.c ---- */
+/* Timelines on one axis of time, one below the other, and a legend. A picture has at most
+ * PP_HTML_ROWS rows in a panel and PP_HTML_BOXES boxes: with more ops it shows shares of the time,
+ * and of more ranks every k-th, which the legend says. The ops themselves are there for the
+ * script, at most PP_HTML_DETAIL of all panels together; of more there is the picture alone.
+ * PP_EINVAL as for every timeline. */
+enum { PP_HTML_ROWS = 128, PP_HTML_BOXES = 6000, PP_HTML_DETAIL = 30000 };
+enum pp_status pp_html_timelines(struct pp_arena *arena,
+                                 const struct pp_plot_timeline_panel *panels, int count,
+                                 const struct pp_plot_timeline *options, FILE *out,
+                                 struct pp_error *err);
+
+/* ---- plots/page/band.c ---- */
+/* Parts beside each other, as wide as their share of `whole`; `mark` is a line there, 0 = none. */
+struct pp_html_part {
+    const char *name;
+    double value;
+    unsigned rgb;
+};
+void pp_html_band(const struct pp_html_part *parts, int count, double whole, double mark,
+                  FILE *out);
+/* The colour of a part in front of its name. */
+void pp_html_swatch(unsigned rgb, FILE *out);
+
+/* ---- plots/page/axis.c ---- */
+/* Round numbers along a picture: below it, with the name of the axis, and left of it (inside of the
+ * element that is as high as the picture). */
+struct pp_html_range {
+    double from, to;
+};
+void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out);
+void pp_html_up(const struct pp_html_range *range, FILE *out);
+
+/* ---- plots/page/scatter.c ---- */
+/* Points with names, from 0 up; the first ones lie on top. Nothing where there are none. */
+struct pp_html_dot {
+    double x, y;
+    const char *name;
+    bool is_marked;
+};
+struct pp_html_scatter {
+    const struct pp_html_dot *points;
+    int count;
+    double limit; /* a line at that height; 0 = none */
+    const char *axis, *label;
+};
+void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
+
+/* ---- plots/page/memory.c ---- */
+/* What one rank holds over the time of a step. PP_EINVAL where no rank holds anything. */
+enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
+                            FILE *out, struct pp_error *err);
+
+/* ---- core/embed.py of plots/page/page.css and plots/page/page.js ---- */
+extern const unsigned char pp_html_style_bytes[], pp_html_script_bytes[];
+extern const size_t pp_html_style_count, pp_html_script_count;
+
+#endif

@@ -1,0 +1,66 @@
+/* The prediction over the measurement: the median step of each. */
+#include "core/units.h"
+#include "plots/timeline/compare_traces.h"
+#include "plots/timeline/page_parts.h"
+#include "traces/step.h"
+
+#include <math.h>
+
+static const char *time_text(struct pp_arena *arena, double seconds, const char *unit)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    return unit ? pp_arena_printf(arena, "%.4g %s", seconds, unit)
+                : pp_arena_strdup(arena, pp_units_print(seconds, PP_UNIT_SECONDS, text));
+}
+
+/* "measured 45.2 ms, bubble 34.3 %" */
+static const char *heading(struct pp_arena *arena, const char *name,
+                           const struct pp_compare_side *side, const char *unit)
+{
+    return pp_arena_printf(arena, "%s %s%s, bubble %.1f %%", name,
+                           time_text(arena, side->step_s, unit),
+                           side->is_overlapping ? " a step" : "", 100 * side->bubble_frac);
+}
+
+/* Which one is drawn, where there was a choice. */
+static const char *with_step(struct pp_arena *arena, const char *heading,
+                             const struct pp_step *step)
+{
+    if (step->steps == 1)
+        return heading;
+    return pp_arena_printf(arena, "%s, step %d", heading, step->number + 1);
+}
+
+enum pp_status pp_plot_compare_panels(struct pp_arena *arena, const struct pp_comparison *c,
+                                      const char *time_unit,
+                                      struct pp_plot_timeline_panel panels[2], struct pp_error *err)
+{
+    struct pp_step *steps = PP_ARRAY(arena, struct pp_step, 2);
+
+    PP_TRY(pp_step_median(arena, c->predicted.trace, 0, &steps[0], err));
+    PP_TRY(pp_step_median(arena, c->measured.trace, 0, &steps[1], err));
+    const char *above = heading(arena, "predicted", &c->predicted, time_unit);
+    const char *below = heading(arena, "measured", &c->measured, time_unit);
+    if (!isnan(c->step_error_frac))
+        above = pp_arena_printf(arena, "%s, error %+.1f %%", above, 100 * c->step_error_frac);
+    panels[0] = (struct pp_plot_timeline_panel){.trace = &steps[0].trace,
+                                                .heading = with_step(arena, above, &steps[0])};
+    panels[1] = (struct pp_plot_timeline_panel){.trace = &steps[1].trace,
+                                                .heading = with_step(arena, below, &steps[1])};
+    return PP_OK;
+}
+
+enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
+                                 const struct pp_trace *measured,
+                                 const struct pp_plot_timeline *options,
+                                 const struct pp_plot_target *target, struct pp_error *err)
+{
+    static const struct pp_compare_options SAME = {.keeps_pairs = false};
+    struct pp_plot_timeline_panel panels[2];
+    struct pp_comparison c;
+
+    PP_TRY(pp_plot_compare(arena, predicted, measured, &SAME, &c, err));
+    PP_TRY(pp_plot_compare_panels(arena, &c, options->time_unit, panels, err));
+    return pp_plot_timeline_panels(arena, panels, 2, options, target, err);
+}

@@ -1,0 +1,96 @@
+#include "plots/timeline/gantt_parts.h"
+
+static const char *const kind_names[PP_OP_KINDS] = {
+    [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input gradient",
+    [PP_W] = "weight gradient", [PP_R] = "recompute", [PP_U] = "optimizer",
+    [PP_Q] = "quantise",        [PP_DQ] = "restore"};
+
+static void print_kinds(const struct pp_gantt *g)
+{
+    const struct pp_timeline *t = &g->timeline;
+    bool occurs[PP_OP_KINDS] = {false}, is_fused = false;
+
+    for (int i = 0; i < t->count; i++) {
+        occurs[t->boxes[i].op.kind] |= t->boxes[i].end_s > t->boxes[i].start_s;
+        is_fused |= t->boxes[i].is_fused;
+    }
+    occurs[PP_F] |= is_fused;
+    occurs[PP_B] |= is_fused;
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        if (occurs[kind] && kind_names[kind] != NULL)
+            fprintf(g->out, "%c %s, ", pp_op_kinds[kind].text[0], kind_names[kind]);
+    fputs("small letter: goes on, . idle\n", g->out);
+    if (is_fused)
+        fputs("an overlapped pair is drawn as its F, then its B; both run all the time\n", g->out);
+}
+
+static void print_numbers(const struct pp_gantt *g)
+{
+    const struct pp_timeline *t = &g->timeline;
+
+    if (g->granules > 1)
+        fprintf(g->out, "numbers count 1/%d micro-batches; an op names its first\n", g->granules);
+    if (t->splits > 1)
+        fputs("F3.1 is sequence split 1 of micro-batch 3\n", g->out);
+    if (t->chunks == 2)
+        fputs("F3 is in a rank's first chunk, F3' in its second\n", g->out);
+    else if (t->chunks > 2)
+        fprintf(g->out, "F3a is in a rank's first chunk, F3%c in its last\n",
+                t->chunks <= 26 ? 'a' + t->chunks - 1 : '+');
+}
+
+/* "0-1,4-5", at most a handful of ranges. */
+static void print_ids(const struct pp_gantt *g, int pipe)
+{
+    enum { MAX_RANGES = 6 };
+    const uint16_t *pipe_of = g->timeline.pipe_of;
+    const int ids = g->timeline.ids;
+    int ranges = 0;
+
+    for (int m = 0; m < ids; m++) {
+        if (pipe_of[m] != pipe || (m > 0 && pipe_of[m - 1] == pipe))
+            continue;
+        int last = m;
+        while (last + 1 < ids && pipe_of[last + 1] == pipe)
+            last++;
+        if (ranges == MAX_RANGES) {
+            fputs(",...", g->out);
+            return;
+        }
+        fprintf(g->out, ranges++ > 0 ? ",%d" : " %d", m);
+        if (last > m)
+            fprintf(g->out, "-%d", last);
+    }
+    if (ranges == 0)
+        fputs(" none", g->out);
+}
+
+static void print_pipelines(const struct pp_gantt *g)
+{
+    enum { MAX_PIPELINES = 8 };
+    const struct pp_timeline *t = &g->timeline;
+
+    for (int pipe = 0; pipe < t->pipes && t->pipes > 1; pipe++) {
+        if (pipe == MAX_PIPELINES) {
+            fprintf(g->out, "... %d more pipelines\n", t->pipes - pipe);
+            return;
+        }
+        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe,
+                t->rank_of[(size_t)pipe * (size_t)t->stages],
+                t->rank_of[(size_t)(pipe + 1) * (size_t)t->stages - 1],
+                g->granules > 1 ? "numbers" : "micro-batches");
+        print_ids(g, pipe);
+        fputc('\n', g->out);
+    }
+}
+
+void pp_gantt_print_legend(const struct pp_gantt *g)
+{
+    const struct pp_timeline *t = &g->timeline;
+
+    print_kinds(g);
+    print_numbers(g);
+    print_pipelines(g);
+    if (t->trace->replicas > 1)
+        fprintf(g->out, "replica %d of %d\n", t->replica, t->trace->replicas);
+}

@@ -1,0 +1,210 @@
+/* What is shown of panels, and where they and the legend stand on the page. */
+#include "plots/timeline/page_parts.h"
+
+#include <math.h>
+
+/* Sizes on a page and in a column of a paper. */
+static const struct size {
+    double width_in, font_pt;
+    double pitch_in, rows_in; /* of a row at most, of all rows together at most */
+    int arrows;               /* more messages would be a grey area */
+} PAGE = {7, 10, 0.3, 5.5, 300}, COLUMN = {3.3, 8, 0.19, 3.6, 70};
+/* Thinner rows would not be seen: every k-th is drawn instead. */
+static const double LEAST_PITCH_IN = 0.02;
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+static enum pp_status choose_ranks(struct pp_timeline_panel *panel,
+                                   const struct pp_plot_timeline *options, struct pp_error *err)
+{
+    const int ranks = panel->timeline.ranks;
+    const int first = options->first_rank < 0 ? 0 : options->first_rank,
+              last = options->last_rank < 0 ? ranks - 1 : options->last_rank;
+
+    if (first > last || last >= ranks)
+        return pp_error_set(err, PP_EINVAL, "%s: ranks %d to %d: it has 0 to %d",
+                            panel->timeline.trace->program, first, last, ranks - 1);
+    panel->first_rank = first;
+    panel->rows = last - first + 1;
+    panel->every = 1;
+    return PP_OK;
+}
+
+/* All, from 0 on; a trace that begins late is shown from its begin. */
+static enum pp_status choose_time(struct pp_timeline_panel *panel,
+                                  const struct pp_plot_timeline *options, struct pp_error *err)
+{
+    const struct pp_timeline *t = &panel->timeline;
+    const bool is_late = t->begin_s > 0.5 * t->end_s || t->begin_s < 0;
+
+    if (t->count == 0 || !(t->end_s > t->begin_s))
+        return pp_error_set(err, PP_EINVAL, "%s: nothing to draw: it takes no time",
+                            t->trace->program);
+    panel->from_s = !isnan(options->from_s) ? options->from_s : is_late ? t->begin_s : 0;
+    panel->to_s = !isnan(options->to_s) ? fmin(options->to_s, t->end_s) : t->end_s;
+    if (!(panel->to_s > panel->from_s))
+        return pp_timeline_refuse_time(t, panel->from_s, panel->to_s,
+                                       options->time_unit ? options->time_unit : "s", err);
+    return PP_OK;
+}
+
+enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
+                                const struct pp_plot_timeline *options,
+                                struct pp_timeline_panel *panel, struct pp_error *err)
+{
+    *panel = (struct pp_timeline_panel){.divisor = 1};
+    PP_TRY(pp_timeline_make(arena, trace, 0, &panel->timeline, err));
+    PP_TRY(choose_ranks(panel, options, err));
+    return choose_time(panel, options, err);
+}
+
+/* Arrows only where they are few enough to be followed. */
+static void choose_messages(struct pp_arena *arena, struct pp_timeline_panel *panel, int most)
+{
+    int count, shown = 0;
+    struct pp_timeline_message *messages = pp_timeline_messages(arena, &panel->timeline, &count);
+
+    for (int i = 0; i < count; i++)
+        shown += messages[i].from != messages[i].to && messages[i].end_s >= panel->from_s &&
+                 messages[i].start_s <= panel->to_s;
+    if (shown > 0 && shown <= most) {
+        panel->messages = messages;
+        panel->message_count = count;
+    }
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } UNITS[] = {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+    enum { COUNT = sizeof(UNITS) / sizeof(*UNITS) };
+    double longest_s = 0;
+    int i = 0;
+
+    for (int p = 0; p < page->count; p++)
+        longest_s = fmax(longest_s,
+                         (page->panels[p].to_s - page->panels[p].from_s) / page->panels[p].divisor);
+    while (!unit && i + 1 < COUNT && longest_s < UNITS[i].seconds)
+        i++;
+    page->unit = unit ? unit : UNITS[i].name;
+    page->unit_s = UNITS[i].seconds;
+    page->span = longest_s / page->unit_s;
+}
+
+static int digits(int number)
+{
+    return snprintf(NULL, 0, "%d", number);
+}
+
+static int all_rows(const struct pp_timeline_page *page)
+{
+    int rows = 0;
+
+    for (int p = 0; p < page->count; p++)
+        rows += page->panels[p].rows;
+    return rows;
+}
+
+static void thin_rows(struct pp_timeline_page *page, double rows_in)
+{
+    const int most = (int)(rows_in / LEAST_PITCH_IN), rows = all_rows(page);
+    const int every = (rows + most - 1) / most;
+
+    for (int p = 0; p < page->count && every > 1; p++) {
+        page->panels[p].every = every;
+        page->panels[p].rows = (page->panels[p].rows + every - 1) / every;
+    }
+}
+
+/* Everything on the page but the rows. */
+static double around_in(const struct pp_timeline_page *page, bool has_title)
+{
+    double sum_in = page->legend_in + 2.3 * pp_timeline_line_in(page) +
+                    (has_title ? 1.4 : 0.4) * pp_timeline_line_in(page);
+
+    for (int p = 0; p < page->count; p++)
+        sum_in += (page->panels[p].heading ? 1.2 : 0) * pp_timeline_line_in(page) +
+                  (p > 0 ? 0.4 : 0) * pp_timeline_line_in(page);
+    return sum_in;
+}
+
+static void choose_sizes(struct pp_timeline_page *page, const struct pp_plot_target *target,
+                         const struct size *size)
+{
+    const double character_in = pp_figure_character_in(page->figure);
+    int last = 0;
+
+    for (int p = 0; p < page->count; p++) {
+        const struct pp_timeline_panel *panel = &page->panels[p];
+        const int rank = panel->first_rank + panel->every * (panel->rows - 1);
+        last = rank > last ? rank : last;
+    }
+    page->width_in = target->width_in > 0 ? target->width_in : size->width_in;
+    page->left_in = (digits(last) + 2.8) * character_in;
+    page->right_in = page->width_in - 2.2 * character_in;
+    if (page->right_in < 1.2 * page->left_in)
+        page->right_in = 1.2 * page->left_in;
+    thin_rows(page, size->rows_in);
+    page->pitch_in = fmin(size->pitch_in, size->rows_in / all_rows(page));
+    page->legend_in = pp_timeline_legend(page);
+}
+
+/* From the foot of the page up. */
+static void place_panels(struct pp_timeline_page *page, bool has_title)
+{
+    const double rows_in = fmax(page->figure->height_in - around_in(page, has_title), 0.1);
+    double at_in = page->legend_in + 2.3 * pp_timeline_line_in(page);
+    bool is_binned = false;
+
+    for (int p = 0; p < page->count; p++)
+        is_binned |= page->panels[p].is_binned;
+    page->pitch_in = rows_in / all_rows(page);
+    page->height_in = page->pitch_in * (is_binned ? 0.92 : 0.8);
+    for (int p = page->count - 1; p >= 0; p--) {
+        struct pp_timeline_panel *panel = &page->panels[p];
+        panel->foot_in = at_in;
+        panel->top_in = at_in + panel->rows * page->pitch_in;
+        at_in = panel->top_in + (panel->heading ? 1.2 : 0) * pp_timeline_line_in(page) +
+                0.4 * pp_timeline_line_in(page);
+    }
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
+                                const struct pp_plot_timeline *options, const char *title,
+                                const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct size *size = target->is_paper ? &COLUMN : &PAGE;
+    struct pp_figure figure = {.target = target, .font_pt = size->font_pt};
+    struct pp_timeline_page page = {.arena = arena,
+                                    .figure = &figure,
+                                    .panels = panels,
+                                    .count = count,
+                                    .font_pt = size->font_pt};
+    const char *shown = target->title ? target->title : target->is_paper ? NULL : title;
+    const bool has_title = shown && *shown;
+
+    pp_timeline_choose_unit(&page, options->time_unit);
+    page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
+    page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
+    choose_sizes(&page, target, size);
+    for (int p = 0; p < count; p++) {
+        panels[p].is_binned = pp_timeline_is_dense(&page, &panels[p]);
+        if (options->has_arrows && !panels[p].is_binned)
+            choose_messages(arena, &panels[p], size->arrows);
+    }
+    page.legend_in = pp_timeline_legend(&page);
+    const double height_in = around_in(&page, has_title) + page.pitch_in * all_rows(&page);
+    const struct pp_figure_wish wish = {
+        .width_in = size->width_in, .height_in = height_in, .paper_height_in = height_in};
+    pp_figure_open(arena, target, &wish, &figure);
+    place_panels(&page, has_title);
+    pp_timeline_choose_numbers(&page);
+    pp_timeline_print(&page, has_title ? shown : NULL);
+    return pp_figure_close(&figure, err);
+}

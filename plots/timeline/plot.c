@@ -1,0 +1,65 @@
+/* The timeline of one trace, and several above each other. */
+#include "plots/timeline/gantt.h"
+#include "plots/timeline/page_parts.h"
+
+#include <math.h>
+
+static enum pp_status print_characters(const struct pp_plot_timeline_panel *panels, int count,
+                                       const struct pp_plot_timeline *options,
+                                       const struct pp_plot_target *target, struct pp_error *err)
+{
+    const bool has_first = options->first_rank >= 0;
+    const struct pp_gantt_options gantt = {.is_unit = options->time_unit != NULL,
+                                           .granules = options->granules,
+                                           .first_rank = has_first ? options->first_rank : 0,
+                                           .ranks = options->last_rank < 0
+                                                        ? 0
+                                                        : options->last_rank + 1 -
+                                                              (has_first ? options->first_rank : 0),
+                                           .from_s = isnan(options->from_s) ? 0 : options->from_s,
+                                           .to_s = isnan(options->to_s) ? 0 : options->to_s};
+
+    for (int i = 0; i < count; i++) {
+        if (panels[i].heading)
+            fprintf(target->out, "%s%s\n", i > 0 ? "\n" : "", panels[i].heading);
+        PP_TRY(pp_gantt_print(panels[i].trace, &gantt, target->terminal, target->out, err));
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
+                                       const struct pp_plot_timeline_panel *panels, int count,
+                                       const struct pp_plot_timeline *options,
+                                       const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_timeline_panel drawn[PP_PLOT_TIMELINE_PANELS];
+
+    if (count < 1 || count > PP_PLOT_TIMELINE_PANELS)
+        return pp_error_set(err, PP_EINVAL, "%d timelines: one picture shows 1 to %d", count,
+                            PP_PLOT_TIMELINE_PANELS);
+    if (target->format == PP_PLOT_TERMINAL)
+        return print_characters(panels, count, options, target, err);
+    for (int i = 0; i < count; i++) {
+        PP_TRY(pp_timeline_open(arena, panels[i].trace, options, &drawn[i], err));
+        drawn[i].heading = panels[i].heading;
+        drawn[i].divisor = panels[i].divisor > 0 ? panels[i].divisor : 1;
+    }
+    return pp_timeline_draw(arena, drawn, count, options, options->title, target, err);
+}
+
+enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
+                                const struct pp_plot_timeline *options,
+                                const struct pp_plot_target *target, struct pp_error *err)
+{
+    /* In the terminal there is no title. */
+    const bool is_text = target->format == PP_PLOT_TERMINAL;
+    const struct pp_plot_timeline_panel panel = {.trace = trace,
+                                                 .heading = is_text ? options->part : NULL};
+    struct pp_plot_timeline with_title = *options;
+
+    if (!with_title.title)
+        with_title.title = trace->program;
+    if (options->part)
+        with_title.title = pp_arena_printf(arena, "%s, %s", with_title.title, options->part);
+    return pp_plot_timeline_panels(arena, &panel, 1, &with_title, target, err);
+}

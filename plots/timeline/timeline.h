@@ -1,0 +1,83 @@
+/* plots/timeline/timeline.h — who computed what when: the boxes of a timeline, from a trace alone.
+ *
+ * A trace knows cells, not programs. What a picture needs beside them is found in the events:
+ * pipelines are the ways that micro-batches take through the ranks, numbered by their first
+ * micro-batch (one that no micro-batch takes is not seen); a chunk is the number of a stage among
+ * those of its pipeline on its rank. */
+#ifndef PP_PLOTS_TIMELINE_TIMELINE_H
+#define PP_PLOTS_TIMELINE_TIMELINE_H
+
+#include "traces/trace.h"
+
+#include <stdbool.h>
+
+/* One op of a box. */
+struct pp_timeline_op {
+    uint8_t kind;         /* enum pp_op_kind, one that computes */
+    uint8_t split;        /* of the sequence */
+    uint8_t granules;     /* covered: mb .. mb + granules - 1; 0 where mb is -1 */
+    uint16_t stage;       /* in its pipeline */
+    uint16_t pipe, chunk; /* 0 .. pipes - 1, 0 .. chunks - 1 */
+    int32_t mb;           /* -1 where the kind has none */
+};
+
+/* One event that computes. */
+struct pp_timeline_box {
+    int rank, step;     /* step: index into `steps` */
+    bool is_fused;      /* both ops run all the time */
+    float forward_frac; /* of a fused pair: the share that counts as `op`; a third where unknown */
+    struct pp_timeline_op op, second; /* `second` of a fused pair only */
+    double start_s, end_s;
+};
+
+/* One message between two ranks. */
+struct pp_timeline_message {
+    int from, to;          /* ranks */
+    int step;              /* index, of the sender */
+    bool is_backward;      /* carries a gradient */
+    double start_s, end_s; /* of the transfer */
+    double made_s, used_s; /* end of the op that made it, start of the one that uses it; NAN where
+                            * the trace has no such op */
+};
+
+struct pp_timeline_step {
+    int number;            /* in the trace */
+    double begin_s, end_s; /* first start of an op that computes, last end of anything */
+};
+
+struct pp_timeline {
+    const struct pp_trace *trace;
+    int replica, ranks;
+    struct pp_timeline_box *boxes; /* by rank, then as in the list of the rank */
+    int count;
+    int *begin;                     /* [ranks + 1] first box of each rank */
+    struct pp_timeline_step *steps; /* ascending */
+    int step_count;
+    double begin_s, end_s; /* first start of a box, last end of any event */
+    int ids;               /* micro-batches count from 0 to ids - 1 */
+    int splits;            /* of the sequence, at least 1 */
+    bool has_ranges;       /* some op covers several micro-batches */
+    int pipes, stages;     /* stages: of the longest pipeline */
+    int chunks;            /* most chunks of one pipeline on one rank */
+    uint16_t *pipe_of;     /* [ids] */
+    int32_t *rank_of;      /* [pipe * stages + stage], -1 where the pipeline has no such stage */
+    uint16_t *chunk_of;    /* [pipe * stages + stage] */
+};
+
+/* The events of one replica. PP_EINVAL for a trace without events of it, with times that are no
+ * numbers or run backwards, cells that cannot be read or that contradict each other, ranks out of
+ * order; the message names the trace by its `program`. */
+enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
+                                struct pp_timeline *timeline, struct pp_error *err);
+
+/* PP_EINVAL: a part of the time is asked for in which there is nothing. */
+enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, double from_s,
+                                       double to_s, const char *unit, struct pp_error *err);
+
+/* ---- plots/timeline/messages.c ---- */
+/* Sends matched with their receives, by step, direction, stage and micro-batch. What was only sent
+ * or only received is left out. */
+struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
+                                                 const struct pp_timeline *timeline, int *count);
+
+#endif

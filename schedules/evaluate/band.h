@@ -1,0 +1,26 @@
+/* schedules/evaluate/band.h — where a step is to be expected: quantiles of its makespan over draws,
+ * in each of which every op takes a duration of its own. As ranks wait for the latest, the middle
+ * of them lies above a prediction from medians. */
+#ifndef PP_SCHEDULES_EVALUATE_BAND_H
+#define PP_SCHEDULES_EVALUATE_BAND_H
+
+#include "schedules/evaluate/evaluate.h"
+
+enum { PP_BAND_DRAWS = 200 };
+struct pp_band {
+    double low_s, mid_s, high_s; /* 5 %, 50 %, 95 % of the draws lie below */
+};
+
+struct pp_draws {
+    int replicas;
+    /* Fill compute_ps[instruction * replicas + replica] of all compute ops, of a fused pair at its
+     * first: one draw, the next at each call. */
+    void (*draw)(void *closure, int64_t *compute_ps);
+    void *closure;
+};
+/* Of costs only wires and sums are read. Errors as pp_eval_create. */
+enum pp_status pp_band_find(const struct pp_program *program, const struct pp_costs *costs,
+                            const struct pp_draws *draws, struct pp_band *band,
+                            struct pp_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+#include "schedules/evaluate/beside.h"
+
+/* ---- what is loaded inside of ops ------------------------------------------------------------ */
+
+static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs, int i)
+{
+    const int kind = p->kind[i], stage = p->stage[i];
+
+    if (kind != PP_F && kind != PP_B && kind != PP_I)
+        return 0;
+    return kind == PP_F ? costs->gathers[stage].load_ps : costs->gathers[stage].reload_ps;
+}
+
+/* The list in which i stands: its first instruction. */
+static int first_of(const struct pp_program *p, int i)
+{
+    int rank = 0;
+
+    while (p->begin[rank + 1] <= i)
+        rank++;
+    return p->begin[rank];
+}
+
+/* ---- what else is on the link ---------------------------------------------------------------- */
+
+static bool is_up(const struct pp_program *p, int i)
+{
+    return pp_op_kinds[p->kind[i]].stream == PP_STREAM_COPY && pp_copy_stream(p->version[i]) == 1;
+}
+
+/* Copies up from `first` on that may not be over when i begins: less those that are waited for, and
+ * less the compute beside which they ran. */
+static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs, int first, int i)
+{
+    const int list = first_of(p, i);
+    int64_t left_ps = 0, behind_ps;
+
+    for (int k = first; k < i; k++) {
+        const struct pp_op op = pp_program_op(p, k);
+        const int target = list + op.arg;
+        if (is_up(p, k)) {
+            left_ps += pp_costs_op_ps(costs, &op, NULL);
+        } else if (op.kind == PP_WAIT && target >= first && is_up(p, target)) {
+            behind_ps = 0; /* of those in a row on the stream */
+            for (int j = target + 1; j < k; j++) {
+                const struct pp_op copy = pp_program_op(p, j);
+                behind_ps += is_up(p, j) ? pp_costs_op_ps(costs, &copy, NULL) : 0;
+            }
+            left_ps = left_ps < behind_ps ? left_ps : behind_ps;
+        } else if (pp_op_is_compute(op.kind)) {
+            const int64_t ps = pp_costs_op_ps(costs, &op, NULL);
+            left_ps = left_ps > ps ? left_ps - ps : 0;
+        }
+    }
+    return left_ps;
+}
+
+/* The copies that i runs beside: each belongs to one op that loads, the first behind its post. */
+static int64_t beside_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
+{
+    const int list = first_of(p, i);
+    int first = i;
+
+    while (first > list && link_of(p, costs, first - 1) == 0)
+        first--;
+    return open_ps(p, costs, first, i);
+}
+
+/* ---- ops ------------------------------------------------------------------------------------- */
+
+struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs *costs, int i,
+                               bool is_fused)
+{
+    const struct pp_op op = pp_program_op(p, i),
+                       second = is_fused ? pp_program_op(p, i + 1) : (struct pp_op){0};
+    struct pp_cost cost = pp_costs_op(costs, &op, is_fused ? &second : NULL);
+
+    if (!costs->gathers)
+        return cost;
+    int64_t link_ps = link_of(p, costs, i) + (is_fused ? link_of(p, costs, i + 1) : 0);
+    if (link_ps == 0)
+        return cost;
+    link_ps += beside_ps(p, costs, i);
+    if (link_ps > cost.ps) {
+        cost.copy_ps += link_ps - cost.ps;
+        cost.ps = link_ps;
+    }
+    return cost;
+}
+
+int64_t pp_program_ps(const struct pp_program *p, const struct pp_costs *costs, int i,
+                      bool is_fused)
+{
+    if (costs->gathers)
+        return pp_program_cost(p, costs, i, is_fused).ps;
+    const struct pp_op op = pp_program_op(p, i),
+                       second = is_fused ? pp_program_op(p, i + 1) : (struct pp_op){0};
+    return pp_costs_op_ps(costs, &op, is_fused ? &second : NULL);
+}

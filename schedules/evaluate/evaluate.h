@@ -1,0 +1,78 @@
+/* schedules/evaluate/evaluate.h — the exact contention-free evaluator: a longest path in integer
+ * picoseconds.
+ *
+ * Plan once, run many: pp_eval_create() turns a lowered program into a topologically sorted list of
+ * max-plus nodes; pp_eval_run() evaluates it for any number of replicas at once (replicas are lanes
+ * of a vector). Every value is a max/plus of final values, so neither folding nor lane width nor
+ * order can change a bit of the result.
+ *
+ * Semantics (docs/architecture.md): SEND and RECV post at the rank's compute clock and never block;
+ * WAIT blocks; transfers of one channel follow one another. A transfer starts when both sides have
+ * posted (rendezvous), or when the sender has posted and fewer than K messages of the channel are
+ * arrived but not yet received (buffered:K, 0 = without bound). A collective starts when all its
+ * members of all replicas have posted it and their reduce streams are free. Where the program has a
+ * weight lane (schedules/evaluate/weight_lane.h), what is on it runs beside the rank's other ops.
+ */
+#ifndef PP_SCHEDULES_EVALUATE_EVALUATE_H
+#define PP_SCHEDULES_EVALUATE_EVALUATE_H
+
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
+
+struct pp_eval_options {
+    bool is_buffered;
+    int buffered;    /* K of buffered:K, 0 = without bound */
+    bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
+    bool ring_flows; /* gradient sums as 2(n-1) ring steps over replicas, scatters and gathers as
+                      * n-1, instead of one analytic cost */
+    int steps;       /* K steps of the program, one after another; 0 = 1 */
+    bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
+                           * replicas. On: each rank goes on by itself; clocks, streams, channels
+                           * and buffers carry over */
+    bool always_packs;    /* for tests: values share slots however few they are */
+};
+
+struct pp_eval;
+/* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options, PP_EFAIL
+ * when times would overflow. The program may be compute-only: then messages are implied by the data
+ * dependencies, buffered without bound. In unit mode a message takes C from its post, whatever else
+ * is under way on its channel. The plan keeps `program` by reference. */
+enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct pp_eval_options *options,
+                              struct pp_eval **plan, struct pp_error *err);
+
+struct pp_perturbation {
+    double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
+    uint64_t seed;
+    const double *slow; /* [rank * replicas + replica] factor on SPEED, NULL = all 1 */
+    /* Durations instead of those of the costs, jitter and slow devices; of a fused pair that of its
+     * first op. [(step * instructions + instruction) * replicas + replica], compute ops only; not
+     * negative, and the sums of all that follow one another below INT64_MAX. NULL = none. */
+    const int64_t *compute_ps;
+};
+
+struct pp_times {
+    int replicas;
+    int steps;            /* 0 = 1 */
+    int64_t makespan_ps;  /* latest end over ranks and replicas, of the last step */
+    int64_t *step_end_ps; /* [step]: T_1 .. T_K, the latest end of each step */
+    /* Filled when asked for: [(step * instructions + instruction) * replicas + replica]. Compute:
+     * start and end. WAIT: the blocked interval. SEND, RECV: the transfer (equal on both sides);
+     * posted = this side's post; matched = when both sides had posted. Collectives: posted, start,
+     * end (alike on all members). posted and matched of other instructions are not set. */
+    int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+};
+enum pp_times_wanted {
+    PP_TIMES_MAKESPAN,
+    PP_TIMES_SPANS, /* start and end; the other arrays are NULL */
+    PP_TIMES_ALL,
+};
+
+/* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
+struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
+                             const struct pp_perturbation *perturbation,
+                             enum pp_times_wanted wanted);
+/* (T_K - T_1) / (K - 1), or T_1 of a single step. */
+double pp_times_iteration_s(const struct pp_times *times);
+
+#endif

@@ -1,0 +1,183 @@
+#include "schedules/evaluate/weight_lane.h"
+
+#include "schedules/memory/lifetimes.h"
+
+enum { NONE = -1 };
+
+/* The walk over one rank: the last instruction of each kind so far, NONE before the first. */
+struct walk {
+    const struct pp_program *p;
+    const struct pp_lifetimes *lives;
+    struct pp_weight_lane *lane;
+    int first;           /* instruction of the rank */
+    int32_t *reader;     /* [slot of what F and R save] W that reads it */
+    int32_t (*adder)[2]; /* [stage] adds to its gradient: on the first lane, on the second */
+    int32_t seen[2];     /* of the other lane, what each has waited for */
+    int32_t last;        /* of the second lane */
+};
+
+static bool is_beside(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_W && p->aux[i] == 0;
+}
+
+static int32_t later(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Both lanes run in order: what comes behind an instruction comes behind all before it. */
+static void wait_for(struct walk *w, int i, int32_t other)
+{
+    const bool is_on = w->lane->is_on[i];
+    const int at = w->p->aux[i] == PP_FUSED_SECOND && pp_op_is_compute(w->p->kind[i]) ? i - 1 : i;
+
+    if (other <= w->seen[is_on])
+        return;
+    w->seen[is_on] = w->lane->after[at] = other;
+    w->lane->is_awaited[other] = true;
+}
+
+static struct pp_cell_life life_of(const struct walk *w, int i, int granule)
+{
+    return pp_lifetimes_cell(w->lives, w->p->stage[i], granule, w->p->split[i]);
+}
+
+/* The slot that holds what W reads of a cell: where an R fills it again, that of the R. */
+static int slot_of(const struct walk *w, const struct pp_cell_life *life)
+{
+    const int filler = (life->recompute ? life->recompute : life->forward) - 1;
+
+    return filler < 0 ? NONE : w->p->slot[filler];
+}
+
+static void walk_beside(struct walk *w, int i)
+{
+    const int stage = w->p->stage[i];
+    int32_t made = w->adder[stage][false];
+
+    for (int g = w->p->mb[i]; g < w->p->mb[i] + w->p->granule_count[i]; g++) {
+        const struct pp_cell_life life = life_of(w, i, g);
+        const int slot = slot_of(w, &life);
+
+        made = later(made, life.backward - 1);
+        if (slot >= 0)
+            w->reader[slot] = i;
+    }
+    wait_for(w, i, made);
+    w->adder[stage][true] = w->last = i;
+}
+
+/* Does it fill a slot that W reads? An F whose R does that keeps its input alone. */
+static bool fills(const struct walk *w, int i)
+{
+    const struct pp_op op = pp_program_op(w->p, i);
+
+    return op.slot >= 0 &&
+           (op.kind == PP_R || (op.kind == PP_F && !pp_lifetimes_is_recomputed(w->lives, &op)));
+}
+
+static void walk_compute(struct walk *w, int i)
+{
+    int32_t *adder = w->adder[w->p->stage[i]];
+    const int kind = w->p->kind[i];
+
+    if (is_beside(w->p, i)) {
+        walk_beside(w, i);
+        return;
+    }
+    if (fills(w, i))
+        wait_for(w, i, w->reader[w->p->slot[i]]);
+    if (kind == PP_B || kind == PP_W || kind == PP_U)
+        wait_for(w, i, adder[true]);
+    if (kind == PP_B || kind == PP_W)
+        adder[false] = i;
+}
+
+/* The matrix of a tied sum is in two stages. */
+static void walk_sum(struct walk *w, int i)
+{
+    const struct pp_program *p = w->p;
+    const bool is_tied = p->aux[i] == PP_TIED;
+    int32_t last[2] = {w->adder[p->stage[i]][false], w->adder[p->stage[i]][true]};
+
+    for (int stage = 0; is_tied && stage < p->stages; stage++)
+        for (int lane = 0; lane < 2; lane++)
+            last[lane] = later(last[lane], w->adder[stage][lane]);
+    w->lane->is_on[i] = last[true] > last[false];
+    wait_for(w, i, last[!w->lane->is_on[i]]);
+    w->last = w->lane->is_on[i] ? i : w->last;
+}
+
+/* A sum ends behind its post. */
+static void walk_wait(struct walk *w, int target)
+{
+    if (w->lane->is_on[target])
+        w->seen[false] = later(w->seen[false], target);
+}
+
+static void walk_rank(struct walk *w, int rank)
+{
+    const struct pp_program *p = w->p;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (pp_op_is_compute(p->kind[i]))
+            walk_compute(w, i);
+        else if (p->kind[i] == PP_AR || p->kind[i] == PP_RS)
+            walk_sum(w, i);
+        else if (p->kind[i] == PP_BAR)
+            wait_for(w, i, w->last);
+        else if (p->kind[i] == PP_WAIT && p->arg[i] >= 0)
+            walk_wait(w, p->begin[rank] + p->arg[i]);
+    }
+}
+
+static struct pp_lifetimes note_all(struct pp_arena *arena, const struct pp_program *p, int *slots)
+{
+    int64_t covered = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++) {
+        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
+        *slots = p->slot[i] >= *slots ? p->slot[i] + 1 : *slots;
+    }
+    struct pp_lifetimes lives =
+        pp_lifetimes_create(arena, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const struct pp_op op = pp_program_op(p, i);
+        pp_lifetimes_note(&lives, &op, i);
+    }
+    return lives;
+}
+
+static void forget(int32_t *last, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        last[k] = NONE;
+}
+
+struct pp_weight_lane *pp_weight_lane_create(struct pp_arena *arena, const struct pp_program *p)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_weight_lane *lane = PP_NEW(arena, struct pp_weight_lane);
+    int count = 0, slots = 0;
+
+    lane->is_on = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    lane->is_awaited = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    lane->after = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
+    forget(lane->after, (size_t)pp_program_size(p));
+    for (int i = 0; i < pp_program_size(p); i++)
+        count += lane->is_on[i] = is_beside(p, i);
+    if (count == 0)
+        return NULL;
+    const struct pp_lifetimes lives = note_all(scratch, p, &slots);
+    struct walk w = {.p = p, .lives = &lives, .lane = lane};
+    w.reader = PP_ARRAY(scratch, int32_t, slots + 1);
+    w.adder = (int32_t(*)[2])PP_ARRAY(scratch, int32_t, 2 * (size_t)p->stages);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        forget(w.reader, (size_t)slots);
+        forget(&w.adder[0][0], 2 * (size_t)p->stages);
+        w.last = w.seen[0] = w.seen[1] = NONE;
+        walk_rank(&w, rank);
+    }
+    return lane;
+}

@@ -1,0 +1,299 @@
+/* Programs of the library. */
+#include "schedules/library/pipesched_parts.h"
+
+#include "schedules/lower/lower.h"
+#include "schedules/verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(((struct pipesched_error *)0)->message) ==
+                   sizeof(((struct pp_error *)0)->message),
+               "a message of the library holds any message");
+
+const char *pipesched_version(void)
+{
+    return PP_VERSION;
+}
+
+int pipesched_schedule(int i, struct pipesched_schedule *schedule)
+{
+    for (int k = 0; i >= 0 && pp_schedules[k]; k++)
+        if (k == i) {
+            *schedule = (struct pipesched_schedule){.name = pp_schedules[k]->name,
+                                                    .summary = pp_schedules[k]->summary,
+                                                    .rule = pp_schedules[k]->rule,
+                                                    .limits = pp_schedules[k]->limits,
+                                                    .source = pp_schedules[k]->source};
+            return 1;
+        }
+    return 0;
+}
+
+/* ---- making programs -------------------------------------------------------------------------*/
+
+enum pipesched_status pp_pipesched_tell(enum pp_status status, const struct pp_error *err,
+                                        struct pipesched_error *error)
+{
+    if (status != PP_OK && error)
+        memcpy(error->message, err->message, sizeof(error->message));
+    return (enum pipesched_status)status;
+}
+
+static struct pipesched_program *create(void)
+{
+    struct pp_arena *arena = pp_arena_create();
+    struct pipesched_program *made = PP_NEW(arena, struct pipesched_program);
+
+    made->arena = arena;
+    return made;
+}
+
+/* Hand over what was made, or throw it away. */
+static enum pipesched_status finish(struct pipesched_program *made, enum pp_status status,
+                                    const struct pp_error *err, struct pipesched_program **program,
+                                    struct pipesched_error *error)
+{
+    if (status == PP_OK)
+        *program = made;
+    else
+        pp_arena_destroy(made->arena);
+    return pp_pipesched_tell(status, err, error);
+}
+
+static enum pp_status check_sign(const char *name, int value, struct pp_error *err)
+{
+    return value < 0 ? pp_error_set(err, PP_EINVAL, "--%s %d: expected at least 0", name, value)
+                     : PP_OK;
+}
+
+static enum pp_status take_shape(const struct pipesched_shape *from, struct pp_shape *shape,
+                                 struct pp_error *err)
+{
+    const struct {
+        const char *name;
+        int value;
+    } counts[] = {{"pp", from->ranks},
+                  {"micro-batches", from->micro_batches},
+                  {"vp", from->chunks},
+                  {"splits", from->splits},
+                  {"pipelines", from->pipelines},
+                  {"group", from->group},
+                  {"extra-warmup", from->extra_warmup},
+                  {"depth-first", from->depth_first},
+                  {"max-activations", from->max_activations}};
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        PP_TRY(check_sign(counts[i].name, counts[i].value, err));
+    if ((unsigned)from->concat > PIPESCHED_CONCAT_HALVING)
+        return pp_error_set(err, PP_EINVAL, "--concat %d: expected 0, 1 or 2", (int)from->concat);
+    *shape = (struct pp_shape){.ranks = from->ranks,
+                               .chunks = from->chunks,
+                               .micro_batches = from->micro_batches,
+                               .splits = from->splits,
+                               .pipelines = from->pipelines,
+                               .group = from->group,
+                               .extra_warmup = from->extra_warmup,
+                               .depth_first = from->depth_first,
+                               .max_activations = from->max_activations,
+                               .backward_descending = from->backward_descending != 0};
+    shape->concat = from->concat == PIPESCHED_CONCAT_DOUBLING  ? PP_CONCAT_DOUBLING
+                    : from->concat == PIPESCHED_CONCAT_HALVING ? PP_CONCAT_HALVING
+                                                               : PP_CONCAT_DIRECT;
+    return PP_OK;
+}
+
+static enum pp_status build(struct pipesched_program *made, const char *name,
+                            const struct pipesched_shape *from,
+                            const struct pipesched_durations *order, struct pp_error *err)
+{
+    struct pp_program *program;
+    struct pp_shape shape;
+    const struct pp_costs *costs;
+
+    made->schedule = pp_schedule_find(name);
+    if (!made->schedule) {
+        pp_error_set(err, PP_EINVAL, "unknown schedule '%s'", name);
+        return pp_schedule_unknown(err, name);
+    }
+    PP_TRY(take_shape(from, &shape, err));
+    PP_TRY(pp_schedule_check(made->schedule, &shape, err));
+    const struct pp_costs_shape of = {shape.ranks, pp_shape_stages(&shape), shape.splits,
+                                      shape.granules};
+    PP_TRY(pp_pipesched_costs(made->arena, order, &of, false, &costs, err));
+    PP_TRY(pp_schedule_program(made->arena, made->schedule, &shape, costs, &program, err));
+    made->program = program;
+    return PP_OK;
+}
+
+enum pipesched_status pipesched_build(const char *schedule, const struct pipesched_shape *shape,
+                                      const struct pipesched_durations *order,
+                                      struct pipesched_program **program,
+                                      struct pipesched_error *error)
+{
+    struct pipesched_program *made = create();
+    struct pp_error err = {0};
+
+    return finish(made, build(made, schedule, shape, order, &err), &err, program, error);
+}
+
+enum pipesched_status pipesched_read(const char *path, struct pipesched_program **program,
+                                     struct pipesched_error *error)
+{
+    struct pipesched_program *made = create();
+    struct pp_program *read = NULL;
+    struct pp_error err = {0};
+    const enum pp_status status = pp_program_read(made->arena, path, PP_DIALECT_2025, &read, &err);
+
+    made->program = read;
+    made->is_given = true;
+    return finish(made, status, &err, program, error);
+}
+
+enum pipesched_status pipesched_parse(const char *name, const char *text, size_t length,
+                                      struct pipesched_program **program,
+                                      struct pipesched_error *error)
+{
+    struct pipesched_program *made = create();
+    struct pp_program *read = NULL;
+    struct pp_error err = {0};
+    const enum pp_status status = pp_program_parse(made->arena, pp_arena_strdup(made->arena, name),
+                                                   text, length, PP_DIALECT_2025, &read, &err);
+
+    made->program = read;
+    made->is_given = true;
+    return finish(made, status, &err, program, error);
+}
+
+void pipesched_free(struct pipesched_program *program)
+{
+    if (program)
+        pp_arena_destroy(program->arena);
+}
+
+/* ---- lowering --------------------------------------------------------------------------------*/
+
+static uint16_t *copy(struct pp_arena *arena, const uint16_t *from, int count)
+{
+    uint16_t *to = PP_ARRAY(arena, uint16_t, count);
+
+    memcpy(to, from, sizeof(*to) * (size_t)count);
+    return to;
+}
+
+/* A program keeps what its head points to: here that is the library's user, who may free it. */
+static struct pp_program adopt(struct pp_arena *arena, const struct pp_program *p)
+{
+    struct pp_program own = *p;
+
+    own.name = pp_arena_strdup(arena, p->name);
+    own.file = p->file ? pp_arena_strdup(arena, p->file) : NULL;
+    own.rank_of = copy(arena, p->rank_of, p->pipelines * p->stages);
+    own.pipe_of = copy(arena, p->pipe_of, p->micro_batches * p->granules);
+    return own;
+}
+
+static enum pp_status lowering_of(struct pp_arena *arena, const struct pipesched_program *compute,
+                                  const struct pipesched_lowering *from,
+                                  struct pp_lower_options *options, struct pp_error *err)
+{
+    const struct pp_program *p = compute->program;
+    double *recompute_frac = PP_ARRAY(arena, double, p->stages);
+
+    if (p->level != PP_LEVEL_COMPUTE)
+        return pp_error_set(err, PP_EINVAL, "%s is complete already", p->name);
+    PP_TRY(check_sign("dp", from->replicas, err));
+    PP_TRY(check_sign("recv-slots", from->recv_slots, err));
+    for (int s = 0; s < p->stages; s++)
+        recompute_frac[s] = 1;
+    *options =
+        (struct pp_lower_options){.recv_slots = from->recv_slots ? from->recv_slots : 2,
+                                  .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END,
+                                  .has_sync = (from->replicas > 1) || p->pipelines > 1,
+                                  .has_optimizer = true,
+                                  .zero = from->shards_optimizer != 0,
+                                  .gather_buffers = 2,
+                                  .recompute_frac = from->recomputes ? recompute_frac : NULL};
+    pp_lower_schedule(compute->schedule, p->micro_batches, options);
+    return PP_OK;
+}
+
+enum pipesched_status pipesched_lower(const struct pipesched_program *compute,
+                                      const struct pipesched_lowering *lowering,
+                                      struct pipesched_program **program,
+                                      struct pipesched_error *error)
+{
+    struct pipesched_program *made = create();
+    struct pp_program *lowered = NULL;
+    struct pp_lower_options options;
+    struct pp_error err = {0};
+    enum pp_status status = lowering_of(made->arena, compute, lowering, &options, &err);
+
+    if (status == PP_OK) {
+        const struct pp_program own = adopt(made->arena, compute->program);
+        status = pp_lower(made->arena, &own, &options, &lowered, &err);
+    }
+    made->program = lowered;
+    made->schedule = compute->schedule;
+    made->is_given = compute->is_given;
+    return finish(made, status, &err, program, error);
+}
+
+/* ---- looking at programs ---------------------------------------------------------------------*/
+
+struct pipesched_size pipesched_size(const struct pipesched_program *program)
+{
+    const struct pp_program *p = program->program;
+
+    return (struct pipesched_size){.ranks = p->ranks,
+                                   .stages = p->stages,
+                                   .pipelines = p->pipelines,
+                                   .micro_batches = p->micro_batches,
+                                   .splits = p->splits,
+                                   .is_complete = p->level == PP_LEVEL_LOWERED,
+                                   .instructions = pp_program_size(p)};
+}
+
+int pipesched_count(const struct pipesched_program *program, int rank)
+{
+    const struct pp_program *p = program->program;
+
+    return rank >= 0 && rank < p->ranks ? p->begin[rank + 1] - p->begin[rank] : 0;
+}
+
+struct pipesched_op pipesched_op(const struct pipesched_program *program, int rank, int i)
+{
+    const struct pp_program *p = program->program;
+
+    if (i < 0 || i >= pipesched_count(program, rank))
+        return (struct pipesched_op){.micro_batch = -1, .peer = -1};
+    const struct pp_op op = pp_program_op(p, p->begin[rank] + i);
+    const bool has_mb = pp_op_kinds[op.kind].has_mb && op.mb >= 0;
+    const bool is_message = pp_op_is_send(op.kind) || pp_op_is_recv(op.kind);
+    return (struct pipesched_op){.kind = pp_op_kinds[op.kind].text,
+                                 .stage = op.stage,
+                                 .pipeline = op.pipe,
+                                 .micro_batch = has_mb ? op.mb / p->granules : -1,
+                                 .split = has_mb ? op.split : 0,
+                                 .peer = is_message ? op.peer : -1,
+                                 .of_a_pair = pp_op_is_compute(op.kind) ? op.aux : 0};
+}
+
+const char *pipesched_text(struct pipesched_program *program)
+{
+    if (!program->text)
+        program->text = pp_program_text(program->arena, program->program);
+    return program->text;
+}
+
+enum pipesched_status pipesched_verify(const struct pipesched_program *program, int max_activations,
+                                       struct pipesched_error *error)
+{
+    const struct pp_verify_options options = {.max_activations = max_activations};
+    struct pp_error err = {0};
+    enum pp_status status = check_sign("max-activations", max_activations, &err);
+
+    if (status == PP_OK)
+        status = pp_verify(program->program, &options, &err);
+    return pp_pipesched_tell(status, &err, error);
+}

@@ -1,0 +1,32 @@
+/* schedules/library/pipesched_parts.h — inside of the library: shared by its two files. */
+#ifndef PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
+#define PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
+
+#include "schedules/library/pipesched.h"
+#include "schedules/program/program.h"
+
+#include <stdbool.h>
+
+struct pipesched_program {
+    struct pp_arena *arena; /* of everything, this struct too */
+    const struct pp_program *program;
+    const struct pp_schedule *schedule; /* NULL: not built in */
+    bool is_given;                      /* by a file or a text: may be anything */
+    const char *text;                   /* once asked for */
+};
+
+/* A status with its message as the caller sees them. */
+enum pipesched_status pp_pipesched_tell(enum pp_status status, const struct pp_error *err,
+                                        struct pipesched_error *error);
+
+struct pp_costs_shape {
+    int ranks, stages, splits, granules;
+};
+/* Durations as costs; NULL durations = F, I and W of 1. PP_EINVAL below 0, beyond 1e6 s, or with
+ * another number of stages. is_complete: messages follow one another on their channel. */
+enum pp_status pp_pipesched_costs(struct pp_arena *arena,
+                                  const struct pipesched_durations *durations,
+                                  const struct pp_costs_shape *shape, bool is_complete,
+                                  const struct pp_costs **costs, struct pp_error *err);
+
+#endif

@@ -1,0 +1,465 @@
+/* Lifetimes are found first (schedules/memory/lifetimes.h), as what every instruction takes when it
+ * starts and gives back when it ends. Tensors count in whole bytes, so that sums are exact and
+ * nothing is left over at the end. */
+#include "schedules/memory/changes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sizes -----------------------------------------------------------------------------------*/
+
+static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w, int stage)
+{
+    static const struct pp_stage_memory none = {0};
+
+    return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
+}
+
+/* The share of `bytes` that one granule of one sequence split has. */
+static double cell_bytes(const struct pp_program *p, double bytes)
+{
+    return rint(bytes / ((double)p->granules * p->splits));
+}
+
+static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_memory_walk *w)
+{
+    const struct pp_program *p = w->p;
+    struct pp_memory_sizes *sizes = PP_ARRAY(arena, struct pp_memory_sizes, p->stages);
+
+    for (int stage = 0; stage < p->stages; stage++) {
+        const struct pp_stage_memory *memory = stage_memory(w, stage);
+        const double saved = cell_bytes(p, memory->saved_bytes),
+                     checkpoint = cell_bytes(p, memory->checkpoint_bytes);
+        sizes[stage] =
+            (struct pp_memory_sizes){.saved = saved,
+                                     .checkpoint = checkpoint < saved ? checkpoint : saved,
+                                     .kept_for_weights = rint(saved * memory->weight_grad_frac),
+                                     .boundary = cell_bytes(p, memory->boundary_bytes),
+                                     .forward = cell_bytes(p, memory->forward_bytes),
+                                     .backward = cell_bytes(p, memory->backward_bytes)};
+    }
+    return sizes;
+}
+
+/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
+static double boundary_bytes(const struct pp_memory_walk *w, int stage)
+{
+    return stage >= 0 ? w->sizes[stage].boundary : 0;
+}
+
+/* ---- what instructions take and give ---------------------------------------------------------*/
+
+/* Of the rank at hand. */
+static struct pp_op op_at(const struct pp_memory_walk *w, int at)
+{
+    return pp_program_op(w->p, w->begin + at);
+}
+
+/* What position `until` reads is given back there; both ops of a pair end together. Behind the list
+ * (never) when nobody reads it after `from`. */
+static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
+{
+    if (until < from)
+        return &w->changes[w->count];
+    const int i = w->begin + until;
+    const bool is_first = w->p->kind[i] == PP_F && w->p->aux[i] == PP_FUSED_FIRST;
+    return &w->changes[is_first && until + 1 < w->count ? until + 1 : until];
+}
+
+static bool is_local(const struct pp_memory_walk *w, const struct pp_op *op, int stage)
+{
+    return stage >= 0 && stage < w->p->stages &&
+           pp_program_rank_of(w->p, op->pipe, stage) ==
+               pp_program_rank_of(w->p, op->pipe, op->stage);
+}
+
+/* The output of an F (direction 0), B or I (1) that is read on the same rank. */
+static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, int direction)
+{
+    const int reader = op->stage + (direction ? -1 : 1);
+
+    if (!w->has_buffers || !is_local(w, op, reader))
+        return;
+    const double bytes = op->granules * boundary_bytes(w, direction ? reader : op->stage);
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
+}
+
+/* What lives while one op runs; of a pair until both have ended. */
+static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
+{
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, at)->buffer_given += bytes;
+}
+
+/* A whole gradient before it is added up, in bytes that no granule divides. It is the embedding's,
+ * the last of a backward: what that had saved is gone by then. */
+static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double freed_bytes)
+{
+    return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
+}
+
+static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
+                                                 const struct pp_op *op)
+{
+    return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
+}
+
+/* What is there at a time of so many bytes that are gathered, or of their gradients. */
+static double held_bytes(const struct pp_stage_gathers *gathers, double bytes)
+{
+    return rint((1 - gathers->gone_frac) * bytes);
+}
+
+static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int stage)
+{
+    return held_bytes(&w->costs->gathers[stage], w->costs->purpose[purpose][stage].bytes);
+}
+
+/* F, B, I: the units inside of an op are gathered one after the other, beside what the program has
+ * gathered as far as there are buffers. */
+static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+    const int buffers = w->costs ? w->costs->gather_buffers : 0;
+
+    if (gathers && gathers->units > 1 && w->gathered < buffers)
+        use_scratch(w, at,
+                    fmin(buffers - w->gathered, gathers->units - 1) *
+                        held_bytes(gathers, gathers->unit_bytes));
+    if (gathers && gathers->units > 1)
+        use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
+}
+
+/* B, W: gradients are whole until they are scattered. */
+static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+
+    if (!gathers)
+        return;
+    /* Of a layer, and of those that are scattered beside it; those of the first unit come last. */
+    if (!gathers->is_cut || gathers->units > 1) {
+        use_scratch(w, at,
+                    w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));
+        return;
+    }
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = true;
+}
+
+/* A gather or, where parameters are not cut, a load. */
+static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    struct pp_memory_whole *whole = &w->whole[op->stage];
+
+    if (whole->count == 2)
+        return;
+    w->gathered++;
+    w->changes[at].buffer_taken += whole->params[whole->count++] =
+        purpose_bytes(w, op->version, op->stage);
+}
+
+static void change_gather(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+
+    if (gathers_of(w, op) && pp_purpose_is_gather(op->version))
+        change_fetch(w, op, at);
+}
+
+/* This device's share for a gather: until that has brought the others'. */
+static void change_load(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+
+    if (!gathers)
+        return;
+    if (!gathers->is_cut) {
+        change_fetch(w, op, at);
+        return;
+    }
+    const double bytes = purpose_bytes(w, op->version, op->stage);
+    w->changes[at].buffer_taken += bytes;
+    w->whole[op->stage].shares[1] = w->whole[op->stage].shares[0];
+    w->whole[op->stage].shares[0] = bytes;
+}
+
+static void wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+    const int oldest = whole && whole->shares[1] > 0;
+
+    if (!whole || !pp_purpose_is_gather(op->version))
+        return;
+    w->changes[at].buffer_given += whole->shares[oldest];
+    whole->shares[oldest] = 0;
+}
+
+static void change_drop(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+
+    if (!whole || whole->count == 0)
+        return;
+    w->gathered--;
+    w->changes[at].buffer_given += whole->params[0];
+    whole->params[0] = whole->params[--whole->count];
+}
+
+/* The next gradients of the stage go elsewhere while these are scattered. */
+static void change_scatter(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    if (!gathers_of(w, op) || op->version != PP_FOR_VISIT)
+        return;
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = false;
+}
+
+/* ---- memory tiers */
+
+/* What is kept of the cells of an op between its forward and what uses them first. */
+static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
+    double bytes = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
+        bytes += cell.recompute ? size->checkpoint : size->saved;
+    }
+    return bytes;
+}
+
+static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const double frac = stage_memory(w, op->stage)->resting_frac;
+
+    return frac > 0 ? rint(frac * kept_bytes(w, op) / op->granules) * op->granules
+                    : kept_bytes(w, op);
+}
+
+/* What of it moves to another tier. */
+static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const double frac = stage_memory(w, op->stage)->moved_frac;
+
+    return frac > 0 ? rint(frac * resting_bytes(w, op) / op->granules) * op->granules
+                    : resting_bytes(w, op);
+}
+
+static void change_bits(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
+
+    w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
+    w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
+}
+
+static void change_copy(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    if (op->version == PP_FOR_DOWN)
+        w->changes[at].away_taken += moved_bytes(w, op);
+    else if (op->version == PP_FOR_UP)
+        w->changes[at].saved_taken += moved_bytes(w, op);
+}
+
+static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_DOWN)
+        w->changes[at].saved_given += moved_bytes(w, op);
+    else if (op->version == PP_FOR_UP)
+        w->changes[at].away_given += moved_bytes(w, op);
+}
+
+static void change_move(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+
+    if (pp_purpose_is_load(op->version))
+        change_load(w, op, at);
+    if (op->version == PP_FOR_FETCH)
+        w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+}
+
+static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_STORE)
+        w->changes[at].buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+}
+
+static void change_wait(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    if (op->aux == PP_COPY)
+        wait_copy(w, op, at);
+    if (op->aux == PP_MOVE)
+        wait_move(w, op, at);
+    if (op->aux == PP_AG)
+        wait_gather(w, op, at);
+    if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
+        w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+}
+
+static void change_forward(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
+
+    w->changes[at].cells_taken += op->granules;
+    if (w->is_infer)
+        end_of(w, at, at)->cells_given += op->granules;
+    for (int g = op->mb; g < op->mb + op->granules && !w->is_infer; g++) {
+        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
+        w->changes[at].saved_taken += cell.recompute ? size->checkpoint : size->saved;
+    }
+    hand_over(w, op, at, 0);
+    use_params(w, op, at);
+    if (!w->is_infer)
+        use_scratch(w, at, op->granules * size->forward);
+}
+
+static void change_recompute(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
+
+    w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint);
+}
+
+static void change_backward(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
+    const bool is_full = op->kind == PP_B;
+
+    w->changes[at].cells_given += is_full ? op->granules : 0;
+    w->changes[at].saved_given +=
+        op->granules * (is_full ? size->saved : size->saved - size->kept_for_weights);
+    hand_over(w, op, at, 1);
+    const double grads = op->granules * size->backward;
+    const double dense = dense_grad_bytes(w, op->stage, op->granules * size->saved);
+    use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
+    use_params(w, op, at);
+    if (is_full)
+        make_grads(w, op, at);
+}
+
+static void change_weights(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    w->changes[at].cells_given += op->granules;
+    const double freed_bytes = op->granules * w->sizes[op->stage].kept_for_weights;
+    w->changes[at].saved_given += freed_bytes;
+    use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
+    make_grads(w, op, at);
+}
+
+/* The optimizer goes over all parameters of the rank at once. */
+static void change_update(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
+
+    w->changes[at].buffer_taken += bytes;
+    w->changes[w->last_update].buffer_given += bytes;
+}
+
+static void change_recv(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const int direction = op->kind == PP_RECV_B;
+    const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
+
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
+}
+
+static void change_send(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const int made = pp_lifetimes_made(&w->lives, op);
+    const double bytes =
+        op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
+
+    w->changes[made >= 0 && made < at ? made : at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
+}
+
+/* Nothing is taken or given with it: the tensors of a message live by their lifetimes. */
+static bool is_plain_wait(int kind)
+{
+    return pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
+}
+
+static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, int) = {
+    [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
+    [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
+    [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
+    [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
+    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,   [PP_Q] = change_bits,
+    [PP_DQ] = change_bits,     [PP_COPY] = change_copy,   [PP_MOVE] = change_move,
+};
+
+/* ---- walks -----------------------------------------------------------------------------------*/
+
+struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
+                                          const struct pp_costs *costs)
+{
+    struct pp_memory_walk w = {.p = p,
+                               .costs = costs,
+                               .is_infer = p->mode == PP_MODE_INFER,
+                               .has_bytes = costs && costs->memory,
+                               .has_buffers = p->level == PP_LEVEL_LOWERED};
+    int64_t covered = 0;
+    int longest = 0;
+
+    w.sizes = sizes_of(scratch, &w);
+    for (int i = 0; i < pp_program_size(p); i++)
+        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
+    w.lives =
+        pp_lifetimes_create(scratch, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const int count = p->begin[rank + 1] - p->begin[rank];
+
+        longest = count > longest ? count : longest;
+        for (int at = 0; at < count; at++) {
+            const int i = p->begin[rank] + at;
+            if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
+                continue;
+            const struct pp_op op = pp_program_op(p, i);
+            pp_lifetimes_note(&w.lives, &op, at);
+        }
+    }
+    if (w.has_bytes && costs->gathers)
+        w.whole = PP_ARRAY(scratch, struct pp_memory_whole, costs->stages);
+    w.changes =
+        pp_arena_alloc_raw(scratch, sizeof(struct pp_memory_change) * ((size_t)longest + 1));
+    return w;
+}
+
+void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
+{
+    w->begin = w->p->begin[rank];
+    w->count = w->p->begin[rank + 1] - w->begin;
+    w->last_update = -1;
+    w->gathered = 0;
+    if (w->whole)
+        memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
+    for (int at = 0; at < w->count; at++)
+        if (w->p->kind[w->begin + at] == PP_U)
+            w->last_update = at;
+    memset(w->changes, 0, sizeof(struct pp_memory_change) * ((size_t)w->count + 1));
+    for (int at = 0; at < w->count; at++) {
+        const int kind = w->p->kind[w->begin + at];
+
+        if (change_of[kind] && !(kind == PP_WAIT && is_plain_wait(w->p->aux[w->begin + at])))
+            change_of[kind](w, at);
+    }
+}

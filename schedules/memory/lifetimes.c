@@ -1,0 +1,63 @@
+#include "schedules/memory/lifetimes.h"
+
+struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
+                                        int splits, int64_t covered)
+{
+    struct pp_lifetimes lives = {
+        .stages = stages,
+        .granules = granules,
+        .splits = splits,
+        .row = (size_t)granules * (size_t)splits,
+    };
+    const double cells = (double)stages * (double)lives.row;
+
+    /* A file may name a few cells of an immense grid. */
+    lives.is_dense = cells <= 8.0 * (double)covered + 65536;
+    if (lives.is_dense) {
+        lives.cells = PP_ARRAY(arena, struct pp_cell_life, lives.row * (size_t)stages);
+    } else {
+        lives.map = pp_map64_create(arena, covered);
+        lives.cells = PP_ARRAY(arena, struct pp_cell_life, covered + 1);
+    }
+    return lives;
+}
+
+struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number)
+{
+    const int32_t *index = pp_map64_find(&lives->map, number);
+
+    return index ? &lives->cells[*index] : NULL;
+}
+
+struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int granule, int split)
+{
+    if (lives->is_dense || stage < 0 || stage >= lives->stages || granule < 0 ||
+        granule >= lives->granules || split < 0 || split >= lives->splits)
+        return NULL;
+    const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
+    return &lives->cells[*pp_map64_at(&lives->map, number, lives->count++)];
+}
+
+/* ---- questions -------------------------------------------------------------------------------*/
+
+int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op)
+{
+    int last = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const int freed = pp_lifetimes_cell(lives, op->stage, g, op->split).freed;
+
+        if (freed == 0)
+            return -1;
+        last = freed > last ? freed : last;
+    }
+    return last - 1;
+}
+
+bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward)
+{
+    for (int g = forward->mb; g < forward->mb + forward->granules; g++)
+        if (!pp_lifetimes_cell(lives, forward->stage, g, forward->split).recompute)
+            return false;
+    return forward->granules > 0;
+}

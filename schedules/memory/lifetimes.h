@@ -1,0 +1,137 @@
+/* schedules/memory/lifetimes.h — from where to where in its rank's list a tensor lives. Shared by
+ * the slots pass and by memory.c; private to schedules.
+ *
+ * Note every instruction of a rank with its position, then ask. A cell is (stage, granule, split);
+ * it lies on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
+#ifndef PP_SCHEDULES_MEMORY_LIFETIMES_H
+#define PP_SCHEDULES_MEMORY_LIFETIMES_H
+
+#include "core/arena.h"
+#include "core/op.h"
+#include "schedules/program/map64.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is known of a cell, 1 + position, 0 = never. */
+struct pp_cell_life {
+    int32_t forward;   /* F */
+    int32_t backward;  /* B or I: reads the incoming gradient, makes the outgoing one */
+    int32_t freed;     /* last of B, W: nothing is saved behind it */
+    int32_t recompute; /* R */
+    int32_t wait[2];   /* WAIT for the SEND of its output, by direction */
+};
+
+struct pp_lifetimes {
+    struct pp_cell_life *cells;
+    size_t row; /* cells of a stage: granules of all micro-batches * splits */
+    int stages, granules, splits;
+    bool is_dense; /* else `map` turns the number of a cell into its index in `cells` */
+    int32_t count;
+    struct pp_map64 map;
+};
+
+/* For a program of `stages` x `granules` ids x `splits` whose compute instructions cover `covered`
+ * granules. */
+struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
+                                        int splits, int64_t covered);
+/* Whether anything is noted of such an instruction. */
+static inline bool pp_lifetimes_notes(int kind, int aux)
+{
+    return kind == PP_WAIT ? pp_op_is_send(aux)
+                           : pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb;
+}
+
+/* Of a table that is not dense. */
+struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number);
+
+static inline uint64_t pp_lifetimes_number(const struct pp_lifetimes *lives, int stage, int granule,
+                                           int split)
+{
+    return (uint64_t)stage * lives->row + (uint64_t)granule * (uint64_t)lives->splits +
+           (uint64_t)split;
+}
+/* NULL outside of the table, or when no instruction named it. */
+static inline struct pp_cell_life *pp_lifetimes_at(const struct pp_lifetimes *lives, int stage,
+                                                   int granule, int split)
+{
+    if (stage < 0 || stage >= lives->stages || granule < 0 || granule >= lives->granules ||
+        split < 0 || split >= lives->splits)
+        return NULL;
+    const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
+    return lives->is_dense ? &lives->cells[number] : pp_lifetimes_sparse(lives, number);
+}
+/* The cell, all 0 when no instruction named it. */
+static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage,
+                                                    int granule, int split)
+{
+    const struct pp_cell_life *cell = pp_lifetimes_at(lives, stage, granule, split);
+
+    return cell ? *cell : (struct pp_cell_life){0};
+}
+
+/* F, R: the last B or W of what it saved, -1 when some granule of it is never freed. */
+int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);
+/* F: every granule of it has an R. */
+bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward);
+
+/* A cell of a table that is not dense, which no instruction has named before; else NULL. */
+struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int granule,
+                                      int split);
+
+static inline void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op,
+                                     int position)
+{
+    const int kind = op->kind;
+    const bool is_compute = kind != PP_WAIT;
+
+    if (!pp_lifetimes_notes(kind, op->aux))
+        return;
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        struct pp_cell_life *cell = pp_lifetimes_at(lives, op->stage, g, op->split);
+
+        if (!cell && is_compute)
+            cell = pp_lifetimes_new(lives, op->stage, g, op->split);
+        if (!cell)
+            continue;
+        if (!is_compute)
+            cell->wait[op->aux == PP_SEND_B] = position + 1;
+        if (kind == PP_F)
+            cell->forward = position + 1;
+        if (kind == PP_R)
+            cell->recompute = position + 1;
+        if (kind == PP_B || kind == PP_I)
+            cell->backward = position + 1;
+        if (kind == PP_B || kind == PP_W)
+            cell->freed = position + 1;
+    }
+}
+
+/* Last reader of a tensor named by the stage that reads it (as a RECV is), 0 forward, 1 backward.
+ */
+static inline int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op,
+                                    int stage, int direction)
+{
+    int last = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const struct pp_cell_life *cell = pp_lifetimes_at(lives, stage, g, op->split);
+        const int at = !cell ? 0 : direction ? cell->backward : cell->forward;
+
+        last = at > last ? at : last;
+    }
+    return last - 1;
+}
+/* SEND: its producer, and the WAIT for it. */
+static inline int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send)
+{
+    return pp_lifetimes_read(lives, send, send->stage, send->kind == PP_SEND_B);
+}
+static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const struct pp_op *send)
+{
+    const struct pp_cell_life *cell = pp_lifetimes_at(lives, send->stage, send->mb, send->split);
+
+    return cell ? cell->wait[send->kind == PP_SEND_B] - 1 : -1;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* Each list is walked once, over what its instructions take and give back. */
+#include "schedules/memory/changes.h"
+
+#include <math.h>
+
+/* Weight versions of every chunk, by pipeline and stage. */
+static int *count_versions(struct pp_arena *scratch, const struct pp_program *p)
+{
+    int *versions = PP_ARRAY(scratch, int, (size_t)p->pipelines *(size_t)p->stages);
+
+    for (int k = 0; k < p->pipelines * p->stages; k++)
+        versions[k] = 1;
+    for (int i = 0; i < pp_program_size(p) && p->versions > 1; i++) {
+        if (p->pipe[i] >= p->pipelines || p->stage[i] >= p->stages)
+            continue;
+        int *count = &versions[p->pipe[i] * p->stages + p->stage[i]];
+        if (p->kind[i] == PP_F && p->version[i] >= *count)
+            *count = p->version[i] + 1;
+    }
+    return versions;
+}
+
+/* Every chunk of every pipeline keeps its own weights, in as many versions as it uses. */
+static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
+                       struct pp_rank_memory *memory)
+{
+    const struct pp_program *p = w->p;
+    const int *versions = count_versions(scratch, p);
+
+    for (int pipe = 0; pipe < p->pipelines && w->has_bytes; pipe++)
+        for (int stage = 0; stage < p->stages && stage < w->costs->stages; stage++) {
+            const struct pp_stage_memory *chunk = &w->costs->memory[stage];
+            struct pp_rank_memory *m = &memory[pp_program_rank_of(p, pipe, stage)];
+
+            m->params_bytes += chunk->params_bytes * versions[pipe * p->stages + stage];
+            m->grads_bytes += chunk->grads_bytes;
+            m->optimizer_bytes += chunk->optimizer_bytes;
+            for (int tier = 0; tier < PP_TIERS; tier++)
+                m->away_bytes[tier] += chunk->away_bytes[tier];
+        }
+}
+
+/* What the allocator wastes beside so many bytes of tensors. Where that leaves no room it gives
+ * back what it holds in whole blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks),
+ * and the rest stays stuck. */
+static double wasted_bytes(const struct pp_costs *costs, double tensors)
+{
+    const double room = costs->capacity_bytes > 0
+                            ? floor(costs->capacity_bytes - costs->other_bytes - tensors)
+                            : HUGE_VAL;
+
+    return rint(fmax(costs->stuck_frac * tensors, fmin(costs->fragment_frac * tensors, room)));
+}
+
+/* Context and libraries, and what the allocator wastes of all tensors at the peak. */
+static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
+{
+    const double tensors = memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes +
+                           memory->activations_bytes + memory->buffers_bytes;
+
+    memory->other_bytes =
+        w->has_bytes ? w->costs->other_bytes + wasted_bytes(w->costs, tensors) : 0;
+    memory->peak_bytes = tensors + memory->other_bytes;
+    memory->is_strained =
+        w->has_bytes &&
+        memory->other_bytes < w->costs->other_bytes + rint(w->costs->fragment_frac * tensors);
+}
+
+static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
+{
+    double saved = 0, buffers = 0, away = 0, peak_away = 0, peak = -1, update_bytes = 0,
+           other_bytes = 0;
+    int64_t cells = 0, peak_cells = 0;
+
+    memory->peak_at = -1;
+    for (int at = 0; at < w->count; at++) {
+        const struct pp_memory_change *change = &w->changes[at];
+
+        saved += change->saved_taken;
+        buffers += change->buffer_taken;
+        cells += change->cells_taken;
+        away += change->away_taken;
+        peak_away = away > peak_away ? away : peak_away;
+        if (cells > peak_cells) {
+            peak_cells = cells;
+            if (!w->has_bytes)
+                memory->peak_at = w->begin + at;
+        }
+        if (w->has_bytes && saved + buffers > peak) {
+            peak = saved + buffers;
+            memory->activations_bytes = saved;
+            memory->buffers_bytes = buffers;
+            memory->peak_at = w->begin + at;
+        }
+        double *most = w->p->kind[w->begin + at] == PP_U ? &update_bytes : &other_bytes;
+        *most = saved + buffers > *most ? saved + buffers : *most;
+        saved -= change->saved_given;
+        buffers -= change->buffer_given;
+        cells -= change->cells_given;
+        away -= change->away_given;
+    }
+    if (w->has_bytes)
+        memory->away_bytes[w->costs->saved_home] += peak_away;
+    memory->peak_activations = (double)peak_cells / ((double)w->p->granules * w->p->splits);
+    memory->cached_bytes = fmin(update_bytes, other_bytes);
+    add_other(w, memory);
+}
+
+struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
+                                       const struct pp_costs *costs)
+{
+    struct pp_rank_memory *memory = PP_ARRAY(arena, struct pp_rank_memory, program->ranks);
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
+
+    add_states(scratch, &w, memory);
+    for (int rank = 0; rank < program->ranks; rank++) {
+        pp_memory_walk_rank(&w, rank);
+        find_peak(&w, &memory[rank]);
+    }
+    return memory;
+}
+
+/* What is there from begin to end. */
+static double base_bytes(const struct pp_rank_memory *m)
+{
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes + m->other_bytes;
+}
+
+struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
+                                           const struct pp_costs *costs)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
+    struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
+    const struct pp_memory_changes all = {
+        .base_bytes = PP_ARRAY(arena, double, program->ranks),
+        .taken_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1),
+        .given_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1)};
+
+    add_states(scratch, &w, states);
+    for (int rank = 0; rank < program->ranks; rank++) {
+        struct pp_rank_memory *state = &states[rank];
+        pp_memory_walk_rank(&w, rank);
+        find_peak(&w, state);
+        all.base_bytes[rank] = base_bytes(state);
+        for (int at = 0; at < w.count; at++) {
+            const struct pp_memory_change *change = &w.changes[at];
+            all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
+            all.given_bytes[w.begin + at] = change->saved_given + change->buffer_given;
+        }
+    }
+    return all;
+}
+
+double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
+                           const struct pp_costs *costs, int rank)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
+    struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
+
+    pp_memory_walk_rank(&w, rank);
+    add_states(scratch, &w, states);
+    double *timeline = PP_ARRAY(arena, double, w.count + 1);
+    find_peak(&w, &states[rank]);
+    double alive = base_bytes(&states[rank]);
+    for (int at = 0; at < w.count; at++) {
+        const struct pp_memory_change *change = &w.changes[at];
+
+        alive += change->saved_taken + change->buffer_taken;
+        alive -= change->saved_given + change->buffer_given;
+        timeline[at] = alive;
+    }
+    return timeline;
+}
+
+double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, int rank, int position)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
+    double *bytes = PP_ARRAY(arena, double, program->stages);
+
+    pp_memory_walk_rank(&w, rank);
+    for (int i = w.begin; i <= position; i++) {
+        const struct pp_memory_change *change = &w.changes[i - w.begin];
+        if (program->stage[i] < program->stages)
+            bytes[program->stage[i]] +=
+                change->saved_taken - (i < position ? change->saved_given : 0);
+    }
+    return bytes;
+}
+
+void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS])
+{
+    const double bytes[] = {memory->params_bytes,    memory->grads_bytes,
+                            memory->optimizer_bytes, memory->activations_bytes,
+                            memory->buffers_bytes,   memory->other_bytes};
+    double until_bytes = 0;
+
+    for (int i = 0; i < PP_MEMORY_PARTS; i++) {
+        const double from_bytes = until_bytes;
+        until_bytes = i + 1 < PP_MEMORY_PARTS ? from_bytes + bytes[i] : memory->peak_bytes;
+        parts[i] = llround(until_bytes) - llround(from_bytes);
+    }
+}

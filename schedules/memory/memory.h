@@ -1,0 +1,46 @@
+/* schedules/memory/memory.h — memory as lifetimes over the program, in program order. */
+#ifndef PP_SCHEDULES_MEMORY_MEMORY_H
+#define PP_SCHEDULES_MEMORY_MEMORY_H
+
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
+
+struct pp_rank_memory {
+    double params_bytes, grads_bytes, optimizer_bytes; /* all chunks of the rank, all pipelines */
+    double activations_bytes, buffers_bytes, other_bytes; /* at the peak instruction */
+    double peak_bytes;                                    /* sum of the above */
+    double cached_bytes; /* blocks of one phase, passes or update, that the allocator keeps while
+                          * the other has its peak: nvidia-smi counts them, up to the capacity */
+    double away_bytes[PP_TIERS]; /* on other tiers: state, and activations at their own peak */
+    double peak_activations;     /* chunk activations, split counts 1/q, granule its share */
+    int peak_at;                 /* global index of the instruction at which the peak is reached */
+    bool is_strained; /* there is no room for all that the allocator wastes: it gives blocks back */
+};
+
+/* The six parts in whole bytes, in the order above, rounded where their running sum is: they add up
+ * to llround(peak_bytes). */
+enum { PP_MEMORY_PARTS = 6 };
+void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS]);
+
+/* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.
+ * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */
+struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
+                                       const struct pp_costs *costs);
+/* What each instruction takes when it starts and gives back when it ends, beside what is always
+ * there. A rank's running sum has its maximum, reached before giving back, in peak_bytes. */
+struct pp_memory_changes {
+    double *base_bytes;                /* [rank] parameters, gradients, optimizer, other */
+    double *taken_bytes, *given_bytes; /* [instruction] */
+};
+struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
+                                           const struct pp_costs *costs);
+/* Bytes alive on `rank` after each of its instructions (for plots): [count of the rank]. */
+double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
+                           const struct pp_costs *costs, int rank);
+
+/* What is saved of each stage while an instruction of `rank` runs, at global index `position`:
+ * [stages]. At peak_at their sum is activations_bytes. */
+double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, int rank, int position);
+
+#endif

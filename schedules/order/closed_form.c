@@ -1,0 +1,89 @@
+#include "schedules/order/closed_form.h"
+
+#include <math.h>
+
+double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    const double ranks = shape->ranks, chunks = shape->chunks;
+    const double n = (double)shape->micro_batches * shape->splits;
+    const double wait = n < ranks ? (chunks - 1) * (ranks - n) : 0;
+
+    (void)unit, (void)rank;
+    return (ranks - 1 + wait) / (n * chunks + ranks - 1 + wait);
+}
+
+enum pp_status pp_suggest_nearest(const struct pp_shape *shape, struct pp_refused refused,
+                                  struct pp_error *err)
+{
+    int below = PP_MIN(PP_MAX(refused.value, refused.min), refused.max), above = below;
+
+    while (below >= refused.min && !refused.is_legal(shape, below))
+        below--;
+    while (above <= refused.max && !refused.is_legal(shape, above))
+        above++;
+    if (below >= refused.min && above <= refused.max && below != above)
+        pp_error_append(err, "; nearest: %d or %d", below, above);
+    else if (below >= refused.min || above <= refused.max)
+        pp_error_append(err, "; nearest: %d", below >= refused.min ? below : above);
+    return PP_EINVAL;
+}
+
+double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    const double least = fmin(unit->f, fmin(unit->i, unit->w)), ranks = shape->ranks;
+    const double work = (double)shape->micro_batches * shape->chunks * (unit->f + unit->b);
+    const double idle =
+        (ranks - 1) * (unit->f + unit->i - least) + fmax(0, ranks - shape->micro_batches) * least;
+
+    (void)rank;
+    return shape->chunks > 1 && shape->micro_batches < shape->ranks ? (double)NAN
+                                                                    : idle / (work + idle);
+}
+
+static bool has_default_group(const struct pp_shape *shape, int micro_batches)
+{
+    return micro_batches % PP_MAX(1, micro_batches / shape->ranks) == 0;
+}
+
+void pp_group_defaults(struct pp_shape *shape)
+{
+    if (shape->group == 0 && has_default_group(shape, shape->micro_batches))
+        shape->group = shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
+}
+
+bool pp_group_is_torch(const struct pp_shape *shape)
+{
+    struct pp_shape torch = *shape;
+
+    torch.group = 0;
+    pp_group_defaults(&torch);
+    return shape->chunks > 1 && shape->group == torch.group;
+}
+
+static bool is_legal_group(const struct pp_shape *shape, int group)
+{
+    const int n = shape->micro_batches, ranks = shape->ranks;
+
+    return group >= PP_MIN(ranks, n) && group <= n && (n % group == 0 || n % group >= ranks);
+}
+
+enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    const int n = shape->micro_batches, ranks = shape->ranks;
+
+    if (shape->group > 0 && is_legal_group(shape, shape->group))
+        return PP_OK;
+    if (shape->group > 0) {
+        pp_error_set(err, PP_EINVAL,
+                     "--group %d: no group, not even the last, may be below the lesser of %s %d "
+                     "and --micro-batches %d",
+                     shape->group, pp_shape_ranks_option(shape), ranks, n);
+        return pp_suggest_nearest(shape, (struct pp_refused){shape->group, 1, n, is_legal_group},
+                                  err);
+    }
+    pp_error_set(err, PP_EINVAL,
+                 "--micro-batches %d does not split into %d equal groups for "
+                 "%s %d without a --group",
+                 n, n / ranks, pp_shape_ranks_option(shape), ranks);
+    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default_group}, err);
+}

@@ -1,0 +1,217 @@
+/* schedules/order/schedule.h — what a schedule is: a placement plus exactly one order rule.
+ *
+ * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
+ * in schedules/lower add those. To add one: write one file, add one row to registry.c, one line to
+ * schedules/meson.build (docs/add-a-schedule.md shows an example that a test builds). */
+#ifndef PP_SCHEDULES_ORDER_SCHEDULE_H
+#define PP_SCHEDULES_ORDER_SCHEDULE_H
+
+#include "core/arena.h"
+#include "core/cost/cost.h"
+#include "core/error.h"
+#include "core/op.h"
+#include "schedules/program/placement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Everything an order may depend on. */
+struct pp_shape {
+    int ranks;           /* D, pipeline ranks */
+    int chunks;          /* V, chunks per rank and pipeline */
+    int micro_batches;   /* N of one replica, over all pipelines */
+    int splits;          /* q, sequence splits per micro-batch, >= 1 */
+    int granules;        /* granules per micro-batch, 1 except for backward halving */
+    int pipelines;       /* 2f for two-way placements, else 1 */
+    int group;           /* G of interleaved, 0 = the default */
+    int extra_warmup;    /* 0 or 1 */
+    int depth_first;     /* DF of bfs, >= 1 */
+    int max_activations; /* memory limit of searching schedules in chunk activations of a rank, 0 =
+                          * the schedule's default */
+    int steps; /* of a continuous schedule: training steps that the lists hold, one after another
+                * without a flush; micro_batches counts those of all of them. 0 = 1 */
+    bool backward_descending;
+    enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
+    const char *ranks_option; /* that gave `ranks`, for messages; NULL = "--pp" */
+};
+static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)
+{
+    return shape->ranks_option ? shape->ranks_option : "--pp";
+}
+static inline int pp_shape_stages(const struct pp_shape *shape)
+{
+    return shape->ranks * shape->chunks;
+}
+
+/* Options beyond pp and micro-batches that change a schedule's order. An option that a schedule
+ * does not name is refused (or dropped when it comes from a preset or applies to a list). */
+enum pp_shape_option {
+    PP_OPT_CHUNKS = 1 << 0,    /* --vp */
+    PP_OPT_GROUP = 1 << 1,     /* --group */
+    PP_OPT_WARMUP = 1 << 2,    /* --extra-warmup */
+    PP_OPT_SPLITS = 1 << 3,    /* --splits */
+    PP_OPT_DEPTH = 1 << 4,     /* --depth-first */
+    PP_OPT_BACKWARD = 1 << 5,  /* --bfs-backward */
+    PP_OPT_PIPELINES = 1 << 6, /* --pipelines */
+    PP_OPT_CONCAT = 1 << 7,    /* --concat */
+    PP_OPT_MEMORY = 1 << 8,    /* --max-activations */
+};
+
+/* .phases: append `times` (below 1: none) repetitions of `pattern` to the rank's list. A pattern is
+ * read left to right: "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending
+ * weight gradient, with a chunk number for one chunk ("F1", "W0"), "F+B" one overlapped op (the
+ * other one alone when one of the two has run out). An op with nothing left is left out. On a
+ * two-way placement the number counts pipelines first: pipeline * chunks + chunk.
+ * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
+ * number it follows .next, or else groups of shape->group micro-batches (0 = all) through all
+ * chunks, B from the last chunk to the first. A rank's list uses numbers or not, never both for
+ * one kind. */
+struct pp_phases;
+void pp_phase(struct pp_phases *out, int times, const char *pattern);
+struct pp_schedule_work { /* what one F or B works on */
+    int chunk, mb, split;
+};
+
+/* .key: a rank runs its ops by ascending key. Called for every stage of every pipeline: for the B
+ * of each granule, and for the F of each micro-batch, which names its first granule. */
+struct pp_key_op {
+    int kind; /* PP_F or PP_B */
+    int stage, pipeline;
+    int index; /* of the granule within its pipeline: 0, 1, ... */
+    int mb;    /* granule id */
+};
+
+/* One of the orders that `auto` compares: a value of an option, and what it does to a shape. */
+struct pp_schedule_variant {
+    const char *option, *value; /* "concat", "doubling" */
+    void (*choose)(struct pp_shape *shape);
+};
+
+/* What a training framework calls a schedule: "torchtitan", "Interleaved1F1B". */
+struct pp_schedule_call {
+    const char *tool, *name;
+    bool (*is_same)(const struct pp_shape *shape); /* it then runs this order; NULL = always */
+};
+
+/* Per-rank lists of compute ops: the result of any order rule. */
+struct pp_orders {
+    int ranks;
+    struct pp_op **ops; /* [rank][position] */
+    int *count;         /* [rank] */
+    int *capacity;      /* [rank] */
+};
+struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
+void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
+/* Make room for `count` ops on a rank, so that adding them copies nothing. */
+void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);
+
+/* A figure by formula. `value` returns NAN where the formula does not hold. */
+struct pp_closed_form {
+    const char *text; /* "(D-1)/(N+D-1)" */
+    bool is_exact;    /* equals the evaluator wherever `value` is not NAN; else approximate */
+    double (*value)(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
+};
+
+struct pp_schedule {
+    const char *name;
+    const char *summary;                  /* half a line */
+    const char *rule;                     /* the order in at most two lines */
+    const char *when;                     /* when to use it, one line */
+    const char *source;                   /* paper and section */
+    const char *const *aliases;           /* NULL-terminated, or NULL */
+    const struct pp_schedule_call *calls; /* ended by a tool of NULL; NULL = no framework has it */
+    enum pp_placement_kind placement;
+    int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
+    unsigned options; /* PP_OPT_* */
+    bool is_simulated_only;
+    bool splits_backward; /* some backwards are an I and, later, a W: lower bounds need to know */
+    bool has_pairs;       /* some ops are F+B, overlapped */
+    /* What is run outside unit mode unless --steps and --step-barrier say otherwise: 0 or 1 = one
+     * step between two barriers. */
+    int default_steps;
+    bool is_barrier_free;
+    /* Asynchronous schedules, simulated only. Continuous: steps without a barrier are one long list
+     * (shape->steps), not a list that is run again. Each chunk is updated after every backward, or
+     * else once a step, always at once behind its last backward. `version`: index of the weights
+     * that a micro-batch uses on a rank, among those alive (below 255); NULL = always 0. */
+    bool is_continuous, updates_each_backward;
+    int (*version)(const struct pp_shape *shape, int rank, int mb);
+
+    const char *limits; /* in words: "D even, N a multiple of D or less than D" */
+    /* Refuse a shape: PP_EINVAL with what is wrong and the nearest legal values. May be NULL.
+     * pp_schedule_check() has already refused what is illegal for every schedule. */
+    enum pp_status (*accepts)(const struct pp_shape *shape, struct pp_error *err);
+    /* Fill options left at 0 (group, ...). May be NULL. */
+    void (*defaults)(struct pp_shape *shape);
+
+    /* exactly one of the three */
+    void (*phases)(const struct pp_shape *shape, int rank, struct pp_phases *out);
+    int64_t (*key)(const struct pp_shape *shape, const struct pp_key_op *op);
+    enum pp_status (*generate)(struct pp_arena *arena, const struct pp_shape *shape,
+                               const struct pp_costs *costs, struct pp_orders *out,
+                               struct pp_error *err);
+
+    /* What a shape leaves to `auto`: in order of preference, ended by an option of NULL; NULL when
+     * the shape leaves nothing open. The hook may be NULL. */
+    const struct pp_schedule_variant *(*variants)(const struct pp_shape *shape);
+
+    /* Pipeline of a micro-batch; NULL = all in pipeline 0. */
+    int (*pipeline_of)(const struct pp_shape *shape, int mb);
+    /* For a .phases schedule: what the k-th F or B (enum pp_direction) of every rank works on;
+     * NULL = groups. */
+    struct pp_schedule_work (*next)(const struct pp_shape *shape, int direction, int k);
+    struct pp_closed_form bubble_frac; /* of the makespan, equal stages, no communication */
+    struct pp_closed_form peak;        /* peak chunk activations of a rank */
+};
+
+extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
+const char *pp_schedule_name(int i);                   /* of the i-th; NULL behind the last */
+/* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
+const struct pp_schedule *pp_schedule_find(const char *name);
+/* The nearest name for "did you mean", or NULL. */
+const char *pp_schedule_suggest(const char *name);
+/* Behind a message of an unknown schedule: the nearest name, else all without their aliases.
+ * Returns err->status. */
+enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
+
+/* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
+ * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
+ * rank or 2^26 in all, options that the schedule does not have, pipelines that do not divide, then
+ * .accepts). A shape with variants is accepted when one of them is; the reason of a refusal is that
+ * of the first. */
+enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                 struct pp_error *err);
+
+/* What `tool` calls the schedule, or NULL when it does not have it. */
+const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *schedule,
+                                                  const char *tool);
+
+/* The variants of a shape, or NULL when it leaves nothing open. */
+const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
+                                                       const struct pp_shape *shape);
+
+/* The lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
+ * rank_of[pipeline * stages + stage], pipe_of[granule]. */
+struct pp_order_maps {
+    uint16_t *rank_of, *pipe_of;
+};
+enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape, const struct pp_costs *costs,
+                                  struct pp_orders **orders, struct pp_order_maps *maps,
+                                  struct pp_error *err);
+
+/* Check and order rule: the lists of a schedule's compute-only program and its head. `costs` may be
+ * NULL for schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
+struct pp_program_head;
+enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                 const struct pp_shape *shape, const struct pp_costs *costs,
+                                 struct pp_orders **orders, struct pp_program_head *head,
+                                 struct pp_error *err);
+
+struct pp_program;
+/* The compute-only program of a schedule: its lists, frozen. */
+enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                   const struct pp_shape *shape, const struct pp_costs *costs,
+                                   struct pp_program **program, struct pp_error *err);
+
+#endif

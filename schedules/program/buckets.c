@@ -1,0 +1,52 @@
+/* schedules/program/buckets.c — gradient sums that are posted while the backward is still running.
+ */
+#include "schedules/program/program.h"
+
+static bool is_bucket(const struct pp_program *p, int i)
+{
+    return pp_op_has_buckets(p->kind[i]) && p->granule_count[i] > 1;
+}
+
+/* Also of what a scatter leaves. */
+static bool is_sum(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_AR || p->kind[i] == PP_RS;
+}
+
+/* Stands between a backward and a bucket of its stage without taking time. */
+static bool is_between(const struct pp_program *p, int i, int bucket)
+{
+    return pp_op_kinds[p->kind[i]].stream == PP_STREAM_CHANNEL || p->kind[i] == PP_DROP ||
+           (is_bucket(p, i) && is_sum(p, i) && p->stage[i] == p->stage[bucket] &&
+            p->split[i] <= p->split[bucket]);
+}
+
+static bool is_same_rank(const struct pp_program *p, int first, int second)
+{
+    int low = 0, high = p->ranks; /* begin[low] <= second < begin[high] */
+
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (p->begin[middle] <= second)
+            low = middle;
+        else
+            high = middle;
+    }
+    return p->begin[low] <= first;
+}
+
+int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator)
+{
+    int back = i - 1;
+
+    if (!is_sum(p, i) || !is_bucket(p, i) || p->split[i] + 1 >= p->granule_count[i])
+        return -1;
+    while (back >= 0 && is_between(p, back, i))
+        back--;
+    if (back < 0 || (p->kind[back] != PP_B && p->kind[back] != PP_W) ||
+        p->stage[back] != p->stage[i] || !is_same_rank(p, back, i))
+        return -1;
+    *numerator = p->split[i] + 1;
+    *denominator = p->granule_count[i];
+    return back;
+}

@@ -1,0 +1,99 @@
+/* schedules/program/freeze.h — shared by program*.c alone. */
+#ifndef PP_SCHEDULES_PROGRAM_FREEZE_H
+#define PP_SCHEDULES_PROGRAM_FREEZE_H
+
+#include "schedules/program/program.h"
+
+#include <stdbool.h>
+
+/* Limits of one program; more is refused with a clear message. */
+enum {
+    PP_MAX_RANKS = UINT16_MAX,
+    PP_MAX_STAGES = UINT16_MAX,
+    PP_MAX_PIPELINES = UINT16_MAX,
+    PP_MAX_GRANULES = 1 << 24,    /* ids of one program */
+    PP_MAX_PATHS = 1 << 26,       /* pipelines * stages */
+    PP_MAX_PROGRAM_OPS = 1 << 29, /* all ranks together */
+};
+
+/* Some of a program's instructions: those of rank r are at[begin[r]] .. at[begin[r + 1] - 1]. */
+struct pp_subset {
+    int32_t *at, *begin;
+};
+
+/* A freeze in progress: what the steps share. */
+struct pp_freeze {
+    struct pp_arena *arena, *scratch; /* scratch is gone when freezing ends */
+    const struct pp_program_head *head;
+    const struct pp_orders *lists;
+    struct pp_program *p;
+    struct pp_error *err;
+    struct pp_subset messages, collectives; /* SENDs and RECVs; the reduce stream */
+    int32_t *other_posts;                   /* [rank]: what can be waited for beside messages */
+    int wait_count;
+};
+
+/* PP_EPROGRAM: "file:line:column: " or "rank r, instruction k (cell): " and the text. */
+enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
+                               const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Check and store those of a rank; the ranks in their order. */
+enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* program_store.c */
+enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link.c */
+enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
+enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
+
+/* ---- metadata: leading "# key: value" lines of a lowered program (program_meta.c) --------- */
+
+enum pp_meta_size {
+    PP_META_RANKS,
+    PP_META_STAGES,
+    PP_META_PIPELINES,
+    PP_META_MICRO_BATCHES,
+    PP_META_GRANULES,
+    PP_META_SPLITS,
+    PP_META_VERSIONS,
+    PP_META_SIZES
+};
+extern const char *const pp_meta_size_names[PP_META_SIZES];
+
+struct pp_meta {
+    bool is_given; /* the file names the format */
+    const char *schedule;
+    int level, mode;                                /* -1 = not given */
+    int sizes[PP_META_SIZES], lines[PP_META_SIZES]; /* 0 = not given */
+    const uint16_t *rank_of;                        /* [pipeline * stages + stage], or NULL */
+    const uint16_t *pipe_of;                        /* [granule id], or NULL */
+    struct pp_program_state state;
+    int placement_line, state_line;
+};
+const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p);
+/* `comments` are rows with one field, as pp_csv_parse gives them. */
+struct pp_csv;
+enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
+                                     const struct pp_csv *comments, struct pp_meta *meta,
+                                     struct pp_error *err);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What was read so far; the steps fill `head`. */
+struct pp_reading {
+    struct pp_arena *arena, *scratch;
+    const char *file;
+    struct pp_orders *lists;
+    int32_t **line, **column; /* parallel to the lists */
+    struct pp_meta meta;
+    struct pp_program_head head;
+    struct pp_error *err;
+};
+/* "file:line:column: cell: what" of one instruction. */
+enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Sizes, level and mode of the head (program_sizes.c). */
+enum pp_status pp_reading_sizes(struct pp_reading *reading);
+/* Placement and pipelines of the head (program_infer.c). */
+enum pp_status pp_reading_placement(struct pp_reading *reading);
+/* Files with SEND and RECV but without WAIT (program_comms.c). */
+void pp_reading_add_waits(struct pp_reading *reading);
+
+#endif

@@ -1,0 +1,263 @@
+/* schedules/program/freeze_groups.c — the part of freezing that joins the posts of a collective:
+ * groups of ranks, and collectives as the k-th post of a kind and stage on every member. Linear. */
+#include "schedules/program/freeze.h"
+
+#include <stdlib.h>
+
+/* Those of the end of a step, those of other purposes, last the tied sum. A2A belongs to a
+ * micro-batch and stays inside a program rank. */
+static const uint8_t family_kind[] = {PP_AG, PP_RS, PP_AR, PP_BC};
+enum {
+    STEP_FAMILIES = 4,
+    TIED_FAMILY = STEP_FAMILIES + PP_PURPOSES - 1,
+    FAMILIES = TIED_FAMILY + 1
+};
+
+static int family_of(const struct pp_program *p, int i)
+{
+    if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
+        return TIED_FAMILY;
+    for (int k = 0; k < STEP_FAMILIES; k++)
+        if (family_kind[k] == p->kind[i])
+            return p->version[i] ? STEP_FAMILIES + p->version[i] - 1 : k;
+    return -1;
+}
+
+static struct pp_collective collective_of(int family, int stage, int group)
+{
+    const int purpose =
+        family < STEP_FAMILIES || family == TIED_FAMILY ? 0 : family - STEP_FAMILIES + 1;
+
+    return (struct pp_collective){.kind = family == TIED_FAMILY    ? PP_AR
+                                          : family < STEP_FAMILIES ? family_kind[family]
+                                                                   : pp_purpose_kinds[purpose],
+                                  .tied = family == TIED_FAMILY,
+                                  .purpose = (uint8_t)purpose,
+                                  .stage = (uint16_t)stage,
+                                  .group = group};
+}
+
+struct tally {               /* one (stage, family) */
+    int32_t count;           /* posts of one member, 0 = never seen */
+    int32_t base;            /* first collective id */
+    int32_t members;         /* ranks that post */
+    int32_t running;         /* posts seen on the rank at hand */
+    uint8_t bucket, buckets; /* that the rank at hand posts next; 0 of 0 = any first one */
+    uint16_t first_rank;
+};
+
+static bool is_member(const struct pp_program *p, int rank, int i, bool tied)
+{
+    const int stage = p->stage[i];
+
+    if (pp_program_rank_of(p, p->pipe[i], stage) == rank) /* nearly always: keeps this linear */
+        return true;
+    for (int pipe = 0; pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == rank ||
+            (tied && pp_program_rank_of(p, pipe, p->stages - 1) == rank))
+            return true;
+    return false;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+static int make_group(const struct pp_freeze *f, int stage, bool tied, int *member_count)
+{
+    struct pp_program *p = f->p;
+    struct pp_group *group = &p->groups[p->group_count];
+    uint16_t *members = p->members + *member_count;
+    int count = 0, unique = 0;
+
+    for (int pipe = 0; pipe < p->pipelines; pipe++) {
+        members[count++] = (uint16_t)pp_program_rank_of(p, pipe, stage);
+        if (tied)
+            members[count++] = (uint16_t)pp_program_rank_of(p, pipe, p->stages - 1);
+    }
+    qsort(members, (size_t)count, sizeof(*members), compare_ranks);
+    for (int k = 0; k < count; k++)
+        if (k == 0 || members[k] != members[unique - 1])
+            members[unique++] = members[k];
+    *group = (struct pp_group){.kind = tied ? PP_GROUP_TIED : PP_GROUP_STAGE,
+                               .stage = stage,
+                               .first = *member_count,
+                               .count = unique};
+    *member_count += unique;
+    return p->group_count++;
+}
+
+static struct tally *tally_at(const struct pp_program *p, struct tally *tallies, int i)
+{
+    const int family = family_of(p, i);
+
+    return family < 0 ? NULL : &tallies[(int64_t)p->stage[i] * FAMILIES + family];
+}
+
+/* All buckets of a collective are posted, in order, before it is posted again. */
+static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, int rank, int i)
+{
+    const struct pp_program *p = f->p;
+
+    if (t->bucket > 0 && (p->split[i] != t->bucket || p->granule_count[i] != t->buckets))
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "expected bucket %d of %d: buckets are posted in order", t->bucket,
+                               t->buckets);
+    if (t->bucket == 0 && p->split[i] > 0)
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "expected bucket 0 before it: buckets are posted in order");
+    t->buckets = p->granule_count[i];
+    t->bucket++;
+    if (t->bucket >= t->buckets) /* the last one, or not cut */
+        t->bucket = t->buckets = 0;
+    return PP_OK;
+}
+
+/* Count the posts of one rank; every member must post as many as the others. */
+static enum pp_status count_posts(const struct pp_freeze *f, struct tally *tallies, int rank)
+{
+    struct pp_program *p = f->p;
+
+    for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
+        const int i = f->collectives.at[k];
+        struct tally *t = tally_at(p, tallies, i);
+        if (!t)
+            continue;
+        if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
+            p->peer[i] = (uint16_t)(p->stages - 1);
+        if (t->running == 0 && !is_member(p, rank, i, t - tallies == TIED_FAMILY))
+            return pp_freeze_error(f, rank, i - p->begin[rank], "this rank does not hold stage %d",
+                                   p->stage[i]);
+        PP_TRY(count_bucket(f, t, rank, i));
+        p->arg[i] = t->running++;
+    }
+    for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
+        const int i = f->collectives.at[k];
+        struct tally *t = tally_at(p, tallies, i);
+        if (!t || t->running == 0)
+            continue;
+        if (t->bucket > 0)
+            return pp_freeze_error(f, rank, i - p->begin[rank],
+                                   "rank %d posts only the first %d of %d buckets", rank, t->bucket,
+                                   t->buckets);
+        if (t->count != 0 && t->count != t->running)
+            return pp_freeze_error(f, rank, i - p->begin[rank],
+                                   "rank %d posts %d of these, rank %d posts %d", rank, t->running,
+                                   t->first_rank, t->count);
+        if (t->members++ == 0)
+            t->first_rank = (uint16_t)rank;
+        t->count = t->running;
+        t->running = 0;
+    }
+    return PP_OK;
+}
+
+/* Some member of the group posts nothing: name one that does and one that does not. */
+static enum pp_status missing_member(const struct pp_freeze *f, const struct tally *t,
+                                     const struct tally *tallies, const struct pp_group *group)
+{
+    const struct pp_program *p = f->p;
+
+    for (int k = 0; k < group->count; k++) {
+        const int rank = p->members[group->first + k];
+        bool is_posting = false;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            is_posting |= tally_at(p, (struct tally *)tallies, i) == t;
+        if (is_posting)
+            continue;
+        for (int i = p->begin[t->first_rank]; i < p->begin[t->first_rank + 1]; i++)
+            if (tally_at(p, (struct tally *)tallies, i) == t)
+                return pp_freeze_error(f, t->first_rank, i - p->begin[t->first_rank],
+                                       "rank %d belongs to this collective but never posts it",
+                                       rank);
+    }
+    return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
+}
+
+/* Groups and collectives of one stage, in the order of families. */
+static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int stage,
+                                       int *member_count)
+{
+    struct pp_program *p = f->p;
+    int stage_group = -1;
+
+    for (int family = 0; family < FAMILIES; family++) {
+        struct tally *t = &tallies[(int64_t)stage * FAMILIES + family];
+        const bool tied = family == TIED_FAMILY;
+        if (t->count == 0)
+            continue;
+        if (tied || stage_group < 0)
+            stage_group = make_group(f, stage, tied, member_count);
+        if (t->members != p->groups[stage_group].count)
+            return missing_member(f, t, tallies, &p->groups[stage_group]);
+        t->base = p->collective_count;
+        for (int k = 0; k < t->count; k++)
+            p->collectives[p->collective_count++] = collective_of(family, stage, stage_group);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_tied(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *op = &f->lists->ops[rank][at];
+    const int last = f->p->stages - 1;
+
+    if (last == 0)
+        return pp_freeze_error(f, rank, at, "a tied sum needs two stages, there is one");
+    if (op->stage != 0 || (op->peer != 0 && op->peer != last))
+        return pp_freeze_error(f, rank, at,
+                               "a tied sum joins the first and the last stage, 0 and "
+                               "%d",
+                               last);
+    return PP_OK;
+}
+
+/* Number of the collective of a post; every member cuts it alike. */
+static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i,
+                                      const struct tally *t)
+{
+    struct pp_program *p = f->p;
+    struct pp_collective *c = &p->collectives[p->arg[i] += t->base];
+
+    if (rank == t->first_rank)
+        c->bucket = p->split[i], c->buckets = p->granule_count[i];
+    if (c->bucket != p->split[i] || c->buckets != p->granule_count[i])
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "rank %d cuts this collective into other buckets", t->first_rank);
+    return PP_OK;
+}
+
+enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    int64_t total = 0, stages = 0;
+    int member_count = 0;
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int k = f->collectives.begin[r]; k < f->collectives.begin[r + 1]; k++) {
+            const int i = f->collectives.at[k];
+            total += family_of(p, i) >= 0;
+            if (family_of(p, i) == TIED_FAMILY)
+                PP_TRY(check_tied(f, r, i - p->begin[r]));
+        }
+    if (total == 0)
+        return PP_OK;
+    struct tally *tallies = PP_ARRAY(f->scratch, struct tally, p->stages * FAMILIES);
+    for (int r = 0; r < p->ranks; r++)
+        PP_TRY(count_posts(f, tallies, r));
+    for (int s = 0; s < p->stages * FAMILIES; s++)
+        stages += tallies[s].count != 0;
+    p->groups = PP_ARRAY(f->arena, struct pp_group, stages);
+    p->members = PP_ARRAY(f->arena, uint16_t, (stages + 1) * p->pipelines + p->pipelines);
+    p->collectives = PP_ARRAY(f->arena, struct pp_collective, total);
+    for (int s = 0; s < p->stages; s++)
+        PP_TRY(make_collectives(f, tallies, s, &member_count));
+    for (int r = 0; r < p->ranks; r++)
+        for (int k = f->collectives.begin[r]; k < f->collectives.begin[r + 1]; k++) {
+            const struct tally *t = tally_at(p, tallies, f->collectives.at[k]);
+            if (t)
+                PP_TRY(join_collective(f, r, f->collectives.at[k], t));
+        }
+    return PP_OK;
+}

@@ -1,0 +1,407 @@
+/* schedules/program/meta.c — the metadata of a lowered program: what its cells alone do not tell.
+ *
+ *   # format: pipesim-program/1     without this line all comments are just comments
+ *   # schedule: chimera
+ *   # level: lowered
+ *   # mode: train
+ *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
+ *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
+ *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
+ *   # state: p g; 2 1; 2            what is cut: p parameters, in so many gather units of every
+ *                                   stage, with room for 2 of them at once (may be left out); g
+ *                                   gradients more finely than these. Without this line both are
+ *                                   whole. m: parameters live on another memory tier, cut
+ *                                   or, without p, whole */
+#include "core/text/csv.h"
+#include "schedules/program/freeze.h"
+
+#include <string.h>
+
+enum { KEYS = PP_META_SIZES + 7 };
+static const char format_name[] = "pipesim-program/1";
+static const char *const level_names[] = {"compute", "lowered"};
+static const char *const mode_names[] = {"train", "infer"};
+const char *const pp_meta_size_names[PP_META_SIZES] = {
+    "ranks", "stages", "pipelines", "micro_batches", "granules", "splits", "versions"};
+static const int size_limits[PP_META_SIZES] = {PP_MAX_RANKS,    PP_MAX_STAGES, PP_MAX_PIPELINES,
+                                               PP_MAX_GRANULES, UINT8_MAX - 1, UINT8_MAX,
+                                               UINT8_MAX};
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* Can a reader find placement and pipelines from the cells? Then they are left out. */
+static bool is_inferable(const struct pp_program *p)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const int ids = p->micro_batches * p->granules;
+
+    if (p->pipelines > 1)
+        return false;
+    bool *has_stage = PP_ARRAY(scratch, bool, p->stages), *has_id = PP_ARRAY(scratch, bool, ids);
+    int stages = 0, found = 0;
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            if (p->mb[i] < 0)
+                continue;
+            if (p->rank_of[p->stage[i]] != r)
+                return false;
+            stages += !has_stage[p->stage[i]];
+            has_stage[p->stage[i]] = true;
+            for (int id = p->mb[i]; id < p->mb[i] + p->granule_count[i]; id++) {
+                found += !has_id[id];
+                has_id[id] = true;
+            }
+        }
+    return stages == p->stages && found == ids;
+}
+
+static char *put_numbers(char *at, const uint16_t *numbers, int64_t count, int per_list)
+{
+    for (int64_t k = 0; k < count; k++)
+        at += sprintf(at, "%s %d", k > 0 && k % per_list == 0 ? ";" : "", numbers[k]);
+    *at++ = '\n';
+    *at = '\0';
+    return at;
+}
+
+/* Names come from files and flags: keep them on one line. */
+static const char *clean_name(struct pp_arena *arena, const char *name)
+{
+    char *clean = pp_arena_strdup(arena, name);
+    size_t length = strlen(clean);
+
+    for (char *c = clean; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    while (length > 0 && clean[length - 1] == ' ')
+        clean[--length] = '\0';
+    return clean + strspn(clean, " ");
+}
+
+static char *put_state(char *at, const struct pp_program *p)
+{
+    const struct pp_program_state *state = &p->state;
+
+    if (!state->units && !state->has_parts)
+        return at;
+    at += sprintf(at, "# state:%s%s%s%s", state->units && !state->is_whole ? " p" : "",
+                  state->is_moved ? " m" : "", state->has_parts ? " g" : "",
+                  state->units ? ";" : "\n");
+    if (!state->units)
+        return at;
+    at = put_numbers(at, state->units, p->stages, p->stages + 1);
+    return state->buffers ? at - 1 + sprintf(at - 1, "; %d\n", state->buffers) : at;
+}
+
+const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p)
+{
+    const int sizes[PP_META_SIZES] = {p->ranks,    p->stages, p->pipelines, p->micro_batches,
+                                      p->granules, p->splits, p->versions};
+    const int64_t paths = (int64_t)p->pipelines * p->stages, ids = p->micro_batches * p->granules;
+    const bool has_placement = !is_inferable(p);
+    const char *name = clean_name(arena, p->name);
+    const size_t room = 512 + strlen(name) + (has_placement ? (size_t)(paths + ids) * 8 : 0) +
+                        (p->state.units ? (size_t)p->stages * 8 + 16 : 0);
+    char *text = pp_arena_alloc_raw(arena, room), *at = text;
+
+    at += sprintf(at, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name, name,
+                  level_names[p->level], mode_names[p->mode]);
+    for (int k = 0; k < PP_META_SIZES; k++)
+        at += sprintf(at, "# %s: %d\n", pp_meta_size_names[k], sizes[k]);
+    if (has_placement) {
+        at = put_numbers(at + sprintf(at, "# placement:"), p->rank_of, paths, p->stages);
+        if (p->pipelines > 1)
+            at = put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, (int)ids + 1);
+    }
+    put_state(at, p);
+    return text;
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+struct line {
+    const char *file;
+    int number;
+    const char *key, *value; /* trimmed */
+    struct pp_error *err;
+};
+
+static enum pp_status fail(const struct line *line, const char *expected)
+{
+    return pp_error_set(line->err, PP_EPROGRAM, "%s:%d: %s: '%.60s'; expected %s", line->file,
+                        line->number, line->key, line->value, expected);
+}
+
+/* "# key: value" -> key and value; false for other comments. */
+static bool split_comment(struct pp_arena *arena, const char *comment, struct line *line)
+{
+    char *text = pp_arena_strdup(arena, comment + strspn(comment, "# \t"));
+    char *colon = strchr(text, ':');
+    size_t length = strlen(text);
+
+    if (!colon)
+        return false;
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+        text[--length] = '\0';
+    *colon = '\0';
+    line->key = text;
+    line->value = colon + 1 + strspn(colon + 1, " \t");
+    return true;
+}
+
+static enum pp_status parse_choice(const struct line *line, const char *const names[2], int *choice)
+{
+    for (*choice = 0; *choice < 2; ++*choice)
+        if (!strcmp(line->value, names[*choice]))
+            return PP_OK;
+    char expected[64];
+    snprintf(expected, sizeof(expected), "%s or %s", names[0], names[1]);
+    return fail(line, expected);
+}
+
+static bool parse_number(const char **at, int max, int *value)
+{
+    const char *start = *at;
+
+    *value = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        *value = *value * 10 + (**at - '0');
+        if (*value > max)
+            return false;
+    }
+    return *at > start;
+}
+
+static enum pp_status parse_size(const struct line *line, int which, struct pp_meta *meta)
+{
+    const char *at = line->value;
+    char expected[64];
+    int value;
+
+    if (!parse_number(&at, size_limits[which], &value) || *at != '\0' || value < 1) {
+        snprintf(expected, sizeof(expected), "a whole number from 1 to %d", size_limits[which]);
+        return fail(line, expected);
+    }
+    meta->sizes[which] = value;
+    meta->lines[which] = line->number;
+    return PP_OK;
+}
+
+/* Numbers below `limit` between blanks; ';' ends a list. `count` numbers in all, lists of
+ * `per_list`. */
+static enum pp_status parse_numbers(struct pp_arena *arena, const struct line *line,
+                                    const int64_t shape[3], const uint16_t **numbers)
+{
+    const int64_t count = shape[0], per_list = shape[1], limit = shape[2];
+    const char *at = line->value;
+    uint16_t *out = NULL;
+    int64_t have = 0, capacity = 0;
+    char expected[96];
+    int value;
+
+    snprintf(expected, sizeof(expected), "%lld lists of %lld numbers below %lld",
+             (long long)(count / per_list), (long long)per_list, (long long)limit);
+    while (have < count) {
+        at += strspn(at, " \t");
+        if (have > 0 && have % per_list == 0) {
+            if (*at++ != ';')
+                return fail(line, expected);
+            at += strspn(at, " \t");
+        }
+        if (!parse_number(&at, (int)limit - 1, &value))
+            return fail(line, expected);
+        *PP_PUSH(arena, out, have, capacity) = (uint16_t)value;
+    }
+    if (*at != '\0')
+        return fail(line, expected);
+    *numbers = out;
+    return PP_OK;
+}
+
+static enum pp_status parse_line(const struct line *line, struct pp_meta *meta)
+{
+    if (!strcmp(line->key, "schedule"))
+        meta->schedule = line->value;
+    else if (!strcmp(line->key, "level"))
+        return parse_choice(line, level_names, &meta->level);
+    else if (!strcmp(line->key, "mode"))
+        return parse_choice(line, mode_names, &meta->mode);
+    for (int k = 0; k < PP_META_SIZES; k++)
+        if (!strcmp(line->key, pp_meta_size_names[k]))
+            return parse_size(line, k, meta);
+    return PP_OK;
+}
+
+/* Both need the sizes, wherever those stand. */
+static enum pp_status parse_placement(struct pp_arena *arena, const struct line *line,
+                                      struct pp_meta *meta)
+{
+    const int *sizes = meta->sizes;
+    const int64_t stages = sizes[PP_META_STAGES], pipelines = sizes[PP_META_PIPELINES],
+                  ids = (int64_t)sizes[PP_META_MICRO_BATCHES] * sizes[PP_META_GRANULES];
+
+    if (strcmp(line->key, "placement") != 0 && strcmp(line->key, "pipe_of") != 0)
+        return PP_OK;
+    for (int k = 0; k <= PP_META_GRANULES; k++)
+        if (sizes[k] == 0)
+            return pp_error_set(line->err, PP_EPROGRAM, "%s:%d: %s also needs '# %s: ...'",
+                                line->file, line->number, line->key, pp_meta_size_names[k]);
+    if (stages * pipelines > PP_MAX_PATHS || ids > PP_MAX_GRANULES)
+        return fail(line, "smaller sizes (pipelines * stages or micro_batches * granules)");
+    if (!strcmp(line->key, "pipe_of"))
+        return parse_numbers(arena, line, (const int64_t[]){ids, ids, pipelines}, &meta->pipe_of);
+    meta->placement_line = line->number;
+    return parse_numbers(arena, line,
+                         (const int64_t[]){pipelines * stages, stages, sizes[PP_META_RANKS]},
+                         &meta->rank_of);
+}
+
+/* Words of what is cut or moved, up to a ';' or the end: a set of bits; 0 = other words, or one
+ * twice. */
+enum { STATE_PARAMS = 1, STATE_MOVED = 2, STATE_GRADS = 4 };
+static const char *const state_words[] = {"p", "m", "g"};
+
+static int parse_state_words(const char *at)
+{
+    int set = 0;
+
+    for (at += strspn(at, " \t"); *at && *at != ';'; at += strspn(at, " \t")) {
+        const size_t length = strcspn(at, " \t;");
+        size_t k = 0;
+        while (k < sizeof state_words / sizeof *state_words &&
+               (strlen(state_words[k]) != length || memcmp(state_words[k], at, length) != 0))
+            k++;
+        if (k == sizeof state_words / sizeof *state_words || set & 1 << k)
+            return 0;
+        set |= 1 << k;
+        at += length;
+    }
+    return set;
+}
+
+/* Behind the words: the units of every stage and perhaps, behind another ';', the buffers. */
+static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
+                        struct pp_program_state *state)
+{
+    struct line units = *line;
+    char *text = pp_arena_strdup(arena, strchr(line->value, ';') + 1), *more = strchr(text, ';');
+    int value = 0;
+
+    if (more) {
+        const char *at = more + 1 + strspn(more + 1, " \t");
+        *more = '\0';
+        while (more > text && strchr(" \t", more[-1]))
+            *--more = '\0';
+        if (!parse_number(&at, UINT16_MAX, &value) || *at != '\0' || value == 0)
+            return false;
+    }
+    units.value = text;
+    if (parse_numbers(arena, &units, (const int64_t[]){stages, stages, UINT16_MAX + 1},
+                      &state->units) != PP_OK)
+        return false;
+    for (int s = 0; s < stages; s++)
+        if (state->units[s] == 0)
+            return false;
+    state->buffers = value;
+    return true;
+}
+
+static enum pp_status parse_state(struct pp_arena *arena, const struct line *line,
+                                  struct pp_meta *meta)
+{
+    const int stages = meta->sizes[PP_META_STAGES];
+    char expected[128];
+
+    if (strcmp(line->key, "state") != 0)
+        return PP_OK;
+    if (stages == 0)
+        return pp_error_set(line->err, PP_EPROGRAM, "%s:%d: state also needs '# stages: ...'",
+                            line->file, line->number);
+    meta->state_line = line->number;
+    const int words = parse_state_words(line->value);
+    const bool has_units = words & (STATE_PARAMS | STATE_MOVED);
+    snprintf(expected, sizeof(expected),
+             "'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with %d numbers from 1 to %d, and '; "
+             "BUFFERS' or nothing",
+             stages, UINT16_MAX);
+    if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
+        (has_units && !parse_units(arena, line, stages, &meta->state)))
+        return fail(line, expected);
+    meta->state.is_moved = words & STATE_MOVED;
+    meta->state.is_whole = meta->state.is_moved && !(words & STATE_PARAMS);
+    meta->state.has_parts = words & STATE_GRADS;
+    return PP_OK;
+}
+
+/* Number of a key that means something, or -1. */
+static int key_number(const char *key)
+{
+    static const char *const others[] = {"format",    "schedule", "level", "mode",
+                                         "placement", "pipe_of",  "state"};
+
+    for (int k = 0; k < PP_META_SIZES; k++)
+        if (!strcmp(key, pp_meta_size_names[k]))
+            return k;
+    for (int k = 0; k < KEYS - PP_META_SIZES; k++)
+        if (!strcmp(key, others[k]))
+            return PP_META_SIZES + k;
+    return -1;
+}
+
+static enum pp_status check_once(const struct line *lines, int count)
+{
+    bool is_seen[KEYS] = {false};
+
+    for (int i = 0; i < count; i++) {
+        const int key = key_number(lines[i].key);
+        if (key >= 0 && is_seen[key])
+            return fail(&lines[i], "it only once");
+        if (key >= 0)
+            is_seen[key] = true;
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_complete(const char *file, const struct pp_meta *meta,
+                                     struct pp_error *err)
+{
+    if (meta->rank_of && meta->sizes[PP_META_PIPELINES] > 1 && !meta->pipe_of)
+        return pp_error_set(err, PP_EPROGRAM,
+                            "%s:%d: a placement of several pipelines also needs '# pipe_of: ...', "
+                            "the pipeline of every micro-batch",
+                            file, meta->placement_line);
+    if (meta->pipe_of && !meta->rank_of)
+        return pp_error_set(err, PP_EPROGRAM, "%s: pipe_of without a placement", file);
+    return PP_OK;
+}
+
+enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
+                                     const struct pp_csv *comments, struct pp_meta *meta,
+                                     struct pp_error *err)
+{
+    struct line *lines = PP_ARRAY(arena, struct line, comments->count);
+    int count = 0;
+
+    *meta = (struct pp_meta){.level = -1, .mode = -1};
+    for (int i = 0; i < comments->count; i++) {
+        struct line *line = &lines[count];
+        *line = (struct line){.file = file, .number = comments->rows[i].line, .err = err};
+        count += split_comment(arena, comments->rows[i].fields[0], line);
+    }
+    for (int i = 0; i < count; i++)
+        if (!strcmp(lines[i].key, "format")) {
+            if (strcmp(lines[i].value, format_name) != 0)
+                return fail(&lines[i], format_name);
+            meta->is_given = true;
+        }
+    if (!meta->is_given)
+        return PP_OK;
+    PP_TRY(check_once(lines, count));
+    for (int i = 0; i < count; i++)
+        PP_TRY(parse_line(&lines[i], meta));
+    for (int i = 0; i < count; i++)
+        PP_TRY(parse_placement(arena, &lines[i], meta));
+    for (int i = 0; i < count; i++)
+        PP_TRY(parse_state(arena, &lines[i], meta));
+    return check_complete(file, meta, err);
+}

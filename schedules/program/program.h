@@ -1,0 +1,205 @@
+/* schedules/program/program.h — the central noun: what every rank executes, in order.
+ *
+ * One list of instructions per pipeline rank; the data-parallel replicas of a rank share it and
+ * differ only in clocks. Instructions are a structure of arrays, 24 bytes each. Immutable once
+ * frozen; lives in an arena. Two levels: compute only (F B I W R, as PyTorch writes it) and lowered
+ * (everything). */
+#ifndef PP_SCHEDULES_PROGRAM_PROGRAM_H
+#define PP_SCHEDULES_PROGRAM_PROGRAM_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/op.h"
+#include "schedules/order/schedule.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum pp_program_level { PP_LEVEL_COMPUTE, PP_LEVEL_LOWERED };
+enum pp_program_mode { PP_MODE_TRAIN, PP_MODE_INFER }; /* infer: forward only */
+
+/* FIFO from one rank to another: (source, destination, pipeline, kind). Its messages are numbered
+ * first .. first+count-1 in the order in which the source sends them. */
+struct pp_channel {
+    uint16_t source, dest, pipe;
+    uint8_t kind; /* PP_SEND_F or PP_SEND_B */
+    int32_t first, count;
+};
+
+enum pp_group_kind { PP_GROUP_STAGE, PP_GROUP_TIED };
+/* Members of a collective inside one program; every replica has the same, and all replicas of the
+ * members take part. STAGE: the ranks that hold `stage` in any pipeline. TIED: those that hold the
+ * first or the last stage. */
+struct pp_group {
+    enum pp_group_kind kind;
+    int stage;
+    int first, count; /* in program->members: ranks */
+};
+struct pp_collective { /* one collective operation: every member posts it once */
+    uint8_t kind;      /* PP_AR, PP_RS, PP_AG, ... */
+    uint8_t tied;
+    uint8_t purpose;         /* enum pp_purpose */
+    uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; 0 of 0 if not */
+    uint16_t stage;
+    int32_t group;
+};
+
+struct pp_weight_lane;
+/* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
+ * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
+struct pp_program_state {
+    const uint16_t *units; /* [stage]: parameters are cut and gathered in so many units, at least 1,
+                            * from the first layer of a chunk to the last; NULL = they are whole */
+    bool is_moved;         /* they live on another tier: loaded first, in the same units */
+    bool is_whole;         /* ... and are not cut: not gathered */
+    bool has_parts;        /* gradients are cut more finely than parameters */
+    int buffers;           /* most units that are gathered at once, one more where the two of a pair
+                            * use two chunks; 0 = not stated */
+};
+
+struct pp_program {
+    const char *name; /* schedule or file */
+    const char *file; /* for messages with line and column; NULL for generated programs */
+    enum pp_program_level level;
+    enum pp_program_mode mode;
+    int ranks;         /* D */
+    int stages;        /* S, per pipeline */
+    int pipelines;     /* 1, or 2f */
+    int micro_batches; /* N */
+    int granules;      /* per micro-batch */
+    int splits;
+    int versions; /* weight versions alive, 1 for synchronous schedules */
+    struct pp_program_state state;
+    const uint16_t *rank_of; /* [pipeline * stages + stage] */
+    const uint16_t *pipe_of; /* [granule id], micro_batches * granules entries */
+
+    /* instructions of rank r: begin[r] .. begin[r+1]-1 in each array */
+    int32_t *begin; /* [ranks + 1] */
+    uint8_t *kind, *aux, *split, *granule_count, *version;
+    uint16_t *stage, *pipe, *peer;
+    int32_t *mb, *arg, *slot;
+    int32_t *line, *column; /* where a file gave it (1-based), NULL for generated programs */
+
+    struct pp_channel *channels;
+    int channel_count, message_count;
+    struct pp_group *groups;
+    uint16_t *members;
+    int group_count;
+    struct pp_collective *collectives;
+    int collective_count;
+
+    /* Where W runs beside the other ops of its rank (schedules/evaluate/weight_lane.h); NULL: it
+     * runs in their order. No part of what is printed and hashed. */
+    const struct pp_weight_lane *weight_lane;
+};
+
+static inline int pp_program_size(const struct pp_program *p)
+{
+    return p->begin[p->ranks];
+}
+/* Instruction i (global index) as a value. */
+static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
+{
+    return (struct pp_op){.kind = p->kind[i],
+                          .aux = p->aux[i],
+                          .split = p->split[i],
+                          .granules = p->granule_count[i],
+                          .stage = p->stage[i],
+                          .pipe = p->pipe[i],
+                          .mb = p->mb[i],
+                          .arg = p->arg[i],
+                          .slot = p->slot[i],
+                          .peer = p->peer[i],
+                          .version = p->version[i]};
+}
+/* What costs and names of a collective are looked up by. */
+static inline struct pp_op pp_collective_op(const struct pp_collective *c)
+{
+    return (struct pp_op){.kind = c->kind,
+                          .aux = c->tied ? PP_TIED : 0,
+                          .version = c->purpose,
+                          .split = c->bucket,
+                          .granules = c->buckets,
+                          .stage = c->stage};
+}
+static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)
+{
+    return p->rank_of[pipe * p->stages + stage];
+}
+/* Whether the next stage lies on the same rank, in any pipeline: what passes from one to the other
+ * is no message. */
+static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
+{
+    for (int pipe = 0; stage + 1 < p->stages && pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
+            return true;
+    return false;
+}
+struct pp_op_style pp_program_style(const struct pp_program *p);
+/* Gradients become complete layer by layer while the last backward of their stage runs. A bucket j
+ * of k of a sum (AR, RS) whose post follows that backward (a B or W of its stage) with nothing but
+ * SENDs, RECVs and earlier buckets of the same sum between is posted when (j + 1) / k of that
+ * instruction's time has passed. For such an instruction i: the backward, with the fraction; of an
+ * overlapped pair its second half. -1 for all others, which are posted at their place in the list;
+ * so is the last bucket, whose time is the end of the backward. */
+int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator);
+/* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
+struct pp_shape pp_program_shape(const struct pp_program *p);
+
+/* Header fields of a program to be frozen; rank_of and pipe_of are kept by reference. pipe_of may
+ * be NULL for a single pipeline. */
+struct pp_program_head {
+    const char *name;
+    enum pp_program_level level;
+    enum pp_program_mode mode;
+    int ranks, stages, pipelines, micro_batches, granules, splits, versions;
+    struct pp_program_state state;
+    const uint16_t *rank_of, *pipe_of;
+    const char *file;                           /* NULL for generated programs */
+    const int32_t *const *line, *const *column; /* [rank][position], copied; or NULL */
+};
+struct pp_program_head pp_program_head_of(const struct pp_program *p);
+/* The lists of a program, to be changed by a pass and frozen again. */
+struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
+/* Build a program from lists: fills peer, builds channels (the k-th SEND meets the k-th RECV of its
+ * channel), groups and collectives, resolves WAIT targets to list indices. Structural nonsense (a
+ * SEND without a partner stage, a WAIT for something never posted before it, unequal numbers of
+ * SENDs and RECVs) is PP_EPROGRAM with rank and op, or file:line:cell where the head has them.
+ * Legality is verify's business. A collective is the k-th of its kind and stage on every member of
+ * its group. */
+enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
+                                 const struct pp_orders *lists, struct pp_program **program,
+                                 struct pp_error *err);
+
+/* ---- text ------------------------------------------------------------------------------------
+ * Compute level: exactly PyTorch's compute-only CSV, one row per rank (extensions: s<split>,
+ * granules). Lowered: the same cells plus ours, metadata in leading "# key: value" lines. */
+enum pp_dialect {
+    PP_DIALECT_2025,
+    PP_DIALECT_2024
+}; /* 2024: B = input gradient, BW = full backward */
+
+void pp_program_print(const struct pp_program *p, FILE *out);
+/* Only the cells of some kinds, bit k for kind k, as PyTorch writes them: without slots, versions
+ * and metadata. A pair counts as F. */
+void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *out);
+char *pp_program_text(struct pp_arena *arena, const struct pp_program *p);
+/* FNV-1a of the text form: names a program in traces and messages. Takes as long as printing. */
+uint64_t pp_program_hash(const struct pp_program *p);
+
+/* Read either level strictly. Errors are PP_EPROGRAM as "file:line:cell: what, expected"; a file
+ * that cannot be opened is PP_EFAIL. Placement, pipelines, N, splits are inferred from the cells
+ * (and checked against metadata where given). Files with SEND/RECV but without WAIT (PyTorch's
+ * compute_comms) get a WAIT before each consumer and at the end of a list for sends. */
+enum pp_status pp_program_read(struct pp_arena *arena, const char *path, enum pp_dialect dialect,
+                               struct pp_program **program, struct pp_error *err);
+enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const char *text,
+                                size_t length, enum pp_dialect dialect, struct pp_program **program,
+                                struct pp_error *err);
+
+/* The lists as a grid for error messages: at most `rows` ranks and `columns` cells around
+ * (mark_rank, mark_position), the marked cell in [brackets]. */
+char *pp_program_grid(struct pp_arena *arena, const struct pp_program *p, int mark_rank,
+                      int mark_position);
+
+#endif

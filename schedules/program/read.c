@@ -1,0 +1,208 @@
+/* schedules/program/read.c — files to lists, cell by cell. What the cells imply is found by
+ * program_sizes.c and program_infer.c, the rest is freezing. */
+#include "core/text/csv.h"
+#include "core/text/file.h"
+#include "schedules/program/freeze.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
+                                const char *format, ...)
+{
+    const struct pp_op_style style = {.splits = reading->head.splits > 1,
+                                      .pipelines = reading->head.pipelines > 1};
+    char cell[PP_OP_TEXT_BYTES], what[512];
+    va_list args;
+
+    pp_op_print(&reading->lists->ops[rank][position], style, cell);
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d:%d: %s: %s", reading->file,
+                        reading->line[rank][position], reading->column[rank][position], cell, what);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* In 2024, B was the input gradient (today's I) and BW the full backward (today's B). Rewrites the
+ * cell in place; false when it holds an I, which did not exist. */
+static bool translate_2024(char *cell)
+{
+    char *to = cell;
+
+    for (const char *from = cell; *from; from++) {
+        const bool is_kind = from > cell && is_digit(from[-1]);
+        if (is_kind && *from == 'I' && is_digit(from[1]))
+            return false;
+        if (is_kind && *from == 'B' && from[1] == 'W' && is_digit(from[2])) {
+            *to++ = 'B';
+            from++;
+        } else if (is_kind && *from == 'B' && is_digit(from[1])) {
+            *to++ = 'I';
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    return true;
+}
+
+static bool is_idle(const char *cell)
+{
+    return cell[strspn(cell, " \t\r\n")] == '\0';
+}
+
+static enum pp_status read_cell(const struct pp_reading *reading, enum pp_dialect dialect,
+                                const char *cell, struct pp_op ops[2], int *count)
+{
+    if (dialect == PP_DIALECT_2024) {
+        char *modern = pp_arena_strdup(reading->scratch, cell);
+        if (!translate_2024(modern))
+            return pp_error_set(reading->err, PP_EPROGRAM,
+                                "'%.60s': files of 2024 have no I (their B is the input gradient): "
+                                "read this one without --dialect 2024",
+                                cell);
+        cell = modern;
+    }
+    return pp_op_parse(cell, ops, count, reading->err);
+}
+
+static enum pp_status read_row(struct pp_reading *reading, enum pp_dialect dialect, int rank,
+                               const struct pp_csv_row *row)
+{
+    const size_t room = 2 * (size_t)row->count;
+    struct pp_op *ops = pp_arena_alloc_raw(reading->scratch, room * sizeof(*ops));
+    int32_t *line = pp_arena_alloc_raw(reading->scratch, room * sizeof(*line));
+    int32_t *column = pp_arena_alloc_raw(reading->scratch, room * sizeof(*column));
+    int total = 0, count;
+
+    for (int k = 0; k < row->count; k++) {
+        if (is_idle(row->fields[k]))
+            continue;
+        if (read_cell(reading, dialect, row->fields[k], &ops[total], &count) != PP_OK) {
+            pp_error_prefix(reading->err, "%s:%d:%d: ", reading->file, row->line, k + 1);
+            return PP_EPROGRAM;
+        }
+        for (; count > 0; count--, total++) {
+            line[total] = row->line;
+            column[total] = k + 1;
+        }
+    }
+    if (total == 0)
+        return pp_error_set(reading->err, PP_EPROGRAM,
+                            "%s:%d: rank %d has no instructions: every row is a rank and needs at "
+                            "least one",
+                            reading->file, row->line, rank);
+    reading->lists->ops[rank] = ops;
+    reading->lists->count[rank] = reading->lists->capacity[rank] = total;
+    reading->line[rank] = line;
+    reading->column[rank] = column;
+    return PP_OK;
+}
+
+static enum pp_status read_rows(struct pp_reading *reading, enum pp_dialect dialect,
+                                const struct pp_csv *csv)
+{
+    int ranks = csv->count;
+    int64_t total = 0;
+
+    while (ranks > 0 && csv->rows[ranks - 1].count == 0)
+        ranks--;
+    if (ranks == 0)
+        return pp_error_set(reading->err, PP_EPROGRAM,
+                            "%s: no ranks: expected one row of cells like 0F0,0B0 per rank",
+                            reading->file);
+    if (ranks > PP_MAX_RANKS)
+        return pp_error_set(reading->err, PP_EPROGRAM, "%s: %d rows: at most %d ranks",
+                            reading->file, ranks, PP_MAX_RANKS);
+    for (int r = 0; r < ranks; r++)
+        total += csv->rows[r].count;
+    if (total > PP_MAX_PROGRAM_OPS / 4) /* a cell may become two, a message brings a wait */
+        return pp_error_set(reading->err, PP_EPROGRAM, "%s: %lld cells: at most %d", reading->file,
+                            (long long)total, PP_MAX_PROGRAM_OPS / 4);
+    reading->head.ranks = ranks;
+    reading->lists = PP_NEW(reading->scratch, struct pp_orders);
+    reading->lists->ranks = ranks;
+    reading->lists->ops = PP_ARRAY(reading->scratch, struct pp_op *, ranks);
+    reading->lists->count = PP_ARRAY(reading->scratch, int, ranks);
+    reading->lists->capacity = PP_ARRAY(reading->scratch, int, ranks);
+    reading->line = PP_ARRAY(reading->scratch, int32_t *, ranks);
+    reading->column = PP_ARRAY(reading->scratch, int32_t *, ranks);
+    for (int r = 0; r < ranks; r++)
+        PP_TRY(read_row(reading, dialect, r, &csv->rows[r]));
+    return PP_OK;
+}
+
+/* Whoever reads a file of 2024 as one of today sees full backwards followed by weight gradients. */
+static enum pp_status check_era(const struct pp_reading *reading)
+{
+    const struct pp_orders *lists = reading->lists;
+    int64_t kinds[PP_OP_KINDS] = {0};
+
+    for (int r = 0; r < lists->ranks; r++)
+        for (int at = 0; at < lists->count[r]; at++)
+            kinds[lists->ops[r][at].kind]++;
+    if (kinds[PP_I] > 0 || kinds[PP_B] == 0 || kinds[PP_W] == 0)
+        return PP_OK;
+    for (int r = 0; r < lists->ranks; r++)
+        for (int at = 0; at < lists->count[r]; at++)
+            if (lists->ops[r][at].kind == PP_W)
+                return pp_reading_error(
+                    reading, r, at,
+                    "a weight gradient (W) in a file without input gradients (I): if the file is "
+                    "of 2024, when B was the input gradient, read it with --dialect 2024");
+    return PP_OK;
+}
+
+static enum pp_status read_all(struct pp_reading *reading, enum pp_dialect dialect,
+                               const char *text, size_t length)
+{
+    struct pp_csv csv, comments;
+
+    if (pp_csv_parse(reading->scratch, reading->file, text, length, &csv, &comments,
+                     reading->err) != PP_OK) {
+        if (reading->err)
+            reading->err->status = PP_EPROGRAM;
+        return PP_EPROGRAM;
+    }
+    PP_TRY(pp_program_meta_parse(reading->arena, reading->file, &comments, &reading->meta,
+                                 reading->err));
+    PP_TRY(read_rows(reading, dialect, &csv));
+    PP_TRY(check_era(reading));
+    PP_TRY(pp_reading_sizes(reading));
+    PP_TRY(pp_reading_placement(reading));
+    if (!reading->meta.is_given)
+        pp_reading_add_waits(reading);
+    return PP_OK;
+}
+
+enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const char *text,
+                                size_t length, enum pp_dialect dialect, struct pp_program **program,
+                                struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const char *file = pp_arena_strdup(arena, name);
+    struct pp_reading reading = {.arena = arena, .scratch = scratch, .file = file, .err = err};
+
+    PP_TRY(read_all(&reading, dialect, text, length));
+    reading.head.file = file;
+    reading.head.name = reading.meta.schedule ? reading.meta.schedule : file;
+    reading.head.line = (const int32_t *const *)reading.line;
+    reading.head.column = (const int32_t *const *)reading.column;
+    return pp_program_freeze(arena, &reading.head, reading.lists, program, err);
+}
+
+enum pp_status pp_program_read(struct pp_arena *arena, const char *path, enum pp_dialect dialect,
+                               struct pp_program **program, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    char *text;
+    size_t length;
+
+    PP_TRY(pp_file_read(scratch, path, &text, &length, err));
+    return pp_program_parse(arena, path, text, length, dialect, program, err);
+}

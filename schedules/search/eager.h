@@ -1,0 +1,26 @@
+/* schedules/search/eager.h — the order that a work-conserving rank finds by itself (AxoNN: Singh
+ * and Bhatele, IPDPS'22, section IV): whenever it is free it runs, among the ops whose inputs have
+ * arrived, the one that comes first in its list.
+ *
+ * The order depends on costs. It is found once, by simulating the compute ops with transfers of
+ * p2p cost, buffered without bound, and then is a program like any other. */
+#ifndef PP_SCHEDULES_SEARCH_EAGER_H
+#define PP_SCHEDULES_SEARCH_EAGER_H
+
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
+
+struct pp_eager_options {
+    int limit;                    /* chunk activations that a rank may hold (from the start of F to
+                                   * the end of B or W): forwards beyond it wait. 0 = no limit */
+    const double *recompute_frac; /* [stage]: > 0 where backwards will recompute first; or NULL */
+};
+
+/* The compute-only `program` with its lists in eager order; overlapped pairs stay pairs. PP_EINVAL
+ * when it is lowered already, PP_EPROGRAM when it is illegal or the limit lets nothing run. */
+enum pp_status pp_eager_program(struct pp_arena *arena, const struct pp_program *program,
+                                const struct pp_costs *costs,
+                                const struct pp_eager_options *options, struct pp_program **eager,
+                                struct pp_error *err);
+
+#endif

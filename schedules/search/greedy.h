@@ -1,0 +1,19 @@
+/* schedules/search/greedy.h — list scheduling for .generate: play the program through once; a rank
+ * that is free runs the ready F or B with the smallest key. The order of that play is the schedule.
+ * Every rank's list then runs as played, so it can not deadlock. Private to schedules. */
+#ifndef PP_SCHEDULES_SEARCH_GREEDY_H
+#define PP_SCHEDULES_SEARCH_GREEDY_H
+
+#include "schedules/order/schedule.h"
+
+struct pp_greedy {
+    const struct pp_shape *shape; /* one pipeline, one split, whole micro-batches */
+    const uint16_t *rank_of;      /* [stage] */
+    const struct pp_costs *costs; /* durations and messages; NULL = F 1, B 2, messages free */
+    int64_t (*key)(const struct pp_shape *shape, int kind, int stage, int mb); /* no two alike */
+};
+
+/* Add the F and B of every stage and micro-batch to `out`. O(ops * log ops). */
+void pp_greedy_play(struct pp_arena *arena, const struct pp_greedy *greedy, struct pp_orders *out);
+
+#endif

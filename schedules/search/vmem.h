@@ -1,0 +1,113 @@
+/* schedules/search/vmem.h — what the V schedules with controllable memory share (Qi et al.,
+ * "Pipeline Parallelism with Controllable Memory", NeurIPS'24, sections 3 and 4).
+ *
+ * Two chunks per rank in a V. All micro-batches repeat one building block with a period of six
+ * ticks (one for each F and I, two for the W); how long a rank holds an activation follows from the
+ * slopes of the block. Then ops move earlier where no memory is added. Internal to schedules/. */
+#ifndef PP_SCHEDULES_SEARCH_VMEM_H
+#define PP_SCHEDULES_SEARCH_VMEM_H
+
+#include "schedules/order/schedule.h"
+
+/* What a rank runs for one micro-batch, in the order of a micro-batch's life. Chunk 1 holds stages
+ * D..2D-1. Without the split the two I are full backwards and there is no W. */
+enum pp_vmem_kind {
+    PP_VMEM_F0,
+    PP_VMEM_F1,
+    PP_VMEM_I1,
+    PP_VMEM_I0,
+    PP_VMEM_W1,
+    PP_VMEM_W0,
+    PP_VMEM_KINDS,
+    PP_VMEM_CHAIN = PP_VMEM_W1, /* kinds that other ranks wait for */
+};
+enum { PP_VMEM_PERIOD = 6 };
+
+/* A schedule: the ticks of micro-batch 0 on a rank, and whether backwards are split. */
+struct pp_vmem_rule {
+    void (*block)(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN]);
+    bool is_split;
+};
+
+/* Ops of a rank as mb * 8 + kind. */
+struct pp_vmem_lists {
+    int ranks, capacity; /* capacity: ops of a rank, W included */
+    int32_t *ops;        /* [rank * capacity + position] */
+    int *count;          /* [rank] */
+};
+static inline int32_t pp_vmem_op(int kind, int mb)
+{
+    return mb * 8 + kind;
+}
+
+/* The op whose result `kind` on `rank` needs; false for the first of the chain. */
+static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind, int *from_rank)
+{
+    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1; /* ranks ascend along the chain */
+    const bool is_turn = is_up ? rank == 0 : rank == ranks - 1;
+
+    *from_kind = is_turn ? kind - 1 : kind;
+    *from_rank = is_turn ? rank : is_up ? rank - 1 : rank + 1;
+    return *from_kind >= 0;
+}
+
+/* Durations: [kind * ranks + rank]; wire: from the op's rank to the next of its chain. */
+struct pp_vmem_costs {
+    int64_t *op, *wire;
+};
+
+struct pp_vmem_score {
+    int64_t makespan, span; /* INT64_MAX: the order does not run within the memory */
+    int peak;               /* chunk activations of the worst rank */
+};
+
+/* How the W are placed when they are not in the list. */
+struct pp_vmem_fill {
+    int cap;       /* chunk activations of a rank */
+    int quarter;   /* a W goes into a gap of at least this many quarters of its length */
+    bool is_eager; /* ... or follows its I at once */
+};
+
+struct pp_vmem {
+    const struct pp_shape *shape;
+    const struct pp_vmem_rule *rule;
+    struct pp_vmem_costs costs;
+    struct pp_vmem_lists best;
+    struct pp_vmem_score score;
+};
+
+/* The published order (vmem_ticks.c for split backwards, vmem_whole.c without); false when the
+ * shape is too large for its ticks, then `lists` is untouched. */
+bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
+bool pp_vmem_whole(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
+
+/* Run every rank's list in order, as soon as its data is there. With `fill`, the W are left out of
+ * `lists` and placed into `out`; else `fill` and `out` are NULL. */
+struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                 const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
+                                 struct pp_vmem_lists *out);
+
+/* List scheduling: a rank that is free runs, of what is ready and fits into the memory, the op with
+ * the lowest key; W where nothing else can run or the memory is full. Writes complete lists. */
+struct pp_vmem_policy {
+    int cap;            /* chunk activations of a rank */
+    const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
+    const int64_t *key; /* [kind * ranks + rank] of micro-batch 0 */
+    int64_t period;     /* added for every micro-batch */
+    int patience;       /* quarters of a W for which a rank waits for an op under way */
+};
+void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
+                  const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
+
+/* Starts of micro-batch 0, [kind * ranks + rank] with W, of a block that keeps within `cap` when it
+ * is repeated; returns the period, 0 where none is found. */
+int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
+
+struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
+
+/* .generate of a schedule. `costs` may be NULL: F = I = W = 1. */
+enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
+                                const struct pp_costs *costs, const struct pp_vmem_rule *rule,
+                                struct pp_orders *orders);
+
+#endif

@@ -1,0 +1,199 @@
+/* List scheduling in time. It never blocks for ever: the last free place of a rank is kept for
+ * chunk 1, each kind runs its micro-batches in order, and so the oldest one can always go on. */
+#include "schedules/search/vmem.h"
+
+#include <string.h>
+
+struct event { /* a rank looks for work */
+    int64_t time;
+    int rank;
+};
+
+struct list {
+    const struct pp_vmem *vmem;
+    const struct pp_vmem_policy *policy;
+    struct pp_vmem_lists *out;
+    int ranks;
+    int64_t *ready; /* [(kind * ranks + rank) * N + mb], -1 = not known yet */
+    int64_t *clock;
+    int *next; /* [rank * 4 + kind]: micro-batch */
+    int *held, *held_0;
+    int *owed; /* [rank]: position of the next I whose W is to run */
+    struct event *heap;
+    int heap_count, heap_capacity;
+    struct pp_arena *arena;
+};
+
+static bool is_before(struct event a, struct event b)
+{
+    return a.time != b.time ? a.time < b.time : a.rank < b.rank;
+}
+
+static void push(struct list *l, int64_t time, int rank)
+{
+    const struct event event = {time, rank};
+    int i = l->heap_count;
+
+    PP_PUSH(l->arena, l->heap, l->heap_count, l->heap_capacity);
+    for (; i > 0 && is_before(event, l->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        l->heap[i] = l->heap[(i - 1) / 2];
+    l->heap[i] = event;
+}
+
+static struct event pop(struct list *l)
+{
+    const struct event top = l->heap[0], last = l->heap[--l->heap_count];
+    int i = 0;
+
+    for (int child; (child = 2 * i + 1) < l->heap_count; i = child) {
+        if (child + 1 < l->heap_count && is_before(l->heap[child + 1], l->heap[child]))
+            child++;
+        if (!is_before(l->heap[child], last))
+            break;
+        l->heap[i] = l->heap[child];
+    }
+    l->heap[i] = last;
+    return top;
+}
+
+static int64_t *ready_of(const struct list *l, int kind, int rank, int mb)
+{
+    return &l->ready[((size_t)kind * (size_t)l->ranks + (size_t)rank) *
+                         (size_t)l->vmem->shape->micro_batches +
+                     (size_t)mb];
+}
+
+/* The op that waits for (kind, rank); false for the last of the chain. */
+static bool target_of(int ranks, int kind, int rank, int *to_kind, int *to_rank)
+{
+    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
+    const bool is_turn = rank == (is_up ? ranks - 1 : 0);
+
+    *to_kind = is_turn ? kind + 1 : kind;
+    *to_rank = is_turn ? rank : is_up ? rank + 1 : rank - 1;
+    return *to_kind < PP_VMEM_CHAIN;
+}
+
+static void run_op(struct list *l, int rank, int kind, int mb)
+{
+    const bool frees = l->vmem->rule->is_split ? kind >= PP_VMEM_CHAIN : kind >= PP_VMEM_I1;
+    const bool frees_0 = kind == (l->vmem->rule->is_split ? PP_VMEM_W0 : PP_VMEM_I0);
+    int to_kind, to_rank;
+
+    l->clock[rank] += l->vmem->costs.op[kind * l->ranks + rank];
+    l->held[rank] += (kind <= PP_VMEM_F1) - frees;
+    l->held_0[rank] += (kind == PP_VMEM_F0) - frees_0;
+    l->out->ops[(size_t)rank * (size_t)l->out->capacity + (size_t)l->out->count[rank]++] =
+        pp_vmem_op(kind, mb);
+    push(l, l->clock[rank], rank);
+    if (kind >= PP_VMEM_CHAIN)
+        return;
+    l->next[rank * PP_VMEM_CHAIN + kind]++;
+    if (!target_of(l->ranks, kind, rank, &to_kind, &to_rank))
+        return;
+    const int64_t wire = to_rank == rank ? 0 : l->vmem->costs.wire[kind * l->ranks + rank];
+    *ready_of(l, to_kind, to_rank, mb) = l->clock[rank] + wire;
+    if (to_rank != rank)
+        push(l, l->clock[rank] + wire, to_rank);
+}
+
+static bool has_room(const struct list *l, int rank, int kind)
+{
+    const int cap = l->policy->cap;
+    const int limit = l->policy->chunk_0 ? l->policy->chunk_0[rank] : cap - 1;
+
+    if (kind > PP_VMEM_F1)
+        return true;
+    return kind == PP_VMEM_F1 ? l->held[rank] < cap
+                              : l->held[rank] < cap - 1 && l->held_0[rank] < limit;
+}
+
+struct choice {
+    int kind;        /* to run now, -1 = none */
+    bool is_blocked; /* something is ready but has no room */
+    int64_t soon;    /* when the next op under way arrives, INT64_MAX = none known */
+};
+
+static struct choice choose(const struct list *l, int rank)
+{
+    struct choice choice = {.kind = -1, .soon = INT64_MAX};
+    int64_t best = INT64_MAX;
+
+    for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
+        const int mb = l->next[rank * PP_VMEM_CHAIN + kind];
+        const int64_t ready =
+            mb < l->vmem->shape->micro_batches ? *ready_of(l, kind, rank, mb) : -1;
+        const int64_t key = l->policy->key[kind * l->ranks + rank] + l->policy->period * mb;
+        if (ready < 0)
+            continue;
+        if (!has_room(l, rank, kind))
+            choice.is_blocked |= ready <= l->clock[rank];
+        else if (ready > l->clock[rank])
+            choice.soon = ready < choice.soon ? ready : choice.soon;
+        else if (key < best)
+            best = key, choice.kind = kind;
+    }
+    return choice;
+}
+
+static int32_t owed_w(struct list *l, int rank)
+{
+    const int32_t *ops = l->out->ops + (size_t)rank * (size_t)l->out->capacity;
+
+    for (; l->vmem->rule->is_split && l->owed[rank] < l->out->count[rank]; l->owed[rank]++) {
+        const int32_t op = ops[l->owed[rank]];
+        if (op % 8 == PP_VMEM_I1 || op % 8 == PP_VMEM_I0)
+            return op + PP_VMEM_W1 - PP_VMEM_I1;
+    }
+    return -1;
+}
+
+static void look_for_work(struct list *l, int rank, int64_t now)
+{
+    if (now < l->clock[rank])
+        return;
+    l->clock[rank] = now;
+    const struct choice choice = choose(l, rank);
+    if (choice.kind >= 0) {
+        run_op(l, rank, choice.kind, l->next[rank * PP_VMEM_CHAIN + choice.kind]);
+        return;
+    }
+    const int32_t w = owed_w(l, rank);
+    if (w < 0)
+        return;
+    const int64_t length = l->vmem->costs.op[w % 8 * l->ranks + rank];
+    if (!choice.is_blocked && choice.soon != INT64_MAX &&
+        choice.soon - now < length / 4 * l->policy->patience)
+        return; /* the arrival is an event */
+    l->owed[rank]++;
+    run_op(l, rank, w % 8, w / 8);
+}
+
+void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
+                  const struct pp_vmem_policy *policy, struct pp_vmem_lists *out)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    const int ranks = vmem->shape->ranks, n = vmem->shape->micro_batches;
+    const size_t all = (size_t)PP_VMEM_CHAIN * (size_t)ranks * (size_t)n;
+    struct list l = {.vmem = vmem,
+                     .policy = policy,
+                     .out = out,
+                     .ranks = ranks,
+                     .ready = pp_arena_alloc_raw(arena, all * sizeof(int64_t)),
+                     .clock = PP_ARRAY(arena, int64_t, ranks),
+                     .next = PP_ARRAY(arena, int, PP_VMEM_CHAIN *ranks),
+                     .held = PP_ARRAY(arena, int, ranks),
+                     .held_0 = PP_ARRAY(arena, int, ranks),
+                     .owed = PP_ARRAY(arena, int, ranks),
+                     .arena = arena};
+
+    memset(l.ready, 0xff, all * sizeof(int64_t));
+    memset(out->count, 0, (size_t)ranks * sizeof(int));
+    memset(l.ready, 0, (size_t)n * sizeof(int64_t)); /* F0 on rank 0 */
+    push(&l, 0, 0);
+    while (l.heap_count > 0) {
+        const struct event event = pop(&l);
+        look_for_work(&l, event.rank, event.time);
+    }
+    pp_arena_release(arena, mark);
+}

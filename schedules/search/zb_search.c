@@ -1,0 +1,334 @@
+#include "schedules/search/zb_search.h"
+
+#include "schedules/order/closed_form.h"
+#include "schedules/order/order.h"
+
+enum { NEVER = -1 };
+
+struct pp_zb_rank {
+    int f, i, w;        /* next micro-batch of each kind */
+    int heap;           /* position in the heap, NEVER = not in it */
+    int64_t free, wake; /* end of the last op; when to decide next */
+    int64_t start;      /* of the first op */
+    int64_t down, up;   /* when the channels are free */
+    int cells;          /* in the word so far */
+};
+
+static const int64_t UNKNOWN = INT64_MAX;
+
+/* ---- the problem --------------------------------------------------------------------------- */
+
+static int64_t op_ps(const struct pp_costs *costs, int kind, int rank)
+{
+    struct pp_op op = pp_compute_op(kind, (struct pp_slot){.stage = (uint16_t)rank}, 0, 0);
+
+    if (costs->op[kind] || kind == PP_F)
+        return pp_costs_op(costs, &op, NULL).ps;
+    op.kind = PP_B; /* only whole backwards were measured */
+    return pp_costs_op(costs, &op, NULL).ps / 2;
+}
+
+static int64_t wire_ps(const struct pp_costs *costs, int kind, int rank)
+{
+    struct pp_op send = pp_compute_op(kind, (struct pp_slot){.stage = (uint16_t)rank}, 0, 0);
+
+    send.peer = (uint16_t)(kind == PP_SEND_F ? rank + 1 : rank - 1);
+    return pp_costs_p2p(costs, &send, rank).ps;
+}
+
+static void fill(struct pp_zb *zb, const struct pp_costs *costs)
+{
+    for (int r = 0; r < zb->ranks; r++) {
+        zb->f[r] = costs ? op_ps(costs, PP_F, r) : 1;
+        zb->i[r] = costs ? op_ps(costs, PP_I, r) : 1;
+        zb->w[r] = costs ? op_ps(costs, PP_W, r) : 1;
+        zb->down[r] = costs && r < zb->ranks - 1 ? wire_ps(costs, PP_SEND_F, r) : 0;
+        zb->up[r] = costs && r > 0 ? wire_ps(costs, PP_SEND_B, r) : 0;
+    }
+}
+
+static void halve_until_it_fits(struct pp_zb *zb)
+{
+    int64_t *const tables[] = {zb->f, zb->i, zb->w, zb->down, zb->up};
+    double sum = 0;
+
+    for (int t = 0; t < 5; t++)
+        for (int r = 0; r < zb->ranks; r++)
+            sum += (double)tables[t][r] * zb->micro_batches;
+    for (; sum > 1e18; sum /= 2)
+        for (int t = 0; t < 5; t++)
+            for (int r = 0; r < zb->ranks; r++)
+                tables[t][r] /= 2;
+}
+
+struct pp_zb *pp_zb_create(struct pp_arena *arena, const struct pp_shape *shape,
+                           const struct pp_costs *costs)
+{
+    const size_t inputs = sizeof(int64_t) * (size_t)shape->ranks * (size_t)shape->micro_batches;
+    struct pp_zb *zb = PP_NEW(arena, struct pp_zb);
+
+    *zb = (struct pp_zb){.ranks = shape->ranks,
+                         .micro_batches = shape->micro_batches,
+                         .limit = PP_MIN(shape->max_activations, shape->micro_batches),
+                         .is_serial = costs && !costs->is_unit,
+                         .f = PP_ARRAY(arena, int64_t, shape->ranks),
+                         .i = PP_ARRAY(arena, int64_t, shape->ranks),
+                         .w = PP_ARRAY(arena, int64_t, shape->ranks),
+                         .down = PP_ARRAY(arena, int64_t, shape->ranks),
+                         .up = PP_ARRAY(arena, int64_t, shape->ranks),
+                         .f_in = pp_arena_alloc_raw(arena, inputs),
+                         .i_in = pp_arena_alloc_raw(arena, inputs),
+                         .rank = PP_ARRAY(arena, struct pp_zb_rank, shape->ranks)};
+    fill(zb, costs);
+    halve_until_it_fits(zb);
+    return zb;
+}
+
+/* Why a rank r cannot be done sooner after its first forward:
+ * - its work, and before its first input gradient comes back there are forwards only, as many as
+ *   the limit allows;
+ * - a micro-batch goes down to some rank that runs all its forwards, its input gradients and the
+ *   weight gradients which the limit forces before its last forward, and the last gradient comes
+ *   back up and ends with a weight gradient (turn);
+ * - micro-batch k + limit waits for the whole way of k. The last of such a chain to start waits for
+ *   the forwards and input gradients of those before it on some rank (lap), the chain goes on with
+ *   round trips. */
+struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
+{
+    struct pp_zb_score bound = {0};
+    const int64_t n = zb->micro_batches, limit = zb->limit;
+    int64_t turn = 0, lap = 0, head = 0;
+    int64_t trip = 0; /* below rank r and back, with the messages */
+
+    for (int r = zb->ranks - 1; r >= 0; r--) {
+        const bool is_last = r == zb->ranks - 1;
+        const int64_t own = zb->f[r] + zb->i[r], work = n * (own + zb->w[r]);
+        const int64_t wires = is_last ? 0 : zb->down[r] + zb->up[r + 1];
+        trip += wires;
+        turn = PP_MAX(n * own + (n - limit) * zb->w[r], is_last ? 0 : turn + own + wires);
+        lap = PP_MAX(((n - 1) % limit + 1) * own, is_last ? 0 : lap + own + wires);
+        bound.span = PP_MAX(bound.span, work + PP_MAX(0, trip - (limit - 1) * zb->f[r]));
+        bound.span = PP_MAX(bound.span, turn + zb->w[r]);
+        bound.span = PP_MAX(bound.span, lap + zb->w[r] + (n - 1) / limit * (trip + own + zb->w[r]));
+        trip += own;
+    }
+    bound.makespan = bound.span;
+    for (int r = 0; r < zb->ranks; r++) {
+        const int64_t work = n * (zb->f[r] + zb->i[r] + zb->w[r]);
+        bound.makespan = PP_MAX(bound.makespan, head + work);
+        head += zb->f[r] + zb->down[r];
+    }
+    return bound;
+}
+
+/* ---- running an op ------------------------------------------------------------------------- */
+
+static void reset(struct pp_zb *zb)
+{
+    for (int r = 0; r < zb->ranks; r++)
+        zb->rank[r] = (struct pp_zb_rank){.heap = NEVER, .start = UNKNOWN};
+    for (int mb = 0; mb < zb->micro_batches; mb++)
+        zb->f_in[mb] = 0;
+}
+
+/* When the input of the next F or I is there; UNKNOWN while its producer has not started. */
+static int64_t f_input(const struct pp_zb *zb, int r)
+{
+    const int mb = zb->rank[r].f;
+
+    if (mb >= zb->micro_batches || (r > 0 && mb >= zb->rank[r - 1].f))
+        return UNKNOWN;
+    return zb->f_in[(size_t)r * (size_t)zb->micro_batches + (size_t)mb];
+}
+
+static int64_t i_input(const struct pp_zb *zb, int r)
+{
+    const int mb = zb->rank[r].i;
+
+    if (mb >= zb->rank[r].f || (r < zb->ranks - 1 && mb >= zb->rank[r + 1].i))
+        return UNKNOWN;
+    return r < zb->ranks - 1 ? zb->i_in[(size_t)r * (size_t)zb->micro_batches + (size_t)mb] : 0;
+}
+
+static int64_t message(const struct pp_zb *zb, int64_t end, int64_t *channel, int64_t wire)
+{
+    const int64_t arrival = (zb->is_serial && *channel > end ? *channel : end) + wire;
+
+    *channel = arrival;
+    return arrival;
+}
+
+/* Run the next op of a kind from `start`; returns when its message arrives, UNKNOWN without. */
+static int64_t run(struct pp_zb *zb, int r, char kind, int64_t start)
+{
+    struct pp_zb_rank *rank = &zb->rank[r];
+    const size_t n = (size_t)zb->micro_batches;
+    int64_t arrival = UNKNOWN;
+
+    rank->start = PP_MIN(rank->start, start);
+    rank->free = start + (kind == 'F' ? zb->f[r] : kind == 'I' ? zb->i[r] : zb->w[r]);
+    if (kind == 'F' && r < zb->ranks - 1) {
+        arrival = message(zb, rank->free, &rank->down, zb->down[r]);
+        zb->f_in[(size_t)(r + 1) * n + (size_t)rank->f] = arrival;
+    } else if (kind == 'I' && r > 0) {
+        arrival = message(zb, rank->free, &rank->up, zb->up[r]);
+        zb->i_in[(size_t)(r - 1) * n + (size_t)rank->i] = arrival;
+    }
+    rank->f += kind == 'F', rank->i += kind == 'I', rank->w += kind == 'W';
+    return arrival;
+}
+
+static struct pp_zb_score score(const struct pp_zb *zb)
+{
+    struct pp_zb_score s = {0};
+
+    for (int r = 0; r < zb->ranks; r++) {
+        s.span = PP_MAX(s.span, zb->rank[r].free - zb->rank[r].start);
+        s.makespan = PP_MAX(s.makespan, zb->rank[r].free);
+    }
+    return s;
+}
+
+/* Run a rank as far as its inputs are known. */
+static bool advance(struct pp_zb *zb, int r, const char *word)
+{
+    struct pp_zb_rank *rank = &zb->rank[r];
+    const int cells = 3 * zb->micro_batches, before = rank->cells;
+
+    for (word += (size_t)r * (size_t)cells; rank->cells < cells; rank->cells++) {
+        const char kind = word[rank->cells];
+        const int64_t input = kind == 'F' ? f_input(zb, r) : kind == 'I' ? i_input(zb, r) : 0;
+        if (input == UNKNOWN)
+            break;
+        run(zb, r, kind, PP_MAX(rank->free, input));
+    }
+    return rank->cells > before;
+}
+
+struct pp_zb_score pp_zb_evaluate(struct pp_zb *zb, const char *word)
+{
+    bool moved = true;
+
+    /* Down and up again: a round trip settles at least one micro-batch on every rank. */
+    for (reset(zb); moved;) {
+        moved = false;
+        for (int r = 0; r < zb->ranks; r++)
+            moved |= advance(zb, r, word);
+        for (int r = zb->ranks - 2; r >= 0; r--)
+            moved |= advance(zb, r, word);
+    }
+    return score(zb);
+}
+
+/* ---- a heap of ranks by the time of their next decision -------------------------------------- */
+
+struct heap {
+    struct pp_zb_rank *rank;
+    int *ranks;
+    int count;
+};
+
+static bool is_before(const struct heap *h, int a, int b)
+{
+    const int64_t at = h->rank[a].wake, bt = h->rank[b].wake;
+
+    return at != bt ? at < bt : a > b; /* the later rank first: its gradients are awaited */
+}
+
+static void place(struct heap *h, int at, int r)
+{
+    h->ranks[at] = r;
+    h->rank[r].heap = at;
+}
+
+static void sift_up(struct heap *h, int at, int r)
+{
+    for (; at > 0 && is_before(h, r, h->ranks[(at - 1) / 2]); at = (at - 1) / 2)
+        place(h, at, h->ranks[(at - 1) / 2]);
+    place(h, at, r);
+}
+
+static int pop(struct heap *h)
+{
+    const int top = h->ranks[0], r = h->ranks[--h->count];
+    int at = 0, child;
+
+    h->rank[top].heap = NEVER;
+    for (; (child = 2 * at + 1) < h->count; at = child) {
+        if (child + 1 < h->count && is_before(h, h->ranks[child + 1], h->ranks[child]))
+            child++;
+        if (!is_before(h, h->ranks[child], r))
+            break;
+        place(h, at, h->ranks[child]);
+    }
+    if (h->count > 0)
+        place(h, at, r);
+    return top;
+}
+
+/* Decide again at `time` at the latest. */
+static void wake(struct heap *h, int r, int64_t time)
+{
+    struct pp_zb_rank *rank = &h->rank[r];
+
+    time = PP_MAX(time, rank->free);
+    if (rank->heap == NEVER)
+        rank->heap = h->count++;
+    else if (rank->wake <= time)
+        return;
+    rank->wake = time;
+    sift_up(h, rank->heap, r);
+}
+
+/* ---- the greedy pass ----------------------------------------------------------------------- */
+
+/* What rank r starts at `now`; 0 = nothing, decide again at *until. */
+static char decide(const struct pp_zb *zb, const struct pp_zb_policy *policy, int r, int64_t *until)
+{
+    const struct pp_zb_rank *rank = &zb->rank[r];
+    const int64_t now = rank->wake, i_at = i_input(zb, r);
+    const int flying = rank->f - rank->i, pending = rank->i - rank->w;
+    const bool may = !policy->warmup || flying < policy->warmup[r];
+    const bool is_full = rank->f - rank->w >= zb->limit;
+    const int64_t f_at = may ? f_input(zb, r) : UNKNOWN;
+    const bool has_f = f_at <= now && !is_full, has_i = i_at <= now;
+
+    if (policy->keep && pending > policy->keep[r])
+        return 'W';
+    if (has_i && !(has_f && policy->forward_first))
+        return 'I';
+    if (has_f)
+        return 'F';
+    const int64_t next = PP_MIN(i_at, is_full ? UNKNOWN : f_at);
+    if (pending > 0 && ((f_at <= now && is_full) || next == UNKNOWN ||
+                        (next - now) >= zb->w[r] / 100 * policy->fit_percent))
+        return 'W';
+    *until = next;
+    return 0;
+}
+
+struct pp_zb_score pp_zb_greedy(struct pp_zb *zb, const struct pp_zb_policy *policy, char *word)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct heap heap = {.rank = zb->rank, .ranks = PP_ARRAY(arena, int, zb->ranks)};
+
+    reset(zb);
+    wake(&heap, 0, 0);
+    while (heap.count > 0) {
+        const int r = pop(&heap);
+        struct pp_zb_rank *rank = &zb->rank[r];
+        int64_t until = UNKNOWN;
+        const char kind = decide(zb, policy, r, &until);
+        if (kind == 0) {
+            if (until != UNKNOWN)
+                wake(&heap, r, until);
+            continue;
+        }
+        word[(size_t)r * 3 * (size_t)zb->micro_batches + (size_t)rank->cells++] = kind;
+        const int64_t arrival = run(zb, r, kind, rank->wake);
+        wake(&heap, r, rank->free);
+        if (arrival != UNKNOWN)
+            wake(&heap, kind == 'F' ? r + 1 : r - 1, arrival);
+    }
+    return score(zb);
+}

@@ -1,0 +1,107 @@
+/* schedules/verify/comm.c — messages: each once, sent in the order of their receives, waited for at
+ * most once. */
+#include "schedules/verify/parts.h"
+
+#include <string.h>
+
+static const uint8_t post_table[PP_OP_KINDS] = {[PP_SEND_F] = AT_SEND_F,
+                                                [PP_SEND_B] = AT_SEND_B,
+                                                [PP_RECV_F] = AT_RECV_F,
+                                                [PP_RECV_B] = AT_RECV_B};
+
+static enum pp_status fill_post(struct pp_verify *v, int rank, int i, int32_t *side)
+{
+    const struct pp_program *p = v->p;
+    int32_t *at = v->at[post_table[p->kind[i]]];
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+    char text[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
+
+    if (p->peer[i] == rank)
+        return pp_verify_fail(v, i, "%s is a message from this rank to itself",
+                              pp_verify_op_text(p, i, text));
+    if (p->arg[i] < 0 || p->arg[i] >= p->message_count || side[p->arg[i]] >= 0)
+        return pp_verify_fail(v, i, "%s has no partner", pp_verify_op_text(p, i, text));
+    side[p->arg[i]] = i;
+    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
+        if (at[unit] >= 0)
+            return pp_verify_fail(v, i, "%s is listed twice, first at %s",
+                                  pp_verify_op_text(p, i, text),
+                                  pp_verify_place(p, at[unit], place));
+        at[unit] = i;
+    }
+    return PP_OK;
+}
+
+static enum pp_status fill_wait(struct pp_verify *v, int rank, int i, uint8_t *waited)
+{
+    const struct pp_program *p = v->p;
+    const int target = p->begin[rank] + p->arg[i];
+    char text[VERIFY_TEXT_BYTES];
+
+    if (p->arg[i] < 0 || target >= i)
+        return pp_verify_fail(v, i, "%s waits for something that is not posted before it",
+                              pp_verify_op_text(p, i, text));
+    if (waited[target])
+        return pp_verify_fail(v, i, "%s waits a second time for the same post",
+                              pp_verify_op_text(p, i, text));
+    waited[target] = 1;
+    if (!pp_op_is_recv(p->kind[target]))
+        return PP_OK;
+    int32_t *at = v->at[p->kind[target] == PP_RECV_F ? AT_WAIT_F : AT_WAIT_B];
+    int64_t unit = pp_verify_unit(v, p->stage[target], p->mb[target], p->split[target]);
+    for (int g = 0; g < p->granule_count[target]; g++, unit += p->splits)
+        at[unit] = i;
+    return PP_OK;
+}
+
+static bool is_same_tensor(const struct pp_program *p, int send, int recv)
+{
+    const int next = p->kind[send] == PP_SEND_F ? p->stage[send] + 1 : p->stage[send] - 1;
+
+    return p->stage[recv] == next && p->mb[recv] == p->mb[send] &&
+           p->split[recv] == p->split[send] && p->granule_count[recv] == p->granule_count[send] &&
+           p->pipe[recv] == p->pipe[send];
+}
+
+static enum pp_status check_channels(struct pp_verify *v, const int32_t *send, const int32_t *recv)
+{
+    const struct pp_program *p = v->p;
+    char s[VERIFY_TEXT_BYTES], r[VERIFY_TEXT_BYTES];
+
+    for (int c = 0; c < p->channel_count; c++)
+        for (int k = 0; k < p->channels[c].count; k++) {
+            const int m = p->channels[c].first + k;
+            if (send[m] < 0 || recv[m] < 0)
+                return pp_verify_fail(v, send[m] < 0 ? recv[m] : send[m], "%s has no partner",
+                                      pp_verify_op_text(p, send[m] < 0 ? recv[m] : send[m], s));
+            if (is_same_tensor(p, send[m], recv[m]))
+                continue;
+            return pp_verify_fail(
+                v, recv[m],
+                "message %d from rank %d to rank %d is sent as %s but received as "
+                "%s: a channel delivers in the order of its sends",
+                k, p->channels[c].source, p->channels[c].dest, pp_verify_op_text(p, send[m], s),
+                pp_verify_op_text(p, recv[m], r));
+        }
+    return PP_OK;
+}
+
+enum pp_status pp_verify_comm(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    const size_t bytes = (size_t)p->message_count * sizeof(int32_t);
+    int32_t *send = memset(pp_arena_alloc_raw(v->arena, bytes + 1), 0xff, bytes);
+    int32_t *recv = memset(pp_arena_alloc_raw(v->arena, bytes + 1), 0xff, bytes);
+    uint8_t *waited = PP_ARRAY(v->arena, uint8_t, pp_program_size(p));
+
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (pp_op_is_send(p->kind[i]))
+                PP_TRY(fill_post(v, rank, i, send));
+            else if (pp_op_is_recv(p->kind[i]))
+                PP_TRY(fill_post(v, rank, i, recv));
+            else if (p->kind[i] == PP_WAIT)
+                PP_TRY(fill_wait(v, rank, i, waited));
+        }
+    return check_channels(v, send, recv);
+}

@@ -1,0 +1,367 @@
+/* schedules/verify/gathers.c — sharded state, as the program's head states it.
+ *
+ * Parameters that are cut: every use has them gathered, in the units that it goes through; what was
+ * gathered is dropped, and never are more units there than the head states; the gradients of every
+ * backward are scattered before they are summed and before the update. Gradients that are cut more
+ * finely: every backward (every scatter, where parameters are cut) finds those of the one before it
+ * in the shards, by RS.part; the last one's are left to the sum of the step.
+ *
+ * Parameters that live elsewhere: each gather finds this rank's share loaded, two shares at most
+ * wait for one; where they are not cut a load takes the place of a gather.
+ *
+ * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
+ * themselves then: a use behind a DROP needs another gather. */
+#include "schedules/verify/gathers.h"
+
+#include <string.h>
+
+enum { MOST_LOADS = 2 }; /* that no gather has taken */
+
+static const char *fetched_word(const struct pp_gathers *g)
+{
+    return g->v->p->state.is_whole ? "loaded" : "gathered";
+}
+
+static bool uses_params(int kind)
+{
+    return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R;
+}
+
+static const char *verb(const struct pp_gathers *g)
+{
+    return g->v->p->state.is_whole ? "load" : "gather";
+}
+
+static bool is_load(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+}
+
+/* A forward goes through the units of its chunk from the first to the last, a backward back: one
+ * unit at a time is there. What is computed again belongs to the backward, layer by layer. The
+ * second of a pair of one stage goes with the first. */
+static enum pp_status check_units(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    const int start = pp_verify_start(p, i), kind = p->kind[i];
+    const bool is_forward = kind == PP_F;
+    const enum pp_gather_unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (p->state.units[p->stage[i]] < 2 || (start < i && p->stage[start] == p->stage[i]))
+        return PP_OK;
+    if (s->unit != ANY_UNIT && s->unit != first)
+        return pp_verify_fail(g->v, i,
+                              "%s begins with the %s gather unit of stage %d, but since %s only "
+                              "the %s one is there",
+                              pp_gathers_text(g, i, a), is_forward ? "first" : "last", p->stage[i],
+                              pp_gathers_text(g, s->used, b), is_forward ? "last" : "first");
+    s->unit = is_forward || kind == PP_R ? LAST_UNIT : FIRST_UNIT;
+    s->used = i;
+    return PP_OK;
+}
+
+static enum pp_status check_use(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!pp_gathers_are_fetched(g) && s->dropped >= 0)
+        return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->dropped, b));
+    if (!pp_gathers_are_fetched(g))
+        return PP_OK;
+    if (s->present >= 0 && s->present < start)
+        return check_units(g, i);
+    if (s->posted < 0)
+        return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not %s",
+                              pp_gathers_text(g, i, a), p->stage[i], fetched_word(g));
+    return pp_verify_fail(g->v, i, "%s uses what %s %ss, but (%s)WAIT is missing",
+                          pp_gathers_text(g, i, a), pp_gathers_text(g, s->posted, b), verb(g), b);
+}
+
+static enum pp_status check_compute(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+
+    if (uses_params(p->kind[i]))
+        PP_TRY(check_use(g, i));
+    if (p->kind[i] != PP_B && p->kind[i] != PP_W)
+        return PP_OK;
+    if (!pp_gathers_are_cut(g))
+        return pp_gathers_check_pending(g, i);
+    g->stages[p->stage[i]].dirty = i;
+    return PP_OK;
+}
+
+static enum pp_status check_drop(struct pp_gathers *g, int i)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES];
+
+    if (s->present < 0)
+        return pp_verify_fail(g->v, i, "%s drops parameters that are not %s",
+                              pp_gathers_text(g, i, a), fetched_word(g));
+    s->present = -1;
+    s->dropped = i;
+    g->held--;
+    return PP_OK;
+}
+
+/* What uses parameters next is a pair of two chunks: one more of them is there. */
+static bool is_before_pair(const struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int end = p->begin[g->rank + 1];
+
+    while (i < end && !uses_params(p->kind[i]))
+        i++;
+    return i + 1 < end && p->kind[i] == PP_F && p->aux[i] == PP_FUSED_FIRST &&
+           p->stage[i] != p->stage[i + 1];
+}
+
+static enum pp_status check_room(struct pp_gathers *g, int i)
+{
+    const int buffers = g->v->p->state.buffers;
+    char a[VERIFY_TEXT_BYTES];
+
+    if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
+        return PP_OK;
+    return pp_verify_fail(g->v, i,
+                          "%s %ss unit number %d, but the program states room for %d at once",
+                          pp_gathers_text(g, i, a), verb(g), g->held, buffers);
+}
+
+/* This rank's share is there where it has to be loaded; the gather takes it. */
+static enum pp_status check_share(struct pp_gathers *g, int i)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!g->v->p->state.is_moved || !pp_gathers_are_cut(g))
+        return PP_OK;
+    if (s->load >= 0)
+        return pp_verify_fail(g->v, i, "%s gathers what %s loads, but (%s)WAIT is missing",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->load, b), b);
+    if (s->loaded < 0)
+        return pp_verify_fail(g->v, i, "%s gathers parameters that no MOVE loads before it",
+                              pp_gathers_text(g, i, a));
+    s->loaded = -1;
+    g->loads--;
+    return PP_OK;
+}
+
+/* A gather; or a load where parameters are not cut. */
+static enum pp_status check_fetch(struct pp_gathers *g, int i)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (s->posted >= 0)
+        return pp_verify_fail(g->v, i, "%s %ss what %s %ss before it, which nothing waits for",
+                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->posted, b),
+                              verb(g));
+    PP_TRY(check_share(g, i));
+    if (s->update >= 0)
+        return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
+                              pp_gathers_text(g, i, a));
+    s->posted = i;
+    return check_room(g, i);
+}
+
+static enum pp_status check_load(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!p->state.is_moved)
+        return pp_verify_fail(g->v, i,
+                              "%s, but the program does not state that parameters live elsewhere "
+                              "('# state: m; UNITS', or p m)",
+                              pp_gathers_text(g, i, a));
+    if (pp_program_rank_of(p, p->pipe[i], p->stage[i]) != g->rank)
+        return pp_verify_fail(g->v, i, "%s is on the wrong rank: stage %d is on rank %d",
+                              pp_gathers_text(g, i, a), p->stage[i],
+                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+    if (!pp_gathers_are_cut(g))
+        return check_fetch(g, i);
+    if (s->load >= 0 || s->loaded >= 0)
+        return pp_verify_fail(g->v, i, "%s loads what is loaded by %s, which nothing gathers",
+                              pp_gathers_text(g, i, a),
+                              pp_gathers_text(g, s->load >= 0 ? s->load : s->loaded, b));
+    if (s->update >= 0)
+        return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
+                              pp_gathers_text(g, i, a));
+    if (++g->loads > MOST_LOADS)
+        return pp_verify_fail(g->v, i, "%s loads share number %d; at most %d wait for a gather",
+                              pp_gathers_text(g, i, a), g->loads, MOST_LOADS);
+    s->load = i;
+    return PP_OK;
+}
+
+/* What is fetched is there. */
+static enum pp_status arrive(struct pp_gathers *g, int i, int target)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (s->posted != target)
+        return PP_OK; /* waited for again */
+    if (s->present >= 0)
+        return pp_verify_fail(g->v, i, "%s %ss parameters that are there since %s",
+                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->present, b));
+    s->posted = -1;
+    s->present = i;
+    s->unit = ANY_UNIT;
+    return PP_OK;
+}
+
+static enum pp_status wait_load(struct pp_gathers *g, int i, int target)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
+
+    if (!pp_gathers_are_cut(g))
+        return arrive(g, i, target);
+    if (s->load == target) {
+        s->load = -1;
+        s->loaded = i;
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_wait(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int target = p->begin[g->rank] + p->arg[i], purpose = p->version[target];
+    struct pp_gather_stage *s = &g->stages[p->stage[target]];
+
+    if (is_load(p, target))
+        return wait_load(g, i, target);
+    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !pp_gathers_are_fetched(g)) {
+        s->present = i;
+        s->dropped = -1;
+    }
+    if (!pp_op_has_buckets(p->kind[target]) || purpose == PP_FOR_STEP)
+        return PP_OK;
+    if (purpose == PP_FOR_REST) {
+        s->open_rests -= !g->is_waited[target];
+        g->is_waited[target] = true;
+        return PP_OK;
+    }
+    if (!pp_purpose_is_gather(purpose)) {
+        if (s->scatter[purpose] == target)
+            s->scatter[purpose] = -1;
+        return PP_OK;
+    }
+    return arrive(g, i, target);
+}
+
+/* Collectives of visits and parts belong to state that is cut. */
+static enum pp_status check_stated(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int purpose = p->version[i];
+    const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
+    char a[VERIFY_TEXT_BYTES];
+
+    if ((!is_visit || pp_gathers_are_cut(g)) && (purpose != PP_FOR_PART || p->state.has_parts))
+        return PP_OK;
+    return pp_verify_fail(
+        g->v, i, "%s, but the program does not state that %s", pp_gathers_text(g, i, a),
+        is_visit ? "parameters are cut ('# state: p; UNITS')" : "gradients are cut ('# state: g')");
+}
+
+static enum pp_status check_collective(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int kind = p->kind[i], purpose = p->version[i];
+
+    if (kind == PP_AR && p->aux[i] == PP_TIED)
+        return PP_OK;
+    PP_TRY(check_stated(g, i));
+    if (pp_purpose_is_gather(purpose))
+        return check_fetch(g, i);
+    if (purpose == PP_FOR_VISIT || purpose == PP_FOR_PART)
+        return pp_gathers_check_scatter(g, i);
+    return kind == PP_RS || kind == PP_AR ? pp_gathers_check_sum(g, i) : PP_OK;
+}
+
+/* Stages of the rank. Returns whether there is anything to prove. */
+static bool reset(struct pp_gathers *g, int rank)
+{
+    const struct pp_program *p = g->v->p;
+    bool has_any = pp_gathers_are_fetched(g) || p->state.has_parts;
+
+    g->rank = rank;
+    g->held = g->loads = 0;
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        struct pp_gather_stage *s = &g->stages[p->stage[i]];
+        memset(s, 0xff, sizeof(*s));
+        s->open_rests = 0;
+        s->unit = ANY_UNIT;
+        has_any |= p->kind[i] == PP_DROP || is_load(p, i) ||
+                   (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP);
+    }
+    return has_any;
+}
+
+static enum pp_status check_instruction(struct pp_gathers *g, int i)
+{
+    const int kind = g->v->p->kind[i];
+
+    if (kind == PP_U)
+        return pp_gathers_check_update(g, i);
+    if (kind == PP_DROP)
+        return check_drop(g, i);
+    if (is_load(g->v->p, i))
+        return check_load(g, i);
+    if (kind == PP_WAIT)
+        return check_wait(g, i);
+    if (pp_op_has_buckets(kind))
+        return check_collective(g, i);
+    return pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb ? check_compute(g, i) : PP_OK;
+}
+
+static enum pp_status check_end(struct pp_gathers *g)
+{
+    const struct pp_program *p = g->v->p;
+    char a[VERIFY_TEXT_BYTES];
+
+    for (int i = p->begin[g->rank]; i < p->begin[g->rank + 1]; i++) {
+        const struct pp_gather_stage *s = &g->stages[p->stage[i]];
+        if (s->dirty == i)
+            return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
+                                  pp_gathers_text(g, i, a));
+        if (s->present == i && pp_gathers_are_fetched(g))
+            return pp_verify_fail(g->v, i, "nothing drops the parameters of %s",
+                                  pp_gathers_text(g, i, a));
+        if (s->posted == i)
+            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", pp_gathers_text(g, i, a),
+                                  verb(g));
+        if (s->load == i || s->loaded == i)
+            return pp_verify_fail(g->v, i, "nothing gathers what %s loads",
+                                  pp_gathers_text(g, i, a));
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_verify_gathers(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    struct pp_gathers g = {.v = v,
+                           .stages = PP_ARRAY(v->arena, struct pp_gather_stage, p->stages),
+                           .is_waited = PP_ARRAY(v->arena, bool, pp_program_size(p))};
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        if (!reset(&g, rank))
+            continue;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            PP_TRY(check_instruction(&g, i));
+        PP_TRY(check_end(&g));
+    }
+    return PP_OK;
+}

@@ -1,0 +1,417 @@
+/* schedules/verify/moves.c — memory tiers: what an op uses is on its device, in full, and an update
+ * has what it needs. Of copies that name a purpose: files may copy as they like otherwise. */
+#include "schedules/verify/parts.h"
+
+#include <string.h>
+
+/* Where what is saved of a unit is. */
+enum place { HERE, LEAVING, AWAY, COMING };
+
+struct unit {
+    uint8_t place;   /* enum place */
+    bool is_packed;  /* between Q and DQ */
+    int32_t copy, q; /* instructions that say so */
+};
+
+/* What moves behind an update. */
+enum { PARAMS, STORE, HOME, BEHINDS };
+static const struct {
+    uint8_t purpose;
+    const char *verb;
+} behinds[BEHINDS] = {
+    [PARAMS] = {PP_FOR_PARAMS, "brings"},
+    [STORE] = {PP_FOR_STORE, "takes"},
+    [HOME] = {PP_FOR_HOME, "takes"},
+};
+
+/* By pipeline * stages + stage. -1 = none. */
+struct chunk {
+    int before;    /* MOVE that has come since the last update */
+    bool is_there; /* and was waited for */
+    struct {
+        int update; /* last one that this MOVE has not followed */
+        int move;   /* that has, and nothing has waited for */
+    } behind[BEHINDS];
+    int home; /* last MOVE.home */
+};
+
+struct moves {
+    struct pp_verify *v;
+    struct unit *units;    /* NULL: nothing that is saved moves */
+    struct chunk *chunks;  /* NULL: no state moves */
+    bool has[PP_PURPOSES]; /* some MOVE of the program is for that */
+    int rank;
+};
+
+static const char *text_of(const struct moves *m, int i, char text[VERIFY_TEXT_BYTES])
+{
+    return pp_verify_op_text(m->v->p, i, text);
+}
+
+static struct chunk *chunk_of(const struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+
+    return &m->chunks[p->pipe[i] * p->stages + p->stage[i]];
+}
+
+/* ---- what is saved --------------------------------------------------------------------------- */
+
+static enum pp_status fail_place(struct moves *m, int i, const struct unit *u)
+{
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    text_of(m, i, a);
+    text_of(m, u->copy, b);
+    if (u->place == COMING)
+        return pp_verify_fail(m->v, i, "%s uses what %s brings back, but (%s)WAIT is missing", a, b,
+                              b);
+    return pp_verify_fail(m->v, i, "%s uses what %s has moved away, and no COPY.up brings it back",
+                          a, b);
+}
+
+static enum pp_status check_packed(struct moves *m, int i, const struct unit *u, bool wants_packed)
+{
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (u->is_packed == wants_packed)
+        return PP_OK;
+    if (wants_packed)
+        return pp_verify_fail(m->v, i, "%s restores what no Q has quantised", text_of(m, i, a));
+    return pp_verify_fail(m->v, i, "%s uses what %s has quantised, but no DQ restores it",
+                          text_of(m, i, a), text_of(m, u->q, b));
+}
+
+static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
+{
+    const int kind = m->v->p->kind[i];
+
+    if (u->place != HERE)
+        return fail_place(m, i, u);
+    PP_TRY(check_packed(m, i, u, kind == PP_DQ));
+    u->is_packed = kind == PP_Q;
+    u->q = kind == PP_Q ? i : u->q;
+    return PP_OK;
+}
+
+/* A COPY that is posted. */
+static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
+{
+    const bool is_up = m->v->p->version[i] == PP_FOR_UP;
+    const enum place wanted = is_up ? AWAY : HERE;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (u->place == wanted) {
+        u->place = is_up ? COMING : LEAVING;
+        u->copy = i;
+        return PP_OK;
+    }
+    text_of(m, i, a);
+    if (u->copy < 0)
+        return pp_verify_fail(m->v, i, "%s brings back what has not been moved away", a);
+    text_of(m, u->copy, b);
+    if (is_up && u->place == LEAVING)
+        return pp_verify_fail(m->v, i, "%s brings back what %s moves away, but (%s)WAIT is missing",
+                              a, b, b);
+    return pp_verify_fail(m->v, i, "%s copies what %s has copied before", a, b);
+}
+
+static enum pp_status visit_units(struct moves *m, int i, int named,
+                                  enum pp_status (*visit)(struct moves *, int, struct unit *))
+{
+    const struct pp_program *p = m->v->p;
+    int64_t unit = pp_verify_unit(m->v, p->stage[named], p->mb[named], p->split[named]);
+
+    for (int g = 0; g < p->granule_count[named]; g++, unit += p->splits)
+        PP_TRY(visit(m, i, &m->units[unit]));
+    return PP_OK;
+}
+
+/* The WAIT for the copy that is under way; others say nothing. */
+static enum pp_status arrive(struct moves *m, int i, struct unit *u)
+{
+    const struct pp_program *p = m->v->p;
+
+    if (u->copy != p->begin[m->rank] + p->arg[i])
+        return PP_OK;
+    if (u->place == LEAVING)
+        u->place = AWAY;
+    else if (u->place == COMING)
+        u->place = HERE;
+    return PP_OK;
+}
+
+static enum pp_status check_made(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+    int64_t unit = pp_verify_unit(m->v, p->stage[i], p->mb[i], p->split[i]);
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
+        const int made = m->v->at[AT_F][unit];
+        if (made < p->begin[m->rank] || made >= p->begin[m->rank + 1])
+            return pp_verify_fail(m->v, i, "%s is on the wrong rank: %s is on rank %d",
+                                  text_of(m, i, a), text_of(m, made, b), pp_verify_rank(p, made));
+        if (made > i)
+            return pp_verify_fail(m->v, i, "%s comes before %s, which saves it", text_of(m, i, a),
+                                  text_of(m, made, b));
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_saved(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+    const int kind = p->kind[i];
+
+    if (kind == PP_COPY && p->version[i] != 0) {
+        PP_TRY(check_made(m, i));
+        return visit_units(m, i, i, post_unit);
+    }
+    if (kind == PP_WAIT && p->aux[i] == PP_COPY)
+        return visit_units(m, i, p->begin[m->rank] + p->arg[i], arrive);
+    if (kind == PP_F || !pp_op_is_compute(kind) || !pp_op_kinds[kind].has_mb)
+        return PP_OK;
+    return visit_units(m, i, i, use_unit);
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/* The same moves behind every update, or behind none. */
+static enum pp_status check_followed(struct moves *m, const struct chunk *c)
+{
+    char a[VERIFY_TEXT_BYTES];
+
+    for (int b = 0; b < BEHINDS; b++)
+        if (c->behind[b].update >= 0 && m->has[behinds[b].purpose])
+            return pp_verify_fail(m->v, c->behind[b].update, "no MOVE.%s %s what %s updates",
+                                  pp_purpose_names[behinds[b].purpose], behinds[b].verb,
+                                  text_of(m, c->behind[b].update, a));
+    return PP_OK;
+}
+
+static enum pp_status check_update(struct moves *m, int i)
+{
+    struct chunk *c = chunk_of(m, i);
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    text_of(m, i, a);
+    PP_TRY(check_followed(m, c));
+    if (c->before < 0 && (m->has[PP_FOR_GRADS] || m->has[PP_FOR_FETCH]))
+        return pp_verify_fail(m->v, i, "no MOVE.%s brings what %s updates with",
+                              pp_purpose_names[m->has[PP_FOR_GRADS] ? PP_FOR_GRADS : PP_FOR_FETCH],
+                              a);
+    if (c->before >= 0 && !c->is_there)
+        return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing", a,
+                              text_of(m, c->before, b), b);
+    c->before = c->home = -1;
+    c->is_there = false;
+    for (int k = 0; k < BEHINDS; k++)
+        c->behind[k].update = i;
+    return PP_OK;
+}
+
+static enum pp_status post_move(struct moves *m, int i)
+{
+    const int purpose = m->v->p->version[i];
+    struct chunk *c = chunk_of(m, i);
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]) != m->rank)
+        return pp_verify_fail(m->v, i, "%s is on the wrong rank: stage %d is on rank %d",
+                              text_of(m, i, a), m->v->p->stage[i],
+                              pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]));
+    if (purpose == PP_FOR_GRADS || purpose == PP_FOR_FETCH) {
+        if (c->before >= 0)
+            return pp_verify_fail(m->v, i, "%s moves again what %s has moved for the same update",
+                                  text_of(m, i, a), text_of(m, c->before, b));
+        c->before = i;
+        return PP_OK;
+    }
+    int k = 0;
+    while (behinds[k].purpose != purpose)
+        k++;
+    if (c->behind[k].update < 0)
+        return pp_verify_fail(m->v, i, "%s moves what no U has updated", text_of(m, i, a));
+    c->behind[k].update = -1;
+    c->behind[k].move = i;
+    c->home = k == HOME ? i : c->home;
+    return PP_OK;
+}
+
+static void wait_move(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+    const int target = p->begin[m->rank] + p->arg[i];
+    struct chunk *c = chunk_of(m, target);
+
+    if (c->before == target)
+        c->is_there = true;
+    for (int b = 0; b < BEHINDS; b++)
+        if (c->behind[b].move == target)
+            c->behind[b].move = -1;
+}
+
+/* Gradients that are made behind their MOVE are lost; parameters that are used are up again. */
+static enum pp_status check_use(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+    const int kind = p->kind[i];
+    const struct chunk *c = chunk_of(m, i);
+    const int update = c->behind[PARAMS].update, move = c->behind[PARAMS].move;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if ((kind == PP_B || kind == PP_W) && c->before >= 0)
+        return pp_verify_fail(m->v, i, "%s comes behind %s, which belongs behind the last backward",
+                              text_of(m, i, a), text_of(m, c->before, b));
+    if (kind == PP_W) /* of what is saved and of a gradient alone */
+        return PP_OK;
+    if (m->has[PP_FOR_PARAMS] && update >= 0)
+        return pp_verify_fail(m->v, i, "%s uses what %s has updated, and no MOVE.params brings it",
+                              text_of(m, i, a), text_of(m, update, b));
+    if (move >= 0)
+        return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing",
+                              text_of(m, i, a), text_of(m, move, b), b);
+    return PP_OK;
+}
+
+/* Sums that are waited for behind the MOVE of what they sum: it has moved other gradients. */
+static enum pp_status check_sum(struct moves *m, int i, int stage)
+{
+    const struct pp_program *p = m->v->p;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    for (int pipe = 0; pipe < p->pipelines && stage < p->stages; pipe++) {
+        const struct chunk *c = &m->chunks[pipe * p->stages + stage];
+        if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
+            p->version[c->before] == PP_FOR_GRADS)
+            return pp_verify_fail(m->v, i, "%s comes behind %s, which moves what it sums",
+                                  text_of(m, i, a), text_of(m, c->before, b));
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_sums(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+
+    PP_TRY(check_sum(m, i, p->stage[i]));
+    return p->peer[i] != 0 ? check_sum(m, i, p->peer[i]) : PP_OK;
+}
+
+/* Parameters that others have updated are there before they go home. */
+static enum pp_status check_spread(struct moves *m, int i)
+{
+    const struct chunk *c = chunk_of(m, i);
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (c->home < 0)
+        return PP_OK;
+    return pp_verify_fail(m->v, i, "%s comes behind %s, which takes what it brings",
+                          text_of(m, i, a), text_of(m, c->home, b));
+}
+
+static enum pp_status check_state(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+    const int kind = p->kind[i];
+
+    if (kind == PP_MOVE && p->version[i] != 0 && !pp_purpose_is_load(p->version[i]))
+        return post_move(m, i);
+    if (kind == PP_WAIT && (p->aux[i] == PP_AG || p->aux[i] == PP_BC) &&
+        p->version[i] == PP_FOR_STEP)
+        return check_spread(m, i);
+    if (kind == PP_WAIT && p->aux[i] == PP_MOVE)
+        return wait_move(m, i), PP_OK;
+    if (kind == PP_WAIT && (p->aux[i] == PP_AR || p->aux[i] == PP_RS))
+        return check_sums(m, i);
+    if (kind == PP_U)
+        return check_update(m, i);
+    const bool is_pass =
+        pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && kind != PP_Q && kind != PP_DQ;
+    if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->version[i] == PP_FOR_STEP))
+        return check_use(m, i);
+    return PP_OK;
+}
+
+static enum pp_status check_end(struct moves *m)
+{
+    const struct pp_program *p = m->v->p;
+    char a[VERIFY_TEXT_BYTES];
+
+    for (int i = p->begin[m->rank]; i < p->begin[m->rank + 1]; i++) {
+        if (p->kind[i] != PP_MOVE && p->kind[i] != PP_U)
+            continue;
+        const struct chunk *c = chunk_of(m, i);
+        if (c->before == i)
+            return pp_verify_fail(m->v, i, "no U uses what %s brings", text_of(m, i, a));
+        for (int b = 0; b < BEHINDS; b++) {
+            if (c->behind[b].move == i)
+                return pp_verify_fail(m->v, i, "nothing waits for %s", text_of(m, i, a));
+            if (c->behind[b].update == i)
+                PP_TRY(check_followed(m, c));
+        }
+    }
+    return PP_OK;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+/* Parameters that others have updated are gathered. */
+static bool has_spread(const struct pp_program *p)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if ((p->kind[i] == PP_AG || p->kind[i] == PP_BC) && p->version[i] == PP_FOR_STEP)
+            return true;
+    return false;
+}
+
+/* False: nothing moves. */
+static bool prepare(struct moves *m)
+{
+    const struct pp_program *p = m->v->p;
+    const size_t chunks = (size_t)p->pipelines * (size_t)p->stages;
+    bool has_saved = false, has_state = false;
+
+    for (int i = 0; i < pp_program_size(p); i++) {
+        has_saved |= p->kind[i] == PP_Q || p->kind[i] == PP_DQ || p->kind[i] == PP_COPY;
+        has_state |= p->kind[i] == PP_MOVE || (p->state.is_moved && p->kind[i] == PP_U);
+    }
+    if (has_saved) {
+        m->units = PP_ARRAY(m->v->arena, struct unit, m->v->units);
+        for (int64_t u = 0; u < m->v->units; u++)
+            m->units[u].copy = -1;
+    }
+    if (!has_state)
+        return has_saved;
+    m->chunks = PP_ARRAY(m->v->arena, struct chunk, chunks);
+    for (size_t k = 0; k < chunks; k++)
+        m->chunks[k] =
+            (struct chunk){.before = -1, .behind = {{-1, -1}, {-1, -1}, {-1, -1}}, .home = -1};
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->kind[i] == PP_MOVE)
+            m->has[p->version[i]] = true;
+    if (p->state.is_moved && (!m->has[PP_FOR_GRADS] || has_spread(p)))
+        m->has[PP_FOR_HOME] = true; /* what is updated ends up here, and is not kept here */
+    return true;
+}
+
+enum pp_status pp_verify_moves(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    struct moves m = {.v = v};
+
+    if (!prepare(&m))
+        return PP_OK;
+    for (m.rank = 0; m.rank < p->ranks; m.rank++) {
+        for (int i = p->begin[m.rank]; i < p->begin[m.rank + 1]; i++) {
+            if (m.units)
+                PP_TRY(check_saved(&m, i));
+            if (m.chunks)
+                PP_TRY(check_state(&m, i));
+        }
+        if (m.chunks)
+            PP_TRY(check_end(&m));
+    }
+    return PP_OK;
+}

@@ -1,0 +1,117 @@
+/* schedules/verify/order.c — what an op needs, and that it is there when the op starts. */
+#include "schedules/verify/parts.h"
+
+int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS])
+{
+    const struct pp_program *p = v->p;
+    const int64_t stage = (int64_t)v->granules * p->splits;
+    int n = 0;
+
+    switch (p->kind[i]) {
+    case PP_F:
+        if (p->stage[i] > 0)
+            needs[n++] = v->at[AT_F][unit - stage];
+        if (p->split[i] > 0) /* causal attention reads the keys and values of earlier splits */
+            needs[n++] = v->at[AT_F][unit - 1];
+        break;
+    case PP_B:
+    case PP_I:
+        needs[n++] = v->at[AT_F][unit];
+        if (v->at[AT_R][unit] >= 0)
+            needs[n++] = v->at[AT_R][unit];
+        if (p->stage[i] + 1 < p->stages)
+            needs[n++] = v->at[AT_BACK][unit + stage];
+        /* ... so the gradient of those is complete only after the later splits */
+        if (p->split[i] + 1 < p->splits)
+            needs[n++] = v->at[AT_BACK][unit + 1];
+        break;
+    case PP_W:
+        needs[n++] = v->at[AT_BACK][unit];
+        break;
+    case PP_R:
+    case PP_Q:
+    case PP_DQ:
+        needs[n++] = v->at[AT_F][unit];
+        break;
+    default:
+        break;
+    }
+    return n;
+}
+
+static enum pp_status fail_before(struct pp_verify *v, int i, int needed)
+{
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b);
+    if (needed == i - 1)
+        return pp_verify_fail(v, i, "%s overlaps %s, but needs its result", a, b);
+    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s", a, b,
+                          pp_verify_fix(v, needed, i));
+}
+
+/* The input of op i comes from another rank: its WAIT must be behind us. */
+static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int needed)
+{
+    const struct pp_program *p = v->p;
+    const bool is_forward = p->kind[i] == PP_F;
+    const int recv = v->at[is_forward ? AT_RECV_F : AT_RECV_B][unit];
+    const int wait = v->at[is_forward ? AT_WAIT_F : AT_WAIT_B][unit];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], c[VERIFY_TEXT_BYTES];
+
+    if (wait >= 0 && wait < pp_verify_start(p, i))
+        return PP_OK;
+    pp_verify_op_text(p, i, a);
+    if (wait >= 0)
+        return fail_before(v, i, wait);
+    pp_verify_unit_text(v, is_forward ? PP_RECV_F : PP_RECV_B, unit, b);
+    if (recv >= 0)
+        return pp_verify_fail(v, i, "%s uses what %s delivers, but (%s)WAIT is missing", a, b, b);
+    return pp_verify_fail(v, i, "%s needs the result of %s on rank %d, but %s is missing", a,
+                          pp_verify_op_text(p, needed, c), pp_verify_rank(p, needed), b);
+}
+
+static enum pp_status check_compute(struct pp_verify *v, int rank, int i)
+{
+    const struct pp_program *p = v->p;
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+    int needs[VERIFY_NEEDS];
+
+    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
+        const int n = pp_verify_needs(v, i, unit, needs);
+        for (int k = 0; k < n; k++) {
+            const bool is_local = needs[k] >= p->begin[rank] && needs[k] < p->begin[rank + 1];
+            if (is_local && needs[k] >= pp_verify_start(p, i))
+                return fail_before(v, i, needs[k]);
+            if (!is_local)
+                PP_TRY(check_input(v, i, unit, needs[k]));
+        }
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_send(struct pp_verify *v, int i)
+{
+    const struct pp_program *p = v->p;
+    const int32_t *producer = v->at[p->kind[i] == PP_SEND_F ? AT_F : AT_BACK];
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+
+    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits)
+        if (producer[unit] > i)
+            return fail_before(v, i, producer[unit]);
+    return PP_OK;
+}
+
+enum pp_status pp_verify_order(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (pp_op_is_compute(p->kind[i]) && pp_op_kinds[p->kind[i]].has_mb)
+                PP_TRY(check_compute(v, rank, i));
+            else if (pp_op_is_send(p->kind[i]))
+                PP_TRY(check_send(v, i));
+        }
+    return PP_OK;
+}

@@ -1,0 +1,105 @@
+/* schedules/verify/scatters.c — gradients that are cut: each backward's are scattered before they
+ * are summed, and summed before the update uses them. */
+#include "schedules/verify/gathers.h"
+
+/* Gradients of i are new where those of the one before it are in the shards that are kept. */
+enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (g->v->p->state.has_parts && s->pending >= 0)
+        return pp_verify_fail(g->v, i, "%s adds to the gradients of %s, which no RS.part scatters",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->pending, b));
+    s->pending = i;
+    return PP_OK;
+}
+
+/* RS.visit, RS.part. */
+enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    const int purpose = p->version[i];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (s->scatter[purpose] >= 0)
+        return pp_verify_fail(g->v, i, "nothing waits for %s before %s is posted again",
+                              pp_gathers_text(g, s->scatter[purpose], b), pp_gathers_text(g, i, a));
+    if (purpose == PP_FOR_VISIT && s->dirty < 0)
+        return pp_verify_fail(g->v, i, "%s scatters gradients that nothing has made",
+                              pp_gathers_text(g, i, a));
+    if (purpose == PP_FOR_PART && s->pending < 0)
+        return pp_verify_fail(g->v, i, "%s scatters gradients that %s", pp_gathers_text(g, i, a),
+                              pp_gathers_are_cut(g) ? "no RS.visit has left" : "nothing has made");
+    s->scatter[purpose] = i;
+    if (purpose == PP_FOR_PART) {
+        s->pending = -1;
+        return PP_OK;
+    }
+    s->dirty = -1;
+    return pp_gathers_check_pending(g, i);
+}
+
+/* The sum of a step or of what its scatter leaves: gradients of all visits are in the shards. */
+enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    const bool is_last = p->split[i] + 1 >= p->granule_count[i];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    /* the units before the last one are scattered inside of the backward */
+    if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
+        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->dirty, b));
+    if (p->version[i] != PP_FOR_REST) {
+        s->sum = i;
+        s->pending = is_last ? -1 : s->pending;
+        return PP_OK;
+    }
+    if (s->rest >= 0 && p->split[i] <= p->split[s->rest])
+        return pp_verify_fail(g->v, i, "%s is listed twice", pp_gathers_text(g, i, a));
+    if (s->sum < 0)
+        return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",
+                              pp_gathers_text(g, i, a));
+    s->rest = i;
+    s->open_rests++;
+    return PP_OK;
+}
+
+/* The first AR.rest of the stage of `update` that nothing has waited for. */
+static int open_rest(const struct pp_gathers *g, int update)
+{
+    const struct pp_program *p = g->v->p;
+    int i = p->begin[g->rank];
+
+    while (i < update && (p->kind[i] != PP_AR || p->version[i] != PP_FOR_REST ||
+                          p->stage[i] != p->stage[update] || g->is_waited[i]))
+        i++;
+    return i;
+}
+
+enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i)
+{
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    const int left = s->dirty >= 0 || !g->v->p->state.has_parts ? s->dirty : s->pending;
+
+    s->update = i;
+    if (left >= 0)
+        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are %s",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, left, b),
+                              s->dirty >= 0 ? "scattered" : "summed");
+    for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
+        if (s->scatter[purpose] >= 0)
+            return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
+                                  pp_gathers_text(g, i, a),
+                                  pp_gathers_text(g, s->scatter[purpose], b), b);
+    if (s->open_rests > 0)
+        return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, open_rest(g, i), b), b);
+    s->sum = s->rest = -1; /* an asynchronous program sums anew for its next update */
+    return PP_OK;
+}

@@ -1,0 +1,150 @@
+/* schedules/verify/slots.c — a buffer slot is taken again only after the program has released it.
+ *
+ * Slots are numbered per rank and class. A forward's saved activation is taken when it starts and
+ * released by the B or W of its last granule; with an R for every granule the forward only keeps
+ * what R needs, and R takes the saved activation. What a RECV fills is taken when it is posted and
+ * released by its last consumer; what a SEND reads is taken when its producer starts and released
+ * by its WAIT. All of it is decided by the rank's own list, never by timing. */
+#include "schedules/verify/parts.h"
+
+#include <string.h>
+
+enum { KEPT, SAVED, IN_F, IN_B, OUT_F, OUT_B, CLASSES };
+
+/* Plus 1; 0 = takes none. */
+static const uint8_t class_of[PP_OP_KINDS] = {
+    [PP_F] = SAVED + 1,     [PP_R] = SAVED + 1,      [PP_RECV_F] = IN_F + 1,
+    [PP_RECV_B] = IN_B + 1, [PP_SEND_F] = OUT_F + 1, [PP_SEND_B] = OUT_B + 1};
+
+struct slots {
+    struct pp_verify *v;
+    int32_t *holder[CLASSES]; /* [slot] of the rank at hand: instruction, -1 = never taken */
+    uint8_t *left;            /* [instruction] granules of its content still in use */
+};
+
+static bool is_recomputed(const struct pp_verify *v, int forward)
+{
+    const struct pp_program *p = v->p;
+    int64_t unit = pp_verify_unit(v, p->stage[forward], p->mb[forward], p->split[forward]);
+
+    for (int g = 0; g < p->granule_count[forward]; g++, unit += p->splits)
+        if (v->at[AT_R][unit] < 0)
+            return false;
+    return true;
+}
+
+static int slot_class(const struct pp_verify *v, int i)
+{
+    const int kind = v->p->kind[i];
+
+    return kind == PP_F && is_recomputed(v, i) ? KEPT : class_of[kind] - 1;
+}
+
+static enum pp_status take(struct slots *s, int at, int owner)
+{
+    const struct pp_program *p = s->v->p;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
+
+    if (p->slot[owner] < 0)
+        return PP_OK;
+    int32_t *holder = &s->holder[slot_class(s->v, owner)][p->slot[owner]];
+    if (*holder == owner) /* a second producer of one message */
+        return PP_OK;
+    if (*holder >= 0 && s->left[*holder] > 0)
+        return pp_verify_fail(s->v, at,
+                              "%s overwrites the buffer of %s (%s), which is still in use",
+                              pp_verify_op_text(p, owner, a), pp_verify_op_text(p, *holder, b),
+                              pp_verify_place(p, *holder, place));
+    *holder = owner;
+    s->left[owner] = p->granule_count[owner];
+    return PP_OK;
+}
+
+static void release(struct slots *s, enum pp_verify_table table, int64_t unit)
+{
+    const int owner = s->v->at[table][unit];
+
+    if (owner >= 0 && s->left[owner] > 0)
+        s->left[owner]--;
+}
+
+static enum pp_status check_compute(struct slots *s, int i)
+{
+    struct pp_verify *v = s->v;
+    const struct pp_program *p = v->p;
+    const int kind = p->kind[i], end = p->granule_count[i];
+    const bool is_forward = kind == PP_F, is_backward = kind == PP_B || kind == PP_I;
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+
+    if ((is_forward || kind == PP_R) && p->mode == PP_MODE_TRAIN)
+        PP_TRY(take(s, i, i));
+    for (int g = 0; g < end; g++, unit += p->splits) {
+        const int send = is_forward    ? v->at[AT_SEND_F][unit]
+                         : is_backward ? v->at[AT_SEND_B][unit]
+                                       : -1;
+        if (send >= 0)
+            PP_TRY(take(s, i, send));
+        if (is_forward)
+            release(s, AT_RECV_F, unit);
+        if (is_backward)
+            release(s, AT_RECV_B, unit);
+        if (kind == PP_B || kind == PP_W) {
+            release(s, AT_F, unit);
+            release(s, AT_R, unit);
+        }
+    }
+    return PP_OK;
+}
+
+/* Slot numbers come from a file: a rank has no use for many more slots than instructions. */
+static enum pp_status make_holders(struct slots *s, int rank)
+{
+    const struct pp_program *p = s->v->p;
+    const int most_slots = p->begin[rank + 1] - p->begin[rank] + 16;
+    int needed[CLASSES] = {0};
+    char text[VERIFY_TEXT_BYTES];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (class_of[p->kind[i]] == 0 || p->slot[i] < 0)
+            continue;
+        int *most = &needed[slot_class(s->v, i)];
+        if (p->slot[i] >= most_slots)
+            return pp_verify_fail(s->v, i, "%s: slots are 0 to %d on a rank of %d instructions",
+                                  pp_verify_op_text(p, i, text), most_slots - 1, most_slots - 16);
+        *most = p->slot[i] >= *most ? p->slot[i] + 1 : *most;
+    }
+    for (int c = 0; c < CLASSES; c++) {
+        const size_t bytes = sizeof(int32_t) * (size_t)needed[c];
+        s->holder[c] = memset(pp_arena_alloc_raw(s->v->arena, bytes + 1), 0xff, bytes);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_rank(struct slots *s, int rank)
+{
+    const struct pp_program *p = s->v->p;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const int kind = p->kind[i];
+        if (pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb)
+            PP_TRY(check_compute(s, i));
+        else if (pp_op_is_recv(kind))
+            PP_TRY(take(s, i, i));
+        else if (kind == PP_WAIT && pp_op_is_send(p->aux[i]))
+            s->left[p->begin[rank] + p->arg[i]] = 0;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_verify_slots(struct pp_verify *v)
+{
+    struct slots s = {.v = v, .left = PP_ARRAY(v->arena, uint8_t, pp_program_size(v->p))};
+
+    for (int rank = 0; rank < v->p->ranks; rank++) {
+        const struct pp_arena_mark mark = pp_arena_mark(v->arena);
+        PP_TRY(make_holders(&s, rank));
+        PP_TRY(check_rank(&s, rank));
+        pp_arena_release(v->arena, mark);
+    }
+    return PP_OK;
+}

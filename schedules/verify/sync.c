@@ -1,0 +1,238 @@
+/* schedules/verify/sync.c — gradient collectives after the last backward, the optimizer after the
+ * collectives, barriers on all ranks. */
+#include "schedules/verify/parts.h"
+
+#include <string.h>
+
+/* By pipeline * stages + stage: the chunk's place of each kind, -1 = none. Of a sum in buckets the
+ * first post and the last WAIT. */
+struct chunk {
+    int last_backward, sync, sync_wait, update, last_gather;
+    int unwaited; /* posts of the sum that nothing has waited for so far */
+    bool is_dropped;
+};
+
+struct sync {
+    struct chunk *chunks;
+    int *tied, *tied_wait; /* [rank] */
+    int syncs, updates;
+};
+
+/* Of the instructions, or of what a WAIT waits for. */
+static const bool matters[PP_OP_KINDS] = {
+    [PP_B] = true,  [PP_W] = true,  [PP_U] = true,  [PP_AG] = true,
+    [PP_RS] = true, [PP_AR] = true, [PP_BC] = true, [PP_DROP] = true};
+
+static enum pp_status set_once(struct pp_verify *v, int *place, int i)
+{
+    char text[VERIFY_TEXT_BYTES], first[VERIFY_TEXT_BYTES];
+
+    if (*place >= 0)
+        return pp_verify_fail(v, i, "%s is listed twice, first at %s",
+                              pp_verify_op_text(v->p, i, text),
+                              pp_verify_place(v->p, *place, first));
+    *place = i;
+    return PP_OK;
+}
+
+/* Of a stage that a rank holds for several pipelines it posts one sum: noted at the first. */
+static struct chunk *summed_with(const struct pp_program *p, const struct sync *s, int pipe,
+                                 int stage)
+{
+    const int rank = pp_program_rank_of(p, pipe, stage);
+
+    for (int first = 0; first < pipe; first++)
+        if (pp_program_rank_of(p, first, stage) == rank)
+            return &s->chunks[first * p->stages + stage];
+    return &s->chunks[pipe * p->stages + stage];
+}
+
+static enum pp_status note_sum(struct pp_verify *v, struct sync *s, struct chunk *sum, int i)
+{
+    s->syncs++;
+    sum->unwaited++;
+    return v->p->split[i] > 0 ? PP_OK : set_once(v, &sum->sync, i); /* freezing has counted them */
+}
+
+static void note_sum_wait(struct chunk *sum, int i)
+{
+    sum->unwaited--;
+    sum->sync_wait = i;
+}
+
+static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
+{
+    const struct pp_program *p = v->p;
+    const bool is_wait = p->kind[i] == PP_WAIT;
+    const int target = is_wait ? p->begin[rank] + p->arg[i] : i, kind = p->kind[target];
+    struct chunk *c = &s->chunks[p->pipe[target] * p->stages + p->stage[target]];
+    char text[VERIFY_TEXT_BYTES];
+
+    if (pp_op_has_buckets(kind) && p->version[target] != PP_FOR_STEP)
+        return PP_OK; /* pp_verify_gathers() follows them */
+    if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
+        s->tied_wait[rank] = i;
+    else if (is_wait && (kind == PP_AR || kind == PP_RS))
+        note_sum_wait(summed_with(p, s, p->pipe[target], p->stage[target]), i);
+    else if (is_wait || kind == PP_BAR)
+        return PP_OK;
+    else if (kind == PP_AR && p->aux[i] == PP_TIED)
+        return set_once(v, &s->tied[rank], i);
+    else if (kind == PP_B || kind == PP_W)
+        c->last_backward = i;
+    else if (kind == PP_U)
+        return s->updates++, set_once(v, &c->update, i);
+    else if (kind == PP_DROP)
+        c->is_dropped = true;
+    else if (pp_op_is_collective(kind) && kind != PP_A2A &&
+             pp_program_rank_of(p, p->pipe[i], p->stage[i]) != rank)
+        return pp_verify_fail(v, i, "%s is on the wrong rank: stage %d is on rank %d",
+                              pp_verify_op_text(p, i, text), p->stage[i],
+                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+    else if (kind == PP_AR || kind == PP_RS)
+        return note_sum(v, s, summed_with(p, s, p->pipe[i], p->stage[i]), i);
+    else if (kind == PP_AG && p->split[i] == 0) /* the first bucket */
+        c->last_gather = i;
+    return PP_OK;
+}
+
+static enum pp_status check_after(struct pp_verify *v, int i, int needed)
+{
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (i < 0 || needed < i)
+        return PP_OK;
+    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s",
+                          pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b),
+                          pp_verify_fix(v, needed, i));
+}
+
+static enum pp_status check_update(struct pp_verify *v, int update, int post, int wait)
+{
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (update < 0 || post < 0)
+        return PP_OK;
+    if (wait < 0)
+        return pp_verify_fail(v, update, "%s uses the sum of %s, but (%s)WAIT is missing",
+                              pp_verify_op_text(v->p, update, a), pp_verify_op_text(v->p, post, b),
+                              b);
+    return check_after(v, update, wait);
+}
+
+/* The first post of the sum at `sum` that no WAIT names. */
+static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
+{
+    const int rank = pp_verify_rank(p, sum->sync);
+    int i = sum->sync;
+
+    for (; i < p->begin[rank + 1]; i++) {
+        bool is_waited = p->kind[i] != p->kind[sum->sync] || p->stage[i] != p->stage[sum->sync] ||
+                         p->aux[i] == PP_TIED || p->version[i] != PP_FOR_STEP;
+        for (int k = i + 1; k < p->begin[rank + 1] && !is_waited; k++)
+            is_waited = p->kind[k] == PP_WAIT && p->begin[rank] + p->arg[k] == i;
+        if (!is_waited)
+            return i;
+    }
+    return sum->sync;
+}
+
+static enum pp_status check_sum(struct pp_verify *v, const struct chunk *c, const struct chunk *sum)
+{
+    PP_TRY(check_after(v, sum->sync, c->last_backward));
+    if (c->update >= 0 && sum->sync >= 0 && sum->unwaited > 0)
+        return check_update(v, c->update, find_unwaited(v->p, sum), -1);
+    return check_update(v, c->update, sum->sync, sum->sync_wait);
+}
+
+static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int pipe, int stage)
+{
+    const struct pp_program *p = v->p;
+    const struct chunk *c = &s->chunks[pipe * p->stages + stage];
+    const struct chunk *sum = summed_with(p, s, pipe, stage);
+    const int rank = pp_program_rank_of(p, pipe, stage);
+    char text[VERIFY_TEXT_BYTES];
+
+    if (s->syncs && sum->sync < 0)
+        return pp_verify_fail_rank(v, rank,
+                                   "stage %d of pipeline %d has no gradient collective, "
+                                   "other stages have",
+                                   stage, pipe);
+    if (s->updates && c->update < 0)
+        return pp_verify_fail_rank(v, rank, "stage %d of pipeline %d has no U, other stages have",
+                                   stage, pipe);
+    PP_TRY(check_after(v, c->update, c->last_backward));
+    PP_TRY(check_sum(v, c, sum));
+    if (stage == 0 || stage == p->stages - 1) {
+        PP_TRY(check_after(v, s->tied[rank], c->last_backward));
+        PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));
+    }
+    if (c->update >= 0 && c->last_gather >= 0 && !c->is_dropped && c->last_gather < c->update)
+        return pp_verify_fail(v, c->last_gather, "%s gathers weights that %s has not updated yet%s",
+                              pp_verify_op_text(p, c->last_gather, text),
+                              pp_verify_op_text(p, c->update, (char[VERIFY_TEXT_BYTES]){0}),
+                              pp_verify_fix(v, c->update, c->last_gather));
+    return PP_OK;
+}
+
+/* Every member posts every collective once; every rank passes as many barriers as rank 0. */
+static enum pp_status check_members(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    int *posts = PP_ARRAY(v->arena, int, p->collective_count + 1);
+    int *last_rank = PP_ARRAY(v->arena, int, p->collective_count + 1);
+    int first_bars = 0;
+    char text[VERIFY_TEXT_BYTES];
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int bars = 0;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            bars += p->kind[i] == PP_BAR;
+            if (!pp_op_is_collective(p->kind[i]) || p->kind[i] == PP_A2A)
+                continue;
+            const int c = p->arg[i];
+            if (c < 0 || c >= p->collective_count || last_rank[c] == rank + 1)
+                return pp_verify_fail(v, i, "%s belongs to no collective",
+                                      pp_verify_op_text(p, i, text));
+            last_rank[c] = rank + 1;
+            posts[c]++;
+        }
+        if (rank == 0)
+            first_bars = bars;
+        else if (bars != first_bars)
+            return pp_verify_fail_rank(v, rank, "%d BAR, but rank 0 has %d", bars, first_bars);
+    }
+    for (int c = 0; c < p->collective_count; c++)
+        if (posts[c] != p->groups[p->collectives[c].group].count)
+            return pp_verify_fail_rank(v, p->members[p->groups[p->collectives[c].group].first],
+                                       "%s of stage %d is posted by %d of its %d members",
+                                       pp_op_kinds[p->collectives[c].kind].text,
+                                       p->collectives[c].stage, posts[c],
+                                       p->groups[p->collectives[c].group].count);
+    return PP_OK;
+}
+
+enum pp_status pp_verify_sync(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    const size_t chunks = (size_t)p->pipelines * (size_t)p->stages;
+    struct sync s = {.chunks = PP_ARRAY(v->arena, struct chunk, chunks),
+                     .tied = PP_ARRAY(v->arena, int, p->ranks),
+                     .tied_wait = PP_ARRAY(v->arena, int, p->ranks)};
+
+    PP_TRY(check_members(v));
+    if (p->versions > 1) /* asynchronous: many updates, each with its own gradients */
+        return PP_OK;
+    for (size_t k = 0; k < chunks; k++)
+        s.chunks[k] = (struct chunk){-1, -1, -1, -1, -1, 0, false};
+    memset(s.tied, 0xff, sizeof(int) * (size_t)p->ranks);
+    memset(s.tied_wait, 0xff, sizeof(int) * (size_t)p->ranks);
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            if (matters[p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i]])
+                PP_TRY(note(v, &s, rank, i));
+    for (int pipe = 0; pipe < p->pipelines; pipe++)
+        for (int stage = 0; stage < p->stages; stage++)
+            PP_TRY(check_chunk(v, &s, pipe, stage));
+    return PP_OK;
+}

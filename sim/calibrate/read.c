@@ -1,0 +1,287 @@
+/* Traces, and the runs that they are of. */
+#include "sim/calibrate/calibrate.h"
+
+#include "schedules/select/select.h"
+#include "sim/cli/cli.h"
+#include "sim/resolve/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_OPTIONS = 256 };
+
+struct words {
+    struct pp_arena *arena;
+    char **list;
+    int count;
+};
+
+static void add(struct words *w, const char *word)
+{
+    w->list[w->count++] = pp_arena_strdup(w->arena, word);
+}
+
+static void add_int(struct words *w, const char *option, int value)
+{
+    add(w, option);
+    add(w, pp_arena_printf(w->arena, "%d", value));
+}
+
+/* ---- a trace that does not say what ran ------------------------------------------------------*/
+
+enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
+                                 struct pp_error *err)
+{
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *e = &trace->events[i];
+        struct pp_op ops[2];
+        int count;
+
+        if (e->stream != PP_STREAM_COMPUTE && !pp_op_is_send(e->kind))
+            continue;
+        PP_TRY(pp_op_parse(e->cell, ops, &count, err));
+        seen->stages = ops[0].stage >= seen->stages ? ops[0].stage + 1 : seen->stages;
+        if (e->kind != PP_F && !pp_op_is_send(e->kind))
+            continue;
+        seen->micro_batches = ops[0].mb + ops[0].granules > seen->micro_batches
+                                  ? ops[0].mb + ops[0].granules
+                                  : seen->micro_batches;
+        seen->splits = ops[0].split >= seen->splits ? ops[0].split + 1 : seen->splits;
+        if (pp_op_is_send(e->kind))
+            seen->bytes = e->bytes / ops[0].granules;
+    }
+    return PP_OK;
+}
+
+/* Options that name the model, where it is not in the trace. */
+const char *const pp_calibrate_model_options[] = {"model",     "layers",    "hidden", "heads",
+                                                  "kv-heads",  "ffn",       "mlp",    "vocab",
+                                                  "positions", "embedding", "seq",    NULL};
+enum {
+    MODEL_OPTION_COUNT =
+        sizeof(pp_calibrate_model_options) / sizeof(*pp_calibrate_model_options) - 1
+};
+
+static bool is_of_model(const char *option)
+{
+    for (int k = 0; k < MODEL_OPTION_COUNT; k++)
+        if (!strncmp(option, "--", 2) && !strcmp(option + 2, pp_calibrate_model_options[k]))
+            return true;
+    return false;
+}
+
+/* Samples of a message follow from its bytes: values of 4 bytes for each hidden element. */
+static enum pp_status guess_rows(const struct pp_calibrate_run *run,
+                                 const struct pp_calibrate_seen *seen, struct words *w,
+                                 struct pp_error *err)
+{
+    const struct pp_config *c = &run->config;
+    const double sample_bytes =
+        4.0 * c->layout.seq * c->model.hidden / (seen->splits > 0 ? seen->splits : 1);
+    const double rows = seen->bytes / sample_bytes;
+
+    if (rows < 1 || rows > 1 << 20 || rows != floor(rows))
+        return pp_error_set(err, PP_EINVAL,
+                            "messages of %g bytes are no whole number of samples of %s, %d "
+                            "tokens each: give --model and --seq as they ran, or a trace as .json, "
+                            "which says so",
+                            seen->bytes, c->model.name, c->layout.seq);
+    add_int(w, "--mbs", (int)rows);
+    return PP_OK;
+}
+
+/* ---- the run ---------------------------------------------------------------------------------*/
+
+static void add_fixed(struct words *w, const char *precision)
+{
+    const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", precision};
+
+    for (size_t k = 0; k < sizeof(FIXED) / sizeof(*FIXED); k++)
+        add(w, FIXED[k]);
+}
+
+static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
+                              struct pp_calibrate_run *run, struct pp_error *err)
+{
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_subject *subject = PP_NEW(arena, struct pp_subject);
+    struct pp_costs *costs;
+
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    const char *name = pp_request_text(request, "schedule", NULL);
+    if (!name)
+        return pp_error_set(err, PP_EINVAL, "no schedule is named");
+    PP_TRY(pp_subject_open(arena, request, name, subject, err));
+    PP_TRY(pp_resolve(arena, request, subject, &run->config, err));
+    run->config.prepared = NULL;
+    run->schedule = name;
+    return pp_simulate_costs(arena, &run->config, pp_resolve_ranks(arena, &run->config),
+                             &run->inputs, &costs, err);
+}
+
+static struct words begin(struct pp_arena *arena)
+{
+    struct words w = {.arena = arena, .list = PP_ARRAY(arena, char *, MOST_OPTIONS + 32)};
+
+    add(&w, "pipesim");
+    add(&w, "run");
+    return w;
+}
+
+/* Do events and options speak of the same run? */
+static enum pp_status check_stages(const struct pp_calibrate_run *run, struct pp_error *err)
+{
+    struct pp_calibrate_seen seen = {0};
+
+    PP_TRY(pp_calibrate_look(run->trace, &seen, err));
+    return seen.stages == run->inputs.stages
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL,
+                              "its ops are of %d stages, but \"options\" of \"run\" of %d",
+                              seen.stages, run->inputs.stages);
+}
+
+static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_run *run,
+                                    struct pp_error *err)
+{
+    struct words w = begin(arena);
+
+    if (run->about->what_if[0])
+        return pp_error_set(err, PP_EINVAL,
+                            "ran with %s: its durations are not those of the machine",
+                            run->about->what_if);
+    const char *precision = pp_cost_file_precision(run->about->value_bytes);
+    if (!precision)
+        return pp_error_set(err, PP_EINVAL,
+                            "its values have %d bytes; costs are of fp32 (4 bytes) or bf16 (2)",
+                            run->about->value_bytes);
+    for (int k = 0; k < run->about->option_count; k++)
+        add(&w, run->about->options[k]);
+    add_fixed(&w, precision);
+    PP_TRY(resolve(arena, &w, run, err));
+    return check_stages(run, err);
+}
+
+/* CSV: the model from the command line, the rest from the events. Order does not matter to what
+ * layers take, so any schedule of as many stages says which layers a stage has. */
+static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                     struct pp_calibrate_run *run, struct pp_error *err)
+{
+    struct words w = begin(arena);
+    struct pp_calibrate_seen seen = {0};
+
+    PP_TRY(pp_calibrate_look(run->trace, &seen, err));
+    if (seen.bytes <= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "no message has bytes, so that nothing says how many samples an op "
+                            "works on (a trace of --unit has none)");
+    add(&w, "--schedule");
+    add(&w, seen.splits > 1 ? "seq1f1b" : "1f1b");
+    add_int(&w, "--pp", seen.stages);
+    add_int(&w, "--dp", 1);
+    add_int(&w, "--micro-batches", seen.micro_batches);
+    if (seen.splits > 1)
+        add_int(&w, "--splits", seen.splits);
+    for (int k = 0; k < MODEL_OPTION_COUNT; k++) {
+        const struct pp_option_value *value =
+            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
+        if (value->count == 0 && k > 0)
+            continue;
+        add(&w, pp_arena_printf(arena, "--%s", pp_calibrate_model_options[k]));
+        add(&w, value->count ? value->text : "tiny");
+    }
+    add_fixed(&w, "fp32");
+    PP_TRY(resolve(arena, &w, run, err));
+    PP_TRY(guess_rows(run, &seen, &w, err));
+    PP_TRY(resolve(arena, &w, run, err));
+    run->schedule = NULL;
+    return PP_OK;
+}
+
+static enum pp_status check_measured(const struct pp_calibrate_run *run, struct pp_error *err)
+{
+    if (run->about || !strcmp(run->trace->engine, "file"))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "this trace was not measured (engine %s), or by a version that does not "
+                        "say what ran; 'pipeexec --trace FILE.json' writes one",
+                        run->trace->engine);
+}
+
+static enum pp_status open_run(struct pp_arena *arena, const struct pp_parsed *parsed,
+                               const char *path, struct pp_calibrate_run *run, struct pp_error *err)
+{
+    struct pp_trace *trace;
+
+    PP_TRY(pp_trace_read(arena, path, &trace, err));
+    *run = (struct pp_calibrate_run){.path = path, .trace = trace, .about = trace->about};
+    enum pp_status status = check_measured(run, err);
+    if (status == PP_OK)
+        status =
+            run->about ? resolve_about(arena, run, err) : resolve_events(arena, parsed, run, err);
+    if (status != PP_OK) {
+        err->status = PP_EINVAL; /* the content of an input */
+        return pp_error_prefix(err, "%s: ", path);
+    }
+    return PP_OK;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------*/
+
+/* Options that name the model, for runs with these costs. */
+static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
+{
+    const struct pp_trace_about *about = c->runs[0].about;
+    const char **model = PP_ARRAY(c->arena, const char *, MOST_OPTIONS + 32);
+
+    c->file->model = model;
+    for (int k = 0; about && k + 1 < about->option_count; k += 2)
+        if (is_of_model(about->options[k])) {
+            model[c->file->model_count++] = about->options[k];
+            model[c->file->model_count++] = about->options[k + 1];
+        }
+    for (int k = 0; !about && k < MODEL_OPTION_COUNT; k++) {
+        const struct pp_option_value *value =
+            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
+        if (value->count == 0 && k > 0)
+            continue;
+        model[c->file->model_count++] =
+            pp_arena_printf(c->arena, "--%s", pp_calibrate_model_options[k]);
+        model[c->file->model_count++] = value->count ? value->text : "tiny";
+    }
+}
+
+static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                  const struct pp_trace_files *files, struct pp_calibrate_run *run,
+                                  struct pp_error *err)
+{
+    PP_TRY(pp_calibrate_read_kineto(arena, parsed, files, run, err));
+    if (resolve_about(arena, run, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", run->path);
+    run->schedule = NULL; /* any would have done */
+    pp_calibrate_fill_bytes(run);
+    return PP_OK;
+}
+
+enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
+                                 struct pp_error *err)
+{
+    struct pp_trace_files files;
+
+    PP_TRY(pp_trace_files_find(c->arena, (const char *const *)parsed->operands,
+                               parsed->operand_count, &files, err));
+    PP_TRY(pp_calibrate_check_kineto(parsed, files.kineto_count, err));
+    c->run_count = files.own_count + (files.kineto_count > 0);
+    c->runs = PP_ARRAY(c->arena, struct pp_calibrate_run, c->run_count);
+    c->file = PP_NEW(c->arena, struct pp_cost_file);
+    for (int k = 0; k < files.own_count; k++)
+        PP_TRY(open_run(c->arena, parsed, files.own[k], &c->runs[k], err));
+    if (files.kineto_count > 0)
+        PP_TRY(open_kineto(c->arena, parsed, &files, &c->runs[files.own_count], err));
+    PP_TRY(pp_calibrate_check_machines(
+        c, pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count > 0, err));
+    name_model(c, parsed);
+    return pp_calibrate_leave_out(c, parsed, err);
+}

@@ -1,0 +1,160 @@
+/* pipesim export: one step of a run, in the formats of other engines. */
+#include "sim/export/export.h"
+#include "sim/check/baseline.h"
+#include "sim/command/commands.h"
+#include "sim/resolve/resolve.h"
+
+#include "core/text/output.h"
+
+#include <string.h>
+
+struct job {
+    const struct pp_request *request;
+    const struct pp_result *result;
+};
+
+/* A step by itself. */
+static enum pp_status run(struct pp_arena *arena, const struct pp_request *request,
+                          const struct pp_subject *subject, struct pp_result *result,
+                          struct pp_error *err)
+{
+    struct pp_config config;
+
+    PP_TRY(pp_resolve(arena, request, subject, &config, err));
+    config.engine_options.plan.steps = 1;
+    config.engine_options.plan.is_barrier_free = false;
+    if (subject->schedule && subject->schedule->is_continuous)
+        fprintf(stderr,
+                "pipesim: warning: %s updates without a flush; exported is one step with one\n",
+                subject->name);
+    return pp_simulate(arena, &config, PP_FULL, result, err);
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static enum pp_status goal(struct pp_arena *arena, const struct job *job, FILE *out,
+                           struct pp_error *err)
+{
+    const struct pp_option_value *wires = pp_request_get(job->request, "wires", NULL);
+    struct pp_export export;
+
+    PP_TRY(pp_export_open(arena, job->result,
+                          wires ? (enum pp_export_wires)wires->integer : PP_WIRES_NETWORK, &export,
+                          err));
+    pp_export_goal(&export, out);
+    return PP_OK;
+}
+
+static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job,
+                                   enum pp_pytorch_list list, FILE *out, struct pp_error *err)
+{
+    const char *warning;
+
+    PP_TRY(pp_export_pytorch(arena, job->result->program, list, out, &warning, err));
+    if (warning)
+        fprintf(stderr, "pipesim: warning: %s\n", warning);
+    return PP_OK;
+}
+
+static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FILE *out,
+                              struct pp_error *err)
+{
+    return pytorch_form(arena, job, PP_PYTORCH_COMPUTE, out, err);
+}
+
+static enum pp_status pytorch_comms(struct pp_arena *arena, const struct job *job, FILE *out,
+                                    struct pp_error *err)
+{
+    return pytorch_form(arena, job, PP_PYTORCH_COMMS, out, err);
+}
+
+static enum pp_status pytorch_waits(struct pp_arena *arena, const struct job *job, FILE *out,
+                                    struct pp_error *err)
+{
+    return pytorch_form(arena, job, PP_PYTORCH_WAITS, out, err);
+}
+
+/* A folder: `out` is not written to. */
+static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE *out,
+                             struct pp_error *err)
+{
+    const char *folder = pp_request_text(job->request, "output", NULL);
+    struct pp_export export;
+
+    (void)out;
+    PP_TRY(pp_export_open(arena, job->result, PP_WIRES_COLLECTIVES, &export, err));
+    return pp_export_chakra(&export, folder, err);
+}
+
+/* In the order of the choices of --to. */
+static const struct format {
+    const char *name;
+    bool has_wires; /* it may say what messages take */
+    bool is_folder;
+    enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
+                            struct pp_error *err);
+} FORMATS[] = {
+    {"goal", true, false, goal},
+    {"chakra", false, true, chakra},
+    {"pytorch", false, false, pytorch},
+    {"pytorch-comms", false, false, pytorch_comms},
+    {"pytorch-waits", false, false, pytorch_waits},
+};
+
+static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
+                                 const struct job *job, FILE *out, struct pp_error *err)
+{
+    const char *path = pp_request_text(job->request, "output", "-");
+    struct pp_output output;
+
+    if (format->is_folder || !strcmp(path, "-"))
+        return format->write(arena, job, out, err);
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    const enum pp_status status = format->write(arena, job, output.file, err);
+    if (status == PP_OK)
+        return pp_output_commit(&output, err);
+    pp_output_discard(&output);
+    return status;
+}
+
+static enum pp_status find_format(const struct pp_request *request, const struct format **format,
+                                  struct pp_error *err)
+{
+    const struct pp_option_value *to = pp_request_get(request, "to", NULL);
+
+    if (!to)
+        return pp_error_set(err, PP_EINVAL,
+                            "--to FORMAT is needed: goal, chakra, pytorch, "
+                            "pytorch-comms or pytorch-waits");
+    *format = &FORMATS[to->integer];
+    if (!(*format)->has_wires && pp_request_has(request, "wires"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--wires has no effect with --to %s, which does not say what messages "
+                            "take",
+                            (*format)->name);
+    if ((*format)->is_folder && !strcmp(pp_request_text(request, "output", "-"), "-"))
+        return pp_error_set(err, PP_EINVAL, "--to %s writes a folder: -o FOLDER is needed",
+                            (*format)->name);
+    return PP_OK;
+}
+
+enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                 struct pp_error *err)
+{
+    const struct format *format = NULL;
+    struct pp_request request;
+    struct pp_subject *subjects;
+    struct pp_result result;
+    int count;
+
+    PP_TRY(pp_baseline_apply(arena, &parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
+    PP_TRY(find_format(&request, &format, err));
+    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    if (count != 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "pipesim export writes one schedule, --schedule lists %d", count);
+    PP_TRY(run(arena, &request, &subjects[0], &result, err));
+    const struct job job = {&request, &result};
+    return write_file(arena, format, &job, out, err);
+}

@@ -1,0 +1,96 @@
+/* pipesim models, presets: what is built in, with sources. */
+#include "sim/command/commands.h"
+
+#include "core/model/model.h"
+#include "core/units.h"
+#include "sim/report/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+static void print_model(const struct pp_model *m, FILE *out)
+{
+    char params[PP_UNITS_TEXT_BYTES];
+
+    fprintf(out, "%-16s%10s%9d%9d%8d%9d%8d\n", m->name,
+            pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
+            m->heads, m->vocab, m->seq);
+}
+
+enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                 struct pp_error *err)
+{
+    if (!parsed->operand_count) {
+        fprintf(out, "%-16s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
+                "heads", "vocab", "seq");
+        for (const struct pp_model *m = pp_model_presets; m->name; m++)
+            print_model(m, out);
+        fputs("\npipesim models NAME prints one with its source\n", out);
+        return PP_OK;
+    }
+    struct pp_model m;
+    char number[PP_UNITS_TEXT_BYTES];
+    PP_TRY(pp_model_load(arena, parsed->operands[0], &m, err));
+    fprintf(out, "%s (%s family)\n  parameters   %.0f (%s)\n  layers       %d\n  hidden       %d\n",
+            m.name, m.family, pp_model_params(&m),
+            pp_units_print(pp_model_params(&m), PP_UNIT_COUNT, number), m.layers, m.hidden);
+    fprintf(out,
+            "  heads        %d of %d, %d for keys and values\n  feed-forward %d%s\n  vocabulary   "
+            "%d, head %s\n",
+            m.heads, m.head_dim, m.kv_heads, m.ffn, m.is_gated ? ", gated (three matrices)" : "",
+            m.vocab, m.is_tied ? "tied to the embedding" : "untied");
+    fprintf(out,
+            "  sequence     %d\n  by layer     embedding %.0f, block %.0f, head %.0f parameters\n  "
+            "source       %s\n",
+            m.seq, pp_model_layer_params(&m, PP_LAYER_EMBEDDING),
+            pp_model_layer_params(&m, PP_LAYER_BLOCK), pp_model_layer_params(&m, PP_LAYER_HEAD),
+            m.source);
+    if (m.experts.count > 0)
+        fprintf(out,
+                "  experts      %d, %d of a token, width %d, shared %d; in %d layers of %.0f "
+                "parameters\n  active       %.0f parameters of a token (%s)\n",
+                m.experts.count, m.experts.top_k, m.experts.ffn, m.experts.shared_ffn,
+                pp_model_moe_blocks(&m, 0, m.layers), pp_model_layer_params(&m, PP_LAYER_MOE),
+                pp_model_active_params(&m),
+                pp_units_print(pp_model_active_params(&m), PP_UNIT_COUNT, number));
+    if (m.notes && m.notes[0])
+        fprintf(out, "  notes        %s\n", m.notes);
+    return PP_OK;
+}
+
+static void print_preset(const struct pp_preset *p, FILE *out)
+{
+    char text[PP_TEXT_BYTES] = "pipesim";
+    size_t used = strlen(text);
+
+    fprintf(out, "%s: %s\n", p->name, p->summary);
+    pp_text_paragraph(out, 80, 10, "source", p->source);
+    for (int i = 0; p->arguments[i] && used < sizeof(text);
+         i++) /* an option and its value stay together */
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%c%s", i % 2 ? '~' : ' ',
+                                 p->arguments[i]);
+    pp_text_paragraph(out, 80, 10, "means", text);
+}
+
+enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                  struct pp_error *err)
+{
+    const char *wanted = parsed->operand_count ? parsed->operands[0] : NULL;
+    const char *names[64] = {0};
+    int count = 0;
+
+    (void)arena;
+    for (const struct pp_preset *p = pp_presets; p->name; p++) {
+        names[count++] = p->name;
+        if (wanted && strcasecmp(p->name, wanted) != 0)
+            continue;
+        fputs(count > 1 && !wanted ? "\n" : "", out);
+        print_preset(p, out);
+        if (wanted)
+            return PP_OK;
+    }
+    if (!wanted)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "unknown preset %s", wanted);
+    return pp_suggest_or_list(err, wanted, names);
+}

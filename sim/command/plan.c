@@ -1,0 +1,233 @@
+/* pipesim plan: the best of what is left free, for a model on a cluster: layouts
+ * (sim/plan/search.h), or all ways to cut the state of one (sim/plan/state.h). */
+#include "core/text/output.h"
+#include "sim/command/commands.h"
+#include "sim/emit/emit.h"
+#include "sim/page/plans.h"
+#include "sim/plan/search.h"
+#include "sim/plan/state.h"
+#include "sim/report/text.h"
+#include "sim/resolve/resolve.h"
+
+#include <string.h>
+
+/* What is neither given nor free. Of one layout: data parallel only, in the software that has all
+ * these ways to cut state. */
+#define SCHEDULE "--schedule", "1f1b"
+#define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1", "--framework", "amsp"
+static const struct pp_preset WITH_DP = {
+    .name = "plan",
+    .arguments = (const char *const[]){DEFAULTS, NULL},
+};
+static const struct pp_preset FLAT = {
+    .name = "plan",
+    .arguments = (const char *const[]){DEFAULTS, "--pp", "1", NULL},
+};
+static const struct pp_preset LAYOUTS = {
+    .name = "plan",
+    .arguments = (const char *const[]){SCHEDULE, NULL},
+};
+
+static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   struct pp_request *request, struct pp_error *err)
+{
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    if (pp_request_has(request, "unit"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit has no memory and no network: a plan needs a model and a "
+                            "cluster");
+    if (!request->preset_row && !pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
+        return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
+    return PP_OK;
+}
+
+/* Only how state is cut, and recomputation: one layout. */
+static bool is_one_layout(const struct pp_request *request)
+{
+    const char *text = pp_request_text(request, "free", NULL);
+
+    return text ? pp_state_plan_has(text)
+                : pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
+}
+
+static enum pp_status check_output(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   const char **path, struct pp_error *err)
+{
+    *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    PP_TRY(pp_page_check(arena, parsed, err));
+    if (*path && !strcmp(*path, "-") && pp_page_is_alone(parsed))
+        return pp_error_set(err, PP_EINVAL,
+                            "--html - and -o - both write to stdout; give one of them a file");
+    if (*path && !strcmp(*path, "-") && pp_options_get(&pp_sim_cli, parsed, "json")->count)
+        return pp_error_set(err, PP_EINVAL, "--json and -o - both write to stdout; give a file");
+    return *path ? pp_output_check(arena, *path, err) : PP_OK;
+}
+
+/* The table may go to stdout itself. */
+static bool prints_report(const char *path)
+{
+    return !path || strcmp(path, "-") != 0;
+}
+
+static enum pp_status emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                           const struct pp_config *best, const char *remark, FILE *out,
+                           struct pp_error *err)
+{
+    const struct pp_emit_run run = {.config = best, .fits = true, .remark = remark};
+
+    return best ? pp_emit(arena, tool, &run, out, err)
+                : pp_error_set(err, PP_EINVAL, "--emit: nothing fits, so there is no best");
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static enum pp_status write_search(struct pp_arena *arena, const struct pp_search *search,
+                                   const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_search_csv(arena, search, output.file);
+    return pp_output_commit(&output, err);
+}
+
+/* The best layout that the framework runs as it is; where it runs none of those that were
+ * simulated, the best of all, with what runs in its place. */
+static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                                  const struct pp_search *search, FILE *out, struct pp_error *err)
+{
+    struct pp_config first, config;
+    int i = 0;
+
+    if (search->count == 0)
+        return emit(arena, tool, NULL, NULL, out, err);
+    PP_TRY(pp_search_config(arena, &search->space, search->rows[0].point, &first, err));
+    for (config = first; !pp_emit_runs(arena, tool, &config) && ++i < search->count;)
+        PP_TRY(pp_search_config(arena, &search->space, search->rows[i].point, &config, err));
+    if (i == 0 || i == search->count)
+        return emit(arena, tool, &first, NULL, out, err);
+    const struct pp_layout *l = &first.layout;
+    const char *remark = pp_arena_printf(
+        arena,
+        "This is choice %d of the plan, the first that runs there as it is; it takes %.1f %% more "
+        "time than choice 1: %s, TP %d x CP %d x PP %d x DP %d.",
+        i + 1, 100 * (search->rows[i].s_per_sample / search->rows[0].s_per_sample - 1),
+        first.schedule_name, l->tp, l->cp, l->pp, l->dp);
+    return emit(arena, tool, &config, remark, out, err);
+}
+
+static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   struct pp_request *request, FILE *out, struct pp_error *err)
+{
+    struct pp_search *search = PP_NEW(arena, struct pp_search);
+    const int rows = pp_request_int(request, "top", 10);
+    const struct pp_emit_tool *tool;
+    const char *path;
+
+    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
+    *search = (struct pp_search){.is_exhaustive = pp_request_has(request, "exhaustive"),
+                                 .jobs = pp_request_int(request, "jobs", 0),
+                                 .top = rows,
+                                 .margin_frac = PP_PLANNER_TIE_FRAC};
+    if (pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM)
+        return pp_error_set(err, PP_EINVAL,
+                            "--objective comm compares ways to cut the state of one layout: "
+                            "--free shard");
+    if (!request->preset_row)
+        PP_TRY(pp_request_defaults(arena, request, &LAYOUTS, err));
+    PP_TRY(check_output(arena, parsed, &path, err));
+    PP_TRY(pp_search_free(request, &search->space, err));
+    PP_TRY(pp_search_open(arena, request, &search->space, err));
+    PP_TRY(pp_search_run(arena, search, err));
+    if (path)
+        PP_TRY(write_search(arena, search, path, err));
+    if (tool)
+        PP_TRY(emit_layout(arena, tool, search, out, err));
+    else if (pp_request_has(request, "json"))
+        pp_search_json(arena, search, out);
+    else if (prints_report(path) && !pp_page_is_alone(parsed))
+        pp_search_print(arena, search, rows, out);
+    const struct pp_page_plan plan = pp_page_of_search(arena, search, rows);
+    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
+    if (search->count == 0 && pp_request_has(request, "require-fit"))
+        return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
+                            search->space.fixed.cluster.device.memory_bytes / 1e9);
+    return PP_OK;
+}
+
+/* ---- one layout ------------------------------------------------------------------------------ */
+
+/* What the resolver chose where a knob is free, or so that the run fits, is dropped: every point
+ * says what it has. */
+static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
+{
+    config->prepared = NULL;
+    if (config->chosen & PP_CHOSE_RECOMPUTE)
+        config->recompute = PP_RECOMPUTE_NONE;
+    for (int i = 0; i < planner->knob_count; i++)
+        if (!strcmp(planner->knobs[i]->name, "shard"))
+            config->state = pp_state_with_zero(&config->state, 0);
+}
+
+static enum pp_status write_points(struct pp_arena *arena, const struct pp_state_plan *planner,
+                                   const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_state_plan_csv(planner, output.file);
+    return pp_output_commit(&output, err);
+}
+
+static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 struct pp_request *request, FILE *out, struct pp_error *err)
+{
+    const int rows = pp_request_int(request, "top", 10);
+    struct pp_state_plan planner = {0};
+    const struct pp_emit_tool *tool;
+    struct pp_subject *subjects;
+    const char *path;
+    int count;
+
+    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
+    if (!request->preset_row)
+        PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
+                                   err));
+    PP_TRY(pp_state_plan_free(request, &planner, err));
+    enum pp_origin origin;
+    pp_request_get(request, "framework", &origin);
+    planner.is_framework_chosen = origin != PP_FROM_FLAG;
+    planner.objective = (enum pp_objective)pp_request_int(request, "objective", 0);
+    PP_TRY(check_output(arena, parsed, &path, err));
+    PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
+    if (count > 1)
+        return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
+    PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, err));
+    open_state(&planner, &planner.base);
+    PP_TRY(pp_state_plan_run(arena, &planner, err));
+    if (path)
+        PP_TRY(write_points(arena, &planner, path, err));
+    if (tool)
+        PP_TRY(
+            emit(arena, tool, planner.fitting ? &planner.points[0].config : NULL, NULL, out, err));
+    else if (pp_request_has(request, "json"))
+        pp_state_plan_json(&planner, out);
+    else if (prints_report(path) && !pp_page_is_alone(parsed))
+        pp_state_plan_print(arena, &planner, rows, out);
+    const struct pp_page_plan plan = pp_page_of_planner(arena, &planner, rows);
+    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
+    if (planner.fitting == 0 && pp_request_has(request, "require-fit"))
+        return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
+                            planner.base.cluster.device.memory_bytes / 1e9);
+    return PP_OK;
+}
+
+enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                               struct pp_error *err)
+{
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+
+    PP_TRY(open_request(arena, parsed, request, err));
+    return is_one_layout(request) ? plan_state(arena, parsed, request, out, err)
+                                  : plan_layouts(arena, parsed, request, out, err);
+}

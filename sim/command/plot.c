@@ -1,0 +1,262 @@
+/* pipesim plot: files to a picture. */
+#include "sim/command/commands.h"
+
+#include "plots/plot.h"
+#include "sim/command/plot_part.h"
+#include "sim/command/plot_sources.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct plot_kind;
+struct job {
+    struct pp_arena *arena;
+    const struct pp_parsed *parsed;
+    const struct plot_kind *kind;
+    struct pp_plot_files files;
+    struct pp_plot_part part;
+    struct pp_plot_target target;
+};
+struct plot_kind {
+    const char *name;
+    unsigned sources;
+    enum pp_status (*draw)(struct job *job, struct pp_error *err);
+};
+
+static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name);
+}
+
+static const char *text_of(const struct job *job, const char *name)
+{
+    const struct pp_option_value *value = get(job->parsed, name);
+
+    return value->count ? value->text : NULL;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static struct pp_curves curves_of(const struct job *job)
+{
+    const struct pp_option_value *where = get(job->parsed, "where");
+    const char *by = text_of(job, "by");
+
+    return (struct pp_curves){
+        .x = text_of(job, "x"),
+        .y = text_of(job, "y"),
+        .by = by && !strcmp(by, "none") ? "" : by,
+        .where = where->all,
+        .where_count = where->count,
+        .has_log_x = get(job->parsed, "log-x")->count > 0,
+        .has_log_y = get(job->parsed, "log-y")->count > 0,
+        .x_range = text_of(job, "x-range"),
+        .y_range = text_of(job, "y-range"),
+        .notes = stderr,
+    };
+}
+
+static enum pp_status draw_curves(struct job *job, struct pp_error *err)
+{
+    struct pp_curves curves = curves_of(job);
+    const char *points = text_of(job, "points");
+    struct pp_table table, marks;
+
+    for (curves.kind = pp_curve_kinds; strcmp(curves.kind->name, job->kind->name) != 0;) {
+        curves.kind++;
+        assert(curves.kind->name);
+    }
+    PP_TRY(pp_plot_file_table(job->arena, &job->files.files[0], &table, err));
+    if (points) {
+        PP_TRY(pp_table_read(job->arena, points, &marks, err));
+        curves.points = &marks;
+    }
+    return pp_plot_curves(job->arena, &table, &curves, &job->target, err);
+}
+
+static enum pp_status draw_memory(struct job *job, struct pp_error *err)
+{
+    const struct pp_plot_file *file = &job->files.files[0];
+    const struct pp_curves options = curves_of(job);
+    struct pp_plot_memory memory;
+    struct pp_report report;
+    struct pp_table table;
+
+    if (file->source == PP_FROM_TABLE) {
+        PP_TRY(pp_plot_file_table(job->arena, file, &table, err));
+        PP_TRY(pp_plot_memory_table(job->arena, &table, &options, &memory, err));
+    } else {
+        PP_TRY(pp_plot_file_report(job->arena, file, &report, err));
+        PP_TRY(pp_report_memory(job->arena, &report, &memory, err));
+    }
+    return pp_plot_memory(job->arena, &memory, &job->target, err);
+}
+
+static enum pp_status draw_links(struct job *job, struct pp_error *err)
+{
+    struct pp_plot_links links;
+    struct pp_report report;
+
+    PP_TRY(pp_plot_file_report(job->arena, &job->files.files[0], &report, err));
+    PP_TRY(pp_report_links(job->arena, &report, &links, err));
+    return pp_plot_links(job->arena, &links, &job->target, err);
+}
+
+static enum pp_status read_trace(const struct job *job, struct pp_trace **trace,
+                                 struct pp_error *err)
+{
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], trace, err));
+    return pp_plot_part_trace(job->arena, &job->part, trace, err);
+}
+
+static enum pp_status draw_held(struct job *job, struct pp_error *err)
+{
+    struct pp_plot_held held;
+    struct pp_trace *trace;
+
+    if (job->part.step == PP_PLOT_STEP_ALL)
+        return pp_error_set(err, PP_EINVAL, "--step all is for --kind timeline");
+    PP_TRY(read_trace(job, &trace, err));
+    PP_TRY(pp_plot_held_trace(job->arena, trace, 0, &held, err));
+    held.time_unit = job->part.timeline.time_unit;
+    return pp_plot_held(job->arena, &held, &job->target, err);
+}
+
+static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
+{
+    struct pp_trace *trace;
+
+    PP_TRY(read_trace(job, &trace, err));
+    struct pp_plot_timeline timeline = job->part.timeline;
+    if (job->part.step != PP_PLOT_STEP_CHOSEN || !isnan(timeline.from_s) || !isnan(timeline.to_s))
+        return pp_plot_timeline(job->arena, trace, &timeline, &job->target, err);
+    const struct pp_plot_step step = pp_plot_step(job->arena, trace);
+    timeline.part = step.note;
+    timeline.from_s = step.from_s;
+    timeline.to_s = step.to_s;
+    return pp_plot_timeline(job->arena, step.trace, &timeline, &job->target, err);
+}
+
+struct pair {
+    struct pp_trace *predicted, *measured;
+};
+
+static enum pp_status read_pair(const struct job *job, struct pair *pair, struct pp_error *err)
+{
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &pair->predicted, err));
+    return pp_plot_file_trace(job->arena, &job->files.files[1], &pair->measured, err);
+}
+
+static enum pp_status draw_compare(struct job *job, struct pp_error *err)
+{
+    struct pair pair;
+
+    PP_TRY(read_pair(job, &pair, err));
+    return pp_plot_timelines(job->arena, pair.predicted, pair.measured, &job->part.timeline,
+                             &job->target, err);
+}
+
+static enum pp_status draw_error(struct job *job, struct pp_error *err)
+{
+    struct pair pair;
+
+    PP_TRY(read_pair(job, &pair, err));
+    return pp_plot_error(job->arena, pair.predicted, pair.measured, &job->target, err);
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+#define ROW(name, summary, sources, function) {name, sources, draw_##function},
+static const struct plot_kind KINDS[] = {PP_PLOT_KINDS(ROW)};
+enum { KINDS_COUNT = sizeof(KINDS) / sizeof(*KINDS) };
+
+static enum pp_status refuse_kind(const struct job *job, struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL, "--kind %s is drawn from %s, but %s %s %s", job->kind->name,
+                 pp_plot_source_name(job->kind->sources), job->files.files[0].name,
+                 job->files.count > 1 ? "and the other are" : "is",
+                 pp_plot_source_name(job->files.source));
+    const char *before = "; from that: ";
+    for (int i = 0; i < KINDS_COUNT; i++)
+        if (KINDS[i].sources & job->files.source) {
+            pp_error_append(err, "%s%s", before, KINDS[i].name);
+            before = ", ";
+        }
+    return PP_EINVAL;
+}
+
+/* Options that not every picture looks at: those that do, from a sweep or from traces. */
+typedef enum pp_status draw(struct job *, struct pp_error *);
+static const struct {
+    const char *option;
+    unsigned sources;
+    draw *kinds[3];
+} USES[] = {
+    {"x", PP_FROM_TABLE, {draw_curves}},
+    {"y", PP_FROM_TABLE, {draw_curves}},
+    {"log-x", PP_FROM_TABLE, {draw_curves}},
+    {"log-y", PP_FROM_TABLE, {draw_curves}},
+    {"x-range", PP_FROM_TABLE, {draw_curves}},
+    {"y-range", PP_FROM_TABLE, {draw_curves}},
+    {"points", PP_FROM_TABLE, {draw_curves}},
+    {"by", PP_FROM_TABLE, {draw_curves, draw_memory}},
+    {"where", PP_FROM_TABLE, {draw_curves, draw_memory}},
+    {"ranks", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
+    {"window", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
+    {"step", PP_FROM_TRACE, {draw_timeline, draw_held}},
+    {"time-unit", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_held, draw_compare}},
+};
+
+static enum pp_status check_uses(const struct job *job, struct pp_error *err)
+{
+    for (size_t i = 0; i < sizeof(USES) / sizeof(*USES); i++) {
+        const struct pp_option_value *value = get(job->parsed, USES[i].option);
+        bool is_used = false;
+        for (size_t k = 0; k < sizeof(USES[i].kinds) / sizeof(*USES[i].kinds); k++)
+            is_used |= USES[i].kinds[k] == job->kind->draw;
+        if (value->count && !(is_used && USES[i].sources & job->files.source))
+            return pp_error_set(err, PP_EINVAL, "%s has no effect on --kind %s of %s", value->typed,
+                                job->kind->name, pp_plot_source_name(job->files.source));
+    }
+    return PP_OK;
+}
+
+static enum pp_status choose_kind(struct job *job, struct pp_error *err)
+{
+    const struct pp_option_value *option = get(job->parsed, "kind");
+
+    for (int i = 0; i < KINDS_COUNT && !job->kind; i++)
+        if (option->count ? i == option->integer : (KINDS[i].sources & job->files.source) != 0)
+            job->kind = &KINDS[i];
+    assert(job->kind); /* every source has one: tests/unit/test_plot_kinds.c */
+    if (!(job->kind->sources & job->files.source))
+        return refuse_kind(job, err);
+    return check_uses(job, err);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static enum pp_status read_target(struct job *job, FILE *out, struct pp_error *err)
+{
+    struct pp_plot_target *target = &job->target;
+
+    PP_TRY(pp_plot_target_parse(text_of(job, "output"), target, err));
+    target->is_paper = get(job->parsed, "paper")->count > 0;
+    target->title = text_of(job, "title");
+    target->terminal = pp_terminal_detect("auto", out);
+    target->out = out;
+    return pp_plot_size_parse(text_of(job, "size"), target, err);
+}
+
+enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                               struct pp_error *err)
+{
+    struct job job = {.arena = arena, .parsed = parsed};
+
+    PP_TRY(read_target(&job, out, err));
+    PP_TRY(pp_plot_files_read(arena, parsed->operands, parsed->operand_count, &job.files, err));
+    PP_TRY(choose_kind(&job, err));
+    PP_TRY(pp_plot_part_read(parsed, &job.part, err));
+    return job.kind->draw(&job, err);
+}

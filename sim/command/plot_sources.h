@@ -1,0 +1,34 @@
+/* sim/command/plot_sources.h — the files of `pipesim plot`: what they are is seen in them. */
+#ifndef PP_SIM_COMMAND_PLOT_SOURCES_H
+#define PP_SIM_COMMAND_PLOT_SOURCES_H
+
+#include "plots/memory/report_read.h"
+#include "sim/cli/plot_kinds.h"
+#include "traces/trace.h"
+
+struct pp_plot_file {
+    const char *name; /* for messages */
+    char *text;       /* NULL: the traces of a profiler, which are not held */
+    size_t length;
+    enum pp_plot_source source; /* of this file alone */
+};
+struct pp_plot_files {
+    struct pp_plot_file *files;
+    int count;
+    enum pp_plot_source source; /* of all together */
+};
+/* Read all of them, whole. PP_EFAIL where one cannot be read; PP_EINVAL where they are not one
+ * sweep, one report, one trace or two traces. */
+enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *paths, int count,
+                                  struct pp_plot_files *files, struct pp_error *err);
+/* "a sweep", "two traces" */
+const char *pp_plot_source_name(unsigned source);
+
+enum pp_status pp_plot_file_table(struct pp_arena *arena, const struct pp_plot_file *file,
+                                  struct pp_table *table, struct pp_error *err);
+enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_file *file,
+                                  struct pp_trace **trace, struct pp_error *err);
+enum pp_status pp_plot_file_report(struct pp_arena *arena, const struct pp_plot_file *file,
+                                   struct pp_report *report, struct pp_error *err);
+
+#endif

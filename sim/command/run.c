@@ -1,0 +1,291 @@
+/* pipesim run: one schedule in depth, or several side by side. */
+#include "sim/page/run.h"
+#include "core/clock.h"
+#include "plots/timeline/gantt.h"
+#include "sim/check/baseline.h"
+#include "sim/command/commands.h"
+#include "sim/config/tiers.h"
+#include "sim/emit/emit.h"
+#include "sim/figure/figures.h"
+#include "sim/report/text.h"
+#include "sim/resolve/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ALTERNATIVES = 6 };
+
+/* The configuration of `subject` at the layout of `base`. */
+static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_request *request,
+                                   const struct pp_subject *subject, const struct pp_config *base,
+                                   struct pp_config *config, struct pp_error *err)
+{
+    *config = *base;
+    if (base->chosen & PP_CHOSE_RECOMPUTE)
+        config->recompute = PP_RECOMPUTE_NONE;
+    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP | PP_CHOSE_SPLITS | PP_CHOSE_CONCAT);
+    PP_TRY(pp_resolve_shape(request, subject, config, err));
+    config->layout.vp = config->shape.chunks;
+    if (!subject->file) {
+        config->shape.ranks = base->layout.pp;
+        config->shape.micro_batches = base->layout.micro_batches;
+        PP_TRY(pp_schedule_check(subject->schedule, &config->shape, err));
+    } else if (config->shape.ranks != base->layout.pp ||
+               config->shape.micro_batches != base->layout.micro_batches) {
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has pp %d and %d micro-batches, the others pp %d and %d",
+                            subject->name, config->shape.ranks, config->shape.micro_batches,
+                            base->layout.pp, base->layout.micro_batches);
+    }
+    if (config->is_unit)
+        return PP_OK;
+    PP_TRY(pp_resolve_granules(config, err));
+    PP_TRY(pp_resolve_shards(arena, config, err));
+    return pp_resolve_blocks(arena, config, err);
+}
+
+/* Makespan and memory only; also settles what the tool chooses. */
+static void quick_like(struct pp_arena *arena, const struct pp_request *request,
+                       const struct pp_subject *subject, const struct pp_config *base,
+                       struct pp_result *result)
+{
+    struct pp_config config;
+    struct pp_error err = {0};
+
+    enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
+    if (status == PP_OK)
+        status = pp_resolve_choice(arena, &config, result, &err);
+    result->config.schedule_name = subject->name;
+    result->status = status;
+    result->error = err;
+}
+
+static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
+{
+    const struct pp_config config = result->config;
+    struct pp_error err = {0};
+
+    if (result->status != PP_OK)
+        return;
+    const enum pp_status status = pp_simulate(arena, &config, depth, result, &err);
+    result->config.schedule_name = config.schedule_name;
+    result->status = status;
+    result->error = err;
+}
+
+static bool has(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
+}
+
+static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
+                                   struct pp_error *err)
+{
+    static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"}, *const PROSE[] = {
+                                                                                   "gantt",
+                                                                                   "explain"};
+
+    for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
+        if (has(parsed, SINGLE[i]))
+            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
+                                SINGLE[i], subjects);
+    for (size_t i = 0; has(parsed, "json") && i < sizeof(PROSE) / sizeof(*PROSE); i++)
+        if (has(parsed, PROSE[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "--json and --%s both write to stdout; give one of them", PROSE[i]);
+    if (has(parsed, "gantt") && has(parsed, "explain"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--gantt and --explain are two answers; give one of them");
+    return PP_OK;
+}
+
+static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
+{
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+
+    const enum pp_tier full = pp_tiers_full(r);
+
+    if (r->fits)
+        return PP_OK;
+    if (full != PP_TIER_DEVICE)
+        return pp_error_set(err, PP_EFIT,
+                            "%s does not fit in %s memory: %.1f GiB a device, its share of the "
+                            "node's is %.1f GiB",
+                            r->config.schedule_name, pp_tier_names[full],
+                            pp_tiers_bytes(r, full) / gib, pp_tiers_room_bytes(r, full) / gib);
+    pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
+                 r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
+                 r->config.cluster.device.memory_bytes / gib);
+    if (r->oom)
+        pp_oom_append(r->oom, err);
+    return PP_EFIT;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pp_result *x = a, *y = b;
+
+    if (x->status != y->status)
+        return x->status == PP_OK ? -1 : y->status == PP_OK ? 1 : 0;
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    return x->metrics.iteration_s < y->metrics.iteration_s   ? -1
+           : x->metrics.iteration_s > y->metrics.iteration_s ? 1
+                                                             : 0;
+}
+
+/* The best other schedules of the registry at the layout of `result`. */
+static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_request *request,
+                                      const struct pp_result *result, int *count)
+{
+    /* What is learned differs between those that flush and those that do not. */
+    const struct pp_schedule *own = result->config.schedule;
+    const bool is_continuous = own && own->is_continuous;
+    struct pp_result *list = NULL;
+    struct pp_config base = result->config;
+    int capacity = 0;
+
+    *count = 0;
+    base.engine_options.replicas = 0;
+    for (int i = 0; pp_schedules[i]; i++) {
+        const struct pp_subject other = {
+            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        if (pp_schedules[i] != own && pp_schedules[i]->is_continuous == is_continuous)
+            quick_like(arena, request, &other, &base, PP_PUSH(arena, list, *count, capacity));
+    }
+    if (*count == 0)
+        return NULL;
+    qsort(list, (size_t)*count, sizeof(*list), by_time);
+    *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
+    for (int i = 0; i < *count; i++)
+        complete(arena, PP_METRICS, &list[i]);
+    return list;
+}
+
+/* Beside many replicas that share links only the run itself is simulated: the comparison is one of
+ * links that nobody shares. */
+static enum pp_status compare(struct pp_arena *arena, const struct pp_request *request,
+                              const struct pp_result *result, struct pp_result *alone,
+                              struct pp_others *others, struct pp_error *err)
+{
+    struct pp_config config = result->config;
+
+    *others = (struct pp_others){.reference = result};
+    if (has(request->flags, "no-alternatives") || config.is_unit ||
+        result->program->mode != PP_MODE_TRAIN)
+        return PP_OK;
+    if (result->replicas_simulated > 1 && config.engine->shares_links) {
+        config.engine = &pp_engine_dag;
+        config.engine_options.sync_share = 0;
+        PP_TRY(pp_simulate(arena, &config, PP_FULL, alone, err));
+        others->reference = alone;
+        others->is_contention_free = true;
+    }
+    others->list = alternatives(arena, request, others->reference, &others->count);
+    return PP_OK;
+}
+
+static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
+                              const struct pp_subject *subject, const struct pp_figures *figures,
+                              const struct pp_emit_target *emit, double started_s, FILE *out,
+                              struct pp_error *err)
+{
+    const struct pp_parsed *parsed = request->flags;
+    const struct pp_terminal terminal =
+        pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    const char *trace = pp_request_text(request, "trace", NULL);
+    struct pp_config config;
+    struct pp_result result, alone;
+    struct pp_others others = {.reference = &result};
+    const bool is_read = !has(parsed, "json") && !has(parsed, "gantt") && !has(parsed, "explain") &&
+                         !pp_emit_is_alone(emit);
+
+    PP_TRY(pp_resolve(arena, request, subject, &config, err));
+    PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
+    result.oom = pp_oom_find(arena, &result);
+    if (trace)
+        PP_TRY(pp_trace_write(result.trace, trace, err));
+    if (is_read || pp_page_is_wanted(parsed))
+        PP_TRY(compare(arena, request, &result, &alone, &others, err));
+    if (emit->tool) {
+        const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
+        PP_TRY(pp_emit(arena, emit->tool, &run, out, err));
+    }
+    if (has(parsed, "json")) {
+        result.wall_s = pp_clock_s() - started_s;
+        pp_report_json(&result, out);
+    } else if (has(parsed, "gantt")) {
+        const struct pp_gantt_options gantt = {.is_unit = config.is_unit,
+                                               .granules = result.program->granules};
+        PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
+    } else if (has(parsed, "explain")) {
+        pp_explain_print(&result, out);
+    } else if (!pp_page_is_alone(parsed) && !pp_emit_is_alone(emit)) {
+        pp_report_print(&result, &others, terminal, out);
+    }
+    PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
+    const struct pp_page_runs runs = {&result, 1, &others};
+    PP_TRY(pp_page_write(arena, parsed, pp_page_runs, &runs, err));
+    return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
+}
+
+/* The first subject that resolves gives the layout; the others run at the same. */
+static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_subject *subjects, int count,
+                               const struct pp_figures *figures, double started_s, FILE *out,
+                               struct pp_error *err)
+{
+    struct pp_result *results = PP_ARRAY(arena, struct pp_result, count);
+    struct pp_config base;
+    struct pp_error first = {0};
+    int lead = 0;
+
+    for (; lead < count; lead++) {
+        if (pp_resolve(arena, request, &subjects[lead], &base, err) == PP_OK)
+            break;
+        if (lead == 0)
+            first = *err;
+    }
+    if (lead == count) {
+        *err = first;
+        return err->status;
+    }
+    for (int i = 0; i < count; i++) {
+        quick_like(arena, request, &subjects[i], &base, &results[i]);
+        complete(arena, PP_FULL, &results[i]);
+        results[i].wall_s = pp_clock_s() - started_s;
+    }
+    if (has(request->flags, "json"))
+        pp_report_json_table(results, count, out);
+    else if (!pp_page_is_alone(request->flags))
+        pp_report_table(results, count, out);
+    PP_TRY(pp_figures_draw(arena, figures, results, count, err));
+    PP_TRY(pp_page_write(arena, request->flags, pp_page_runs,
+                         &(const struct pp_page_runs){results, count, NULL}, err));
+    for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
+        if (results[i].status == PP_OK)
+            PP_TRY(check_fit(&results[i], err));
+    return PP_OK;
+}
+
+enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                              struct pp_error *err)
+{
+    const double started_s = pp_clock_s();
+    struct pp_request request;
+    struct pp_figures figures;
+    struct pp_subject *subjects;
+    struct pp_emit_target emit;
+    int count;
+
+    PP_TRY(pp_baseline_apply(arena, &parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
+    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    PP_TRY(check_output(parsed, count, err));
+    PP_TRY(pp_page_check(arena, parsed, err));
+    PP_TRY(pp_emit_open(arena, parsed, &emit, err));
+    PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
+    if (count == 1)
+        return run_one(arena, &request, &subjects[0], &figures, &emit, started_s, out, err);
+    return run_many(arena, &request, subjects, count, &figures, started_s, out, err);
+}

@@ -1,0 +1,202 @@
+/* pipesim schedules: the registry for people, in the terminal and as docs/schedules.md. */
+#include "plots/timeline/gantt.h"
+#include "sim/command/commands.h"
+#include "sim/report/report.h"
+#include "sim/report/text.h"
+#include "sim/resolve/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *exactness(const struct pp_closed_form *form)
+{
+    return form->is_exact ? "exact" : "approximate";
+}
+
+static void row(FILE *out, const char *label, const char *text)
+{
+    pp_text_paragraph(out, 80, 13, label, text);
+}
+
+static const char *alias_list(const struct pp_schedule *s, char text[PP_TEXT_BYTES])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; s->aliases && s->aliases[i] && used < PP_TEXT_BYTES; i++)
+        used += (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s", i ? ", " : "",
+                                 s->aliases[i]);
+    return text;
+}
+
+/* "torchtitan as Interleaved1F1B (not with all options)". */
+static const char *call_list(const struct pp_schedule *s, char text[PP_TEXT_BYTES])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct pp_schedule_call *c = s->calls; c && c->tool && used < PP_TEXT_BYTES; c++)
+        used +=
+            (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s as %s%s", used ? ", " : "",
+                             c->tool, c->name, c->is_same ? " (not with all options)" : "");
+    return text;
+}
+
+static void print_schedule(const struct pp_schedule *s, FILE *out)
+{
+    char text[PP_TEXT_BYTES];
+
+    fprintf(out, "%s: %s\n", s->name, s->summary);
+    row(out, "rule", s->rule);
+    row(out, "limits", s->limits ? s->limits : "none");
+    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
+    row(out, "bubble", text);
+    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
+    row(out, "peak", text);
+    row(out, "use", s->when);
+    row(out, "placement", pp_placement_names[s->placement]);
+    row(out, "source", s->source);
+    if (alias_list(s, text)[0])
+        row(out, "aliases", text);
+    if (call_list(s, text)[0])
+        row(out, "runs in", text);
+}
+
+/* ---- docs/schedules.md ----------------------------------------------------------------------- */
+
+enum { DOC_RANKS = 4, DOC_WIDTH = 160 };
+
+/* The smallest picture that a schedule accepts: 4 ranks, 4 micro-batches or a few more. */
+static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *s,
+                              struct pp_result *result, struct pp_error *err)
+{
+    struct pp_config config = {
+        .schedule = s, .schedule_name = s->name, .is_unit = true, .engine = &pp_engine_dag};
+    enum pp_status status = PP_EINVAL;
+
+    PP_TRY(pp_unit_costs_parse("F=1,I=1,W=1", &config.unit, err));
+    config.engine_options.plan.is_buffered = true;
+    for (int n = DOC_RANKS; status != PP_OK && n <= 4 * DOC_RANKS; n++) {
+        struct pp_shape shape = {.ranks = DOC_RANKS, .micro_batches = n};
+        status = pp_schedule_check(s, &shape, err);
+        config.shape = shape;
+    }
+    PP_TRY(status);
+    config.layout = (struct pp_layout){.gpus = DOC_RANKS,
+                                       .tp = 1,
+                                       .pp = DOC_RANKS,
+                                       .dp = 1,
+                                       .cp = 1,
+                                       .ep = 1,
+                                       .vp = config.shape.chunks,
+                                       .mbs = 1,
+                                       .micro_batches = config.shape.micro_batches,
+                                       .gbs = config.shape.micro_batches};
+    return pp_simulate(arena, &config, PP_FULL, result, err);
+}
+
+static double most_activations(const struct pp_result *r)
+{
+    double most = 0;
+
+    for (int i = 0; i < r->program->ranks; i++)
+        most = fmax(most, r->memory[i].peak_activations);
+    return most;
+}
+
+/* One row of a table; a bar inside the text would end the cell. */
+static void cell_row(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, "| %s | ", label);
+    for (; *text; text++)
+        fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
+    fputs(" |\n", out);
+}
+
+static void cell_rows(FILE *out, const struct pp_schedule *s)
+{
+    char text[PP_TEXT_BYTES];
+
+    fputs("| | |\n|---|---|\n", out);
+    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
+    cell_row(out, "bubble", text);
+    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
+    cell_row(out, "peak", text);
+    cell_row(out, "limits", s->limits ? s->limits : "none");
+    cell_row(out, "use", s->when);
+    snprintf(text, sizeof(text), "%s%s", pp_placement_names[s->placement],
+             s->is_simulated_only ? "; simulated only" : "");
+    cell_row(out, "placement", text);
+    cell_row(out, "source", s->source);
+    if (alias_list(s, text)[0])
+        cell_row(out, "aliases", text);
+    if (call_list(s, text)[0])
+        cell_row(out, "runs in", text);
+}
+
+static enum pp_status document(struct pp_arena *arena, const struct pp_schedule *s, FILE *out,
+                               struct pp_error *err)
+{
+    const struct pp_terminal terminal = {.width = DOC_WIDTH};
+    struct pp_result r;
+
+    PP_TRY(picture(arena, s, &r, err));
+    fprintf(out, "\n## %s\n\n%s. Rule: %s.\n\n", s->name, s->summary, s->rule);
+    cell_rows(out, s);
+    fprintf(
+        out,
+        "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1: step %g, bubble %.1f %%, span form "
+        "%.1f %%, peak %g chunk activations.\n\n```\n",
+        r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
+        r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
+        most_activations(&r));
+    const struct pp_gantt_options gantt = {.is_unit = true, .granules = r.program->granules};
+    PP_TRY(pp_gantt_print(r.trace, &gantt, terminal, out, err));
+    fputs("```\n", out);
+    return PP_OK;
+}
+
+static enum pp_status document_all(struct pp_arena *arena, FILE *out, struct pp_error *err)
+{
+    fputs(
+        "# Schedules\n\n"
+        "Printed by `pipesim schedules --markdown`; a test keeps this page and the program "
+        "equal.\n\n"
+        "D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q sequence\n"
+        "splits. F, B = I + W: times of one chunk and micro-batch. Bubbles are shares of the step\n"
+        "for equal stages and free communication; a peak is the most chunk activations that a\n"
+        "rank holds. Pictures: a column is a unit of time, a small letter continues an op.\n",
+        out);
+    for (int i = 0; pp_schedules[i]; i++)
+        PP_TRY(document(arena, pp_schedules[i], out, err));
+    return PP_OK;
+}
+
+enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                    FILE *out, struct pp_error *err)
+{
+    const bool is_markdown = pp_options_get(&pp_sim_cli, parsed, "markdown")->count > 0;
+
+    if (parsed->operand_count) {
+        const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);
+        if (!s) {
+            pp_error_set(err, PP_EINVAL, "unknown schedule %s", parsed->operands[0]);
+            return pp_schedule_unknown(err, parsed->operands[0]);
+        }
+        if (is_markdown)
+            return document(arena, s, out, err);
+        print_schedule(s, out);
+        return PP_OK;
+    }
+    if (is_markdown)
+        return document_all(arena, out, err);
+    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q\n"
+          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step,\n"
+          "for equal stages and free communication.\n\n",
+          out);
+    for (int i = 0; pp_schedules[i]; i++) {
+        fputs(i ? "\n" : "", out);
+        print_schedule(pp_schedules[i], out);
+    }
+    return PP_OK;
+}

@@ -1,0 +1,299 @@
+/* pipesim validate: published measurements held against predictions. */
+#include "sim/command/commands.h"
+
+#include "core/text/output.h"
+#include "sim/report/report.h"
+#include "sim/validate/refit.h"
+#include "sim/validate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_WORST = 10, WIDTH = 80, LABEL = 10 };
+
+static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name);
+}
+
+static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 struct pp_measurements *list, struct pp_error *err)
+{
+    for (int i = 0; i < parsed->operand_count; i++)
+        PP_TRY(pp_measurements_read(arena, parsed->operands[i], list, err));
+    return PP_OK;
+}
+
+static void warn_of_columns(const struct pp_measurements *list)
+{
+    for (int i = 0; i < list->hint_count; i++)
+        fprintf(stderr, "pipesim: warning: %s\n", list->hints[i]);
+}
+
+/* Rows by their names, those of a name as they were read. */
+static int by_id(const void *a, const void *b)
+{
+    const struct pp_measurement *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->id, (*y)->id);
+
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* Rows with the name of an earlier one are counted like any other: a table read twice weighs
+ * twice. That is seldom meant. */
+static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *list)
+{
+    const struct pp_measurement **rows =
+        PP_ARRAY(arena, const struct pp_measurement *, list->count + 1);
+    const struct pp_measurement *twin = NULL, *original = NULL;
+    int count = 0;
+
+    for (int i = 0; i < list->count; i++)
+        rows[i] = &list->rows[i];
+    qsort(rows, (size_t)list->count, sizeof(const struct pp_measurement *), by_id);
+    for (int i = 1, first = 0; i < list->count; i++) {
+        if (strcmp(rows[i]->id, rows[first]->id) != 0) {
+            first = i;
+            continue;
+        }
+        count++;
+        if (!twin || rows[i] < twin) {
+            twin = rows[i];
+            original = rows[first];
+        }
+    }
+    if (count > 0)
+        fprintf(stderr,
+                "pipesim: warning: %d row%s the id of an earlier one; first %s (%s:%d, as in "
+                "%s:%d)\n",
+                count, count == 1 ? " has" : "s have", twin->id, twin->file, twin->line,
+                original->file, original->line);
+}
+
+/* Keep the rows of one family. */
+static enum pp_status select_family(struct pp_arena *arena, const char *family,
+                                    struct pp_measurements *list, struct pp_error *err)
+{
+    const char **names = PP_ARRAY(arena, const char *, list->count + 1);
+    int kept = 0;
+
+    for (int i = 0; i < list->count; i++)
+        names[i] = list->rows[i].family;
+    const char *near = pp_suggest(family, names);
+    for (int i = 0; i < list->count; i++)
+        if (!strcmp(list->rows[i].family, family))
+            list->rows[kept++] = list->rows[i];
+    if (kept == 0) {
+        pp_error_set(err, PP_EINVAL, "--family %s: no row is of that family", family);
+        return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
+    }
+    list->count = kept;
+    return PP_OK;
+}
+
+static enum pp_status find_row(struct pp_arena *arena, const char *id, const char *family,
+                               const struct pp_measurements *list,
+                               const struct pp_measurement **row, struct pp_error *err)
+{
+    const char **names = PP_ARRAY(arena, const char *, list->count + 1);
+
+    for (int i = 0; i < list->count; i++) {
+        *row = &list->rows[i];
+        names[i] = list->rows[i].id;
+        if (!strcmp(list->rows[i].id, id))
+            return PP_OK;
+    }
+    const char *near = pp_suggest(id, names);
+    pp_error_set(err, PP_EINVAL, "--row %s: no row%s%s has that id", id,
+                 family ? " of family " : "", family ? family : "");
+    return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
+}
+
+static void print_value(const char *label, double published, double predicted, const char *unit,
+                        double scale, FILE *out)
+{
+    fprintf(out, "%-10s", label);
+    if (isfinite(published))
+        fprintf(out, "published %.4g %s, ", published * scale, unit);
+    fprintf(out, "predicted %.4g %s", predicted * scale, unit);
+    if (isfinite(published))
+        fprintf(out, ", error %+.1f %%", 100 * (predicted / published - 1));
+    fputc('\n', out);
+}
+
+static void print_wrapped(const char *label, const char *text, FILE *out)
+{
+    pp_text_wrap(out, WIDTH, fprintf(out, "%-*s", LABEL, label), LABEL, text);
+}
+
+static void print_parts(struct pp_arena *arena, const struct pp_result *result, FILE *out)
+{
+    const char *text = "";
+
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        if (result->metrics.time_frac[i] > 0)
+            text = pp_arena_printf(arena, "%s%s%s~%.1f~%%", text, *text ? " | " : "",
+                                   pp_time_part_names[i], 100 * result->metrics.time_frac[i]);
+    print_wrapped("time", text, out);
+}
+
+/* The command prints all that is taken on the device; published is often less. */
+static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
+                         const struct pp_validation_row *row, const struct pp_result *result,
+                         FILE *out)
+{
+    const double gib = 1 << 30;
+
+    print_value("memory", m->mem_bytes, row->prediction.mem_bytes, "GiB", 1 / gib, out);
+    print_wrapped("",
+                  pp_arena_printf(arena,
+                                  "counted is %s; the command prints %.4g GiB, context and "
+                                  "libraries included",
+                                  pp_measure_memory_words[pp_measure_memory_of(m)],
+                                  result->memory[result->peak_rank].peak_bytes / gib),
+                  out);
+}
+
+/* The command a row stands for, and what came of it. */
+static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurement *m,
+                                bool has_details, FILE *out, struct pp_error *err)
+{
+    struct pp_measure_case open;
+    struct pp_validation_row row;
+    struct pp_result result;
+
+    pp_measure_case_open(arena, m, &open);
+    pp_validation_predict(arena, &open, &row, &result);
+    fprintf(out, "%s (%s:%d)\n", m->id, m->file, m->line);
+    if (*m->cell[PP_COL_MODEL])
+        print_wrapped("model", m->cell[PP_COL_MODEL], out);
+    for (int i = 0; i < open.command.note_count && open.command.argc; i++)
+        print_wrapped("concluded", open.command.notes[i], out);
+    if (open.command.argc)
+        fprintf(out, "%-*s%s\n", LABEL, "command",
+                pp_measure_command_lines(arena, &open.command, WIDTH, LABEL));
+    if (row.refused)
+        print_wrapped("refused", row.refused, out);
+    if (row.skipped) {
+        print_wrapped("skipped", row.skipped, out);
+        return pp_error_set(err, PP_EINVAL, "--row %s: the row is skipped, nothing is predicted",
+                            m->id);
+    }
+    print_value("step", row.step_s, row.prediction.step_s, "s", 1, out);
+    print_memory(arena, m, &row, &result, out);
+    print_parts(arena, &result, out);
+    if (has_details) {
+        fputc('\n', out);
+        pp_explain_print(&result, out);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                      const struct pp_validation *v, struct pp_error *err)
+{
+    const struct pp_option_value *tolerance = get(parsed, "tolerance");
+    const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
+
+    if (tolerance->count && all.time.n == 0)
+        return pp_error_set(err, PP_ETOLERANCE,
+                            "--tolerance %g%%: no row has both a published step time and a "
+                            "prediction",
+                            100 * tolerance->number);
+    if (!tolerance->count || all.time.median_abs <= tolerance->number)
+        return PP_OK;
+    return pp_error_set(err, PP_ETOLERANCE,
+                        "the median error of %d rows is %.4g %%, more than the tolerance of %g %%",
+                        all.time.n, 100 * all.time.median_abs, 100 * tolerance->number);
+}
+
+static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_error *err)
+{
+    static const char *const OF_ALL[] = {"json",  "markdown",  "output",
+                                         "worst", "tolerance", "refit"};
+
+    if (get(parsed, "explain")->count && !get(parsed, "row")->count)
+        return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
+    for (size_t i = 0; get(parsed, "row")->count && i < sizeof(OF_ALL) / sizeof(*OF_ALL); i++)
+        if (get(parsed, OF_ALL[i])->count)
+            return pp_error_set(err, PP_EINVAL,
+                                "--row shows one row to people; --%s is about all rows: give one "
+                                "of them",
+                                OF_ALL[i]);
+    if (get(parsed, "markdown")->count && get(parsed, "json")->count)
+        return pp_error_set(err, PP_EINVAL,
+                            "--json and --markdown both write to stdout; give one of them");
+    return PP_OK;
+}
+
+/* Replace the errors by those of constants fitted without the family of each row; the ones of the
+ * built-in constants stay in `built_in`. */
+static enum pp_status refit(struct pp_arena *arena, const struct pp_measurements *list,
+                            struct pp_validation *validation, struct pp_validation *built_in,
+                            FILE *out, struct pp_error *err)
+{
+    const size_t bytes = sizeof(*validation->rows) * (size_t)validation->count;
+
+    *built_in = *validation;
+    built_in->rows = memcpy(pp_arena_alloc(arena, bytes), validation->rows, bytes);
+    return pp_refit_validation(arena, list, validation, out, err);
+}
+
+static enum pp_status write_rows(struct pp_arena *arena, const char *path,
+                                 const struct pp_validation *validation, struct pp_error *err)
+{
+    struct pp_output output;
+
+    if (!path)
+        return PP_OK;
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_validation_csv(validation, output.file);
+    return pp_output_commit(&output, err);
+}
+
+static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *parsed,
+                             const struct pp_measurements *list, FILE *out, struct pp_error *err)
+{
+    const struct pp_option_value *worst = get(parsed, "worst");
+    const bool is_refit = get(parsed, "refit")->count > 0, is_json = get(parsed, "json")->count > 0,
+               is_page = get(parsed, "markdown")->count > 0;
+    const struct pp_validation_view view = {.worst =
+                                                worst->count ? (int)worst->integer : DEFAULT_WORST};
+    struct pp_validation validation, built_in;
+
+    pp_validation_run(arena, list, &validation);
+    built_in = validation;
+    if (is_refit)
+        PP_TRY(refit(arena, list, &validation, &built_in, is_json || is_page ? NULL : out, err));
+    const struct pp_validation_page page = {.built_in = &built_in,
+                                            .judged = is_refit ? &validation : NULL};
+    if (is_json)
+        pp_validation_json(arena, &validation, out);
+    else if (is_page)
+        pp_validation_markdown(arena, &page, out);
+    else
+        pp_validation_print(arena, &validation, &view, out);
+    PP_TRY(write_rows(arena, get(parsed, "output")->text, &validation, err));
+    return check_tolerance(arena, parsed, &validation, err);
+}
+
+enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   FILE *out, struct pp_error *err)
+{
+    const char *family = get(parsed, "family")->text, *id = get(parsed, "row")->text;
+    struct pp_measurements list = {0};
+    const struct pp_measurement *row = NULL;
+
+    PP_TRY(check_options(parsed, err));
+    PP_TRY(read_files(arena, parsed, &list, err));
+    warn_of_columns(&list);
+    warn_of_twins(arena, &list);
+    if (family)
+        PP_TRY(select_family(arena, family, &list, err));
+    if (id) {
+        PP_TRY(find_row(arena, id, family, &list, &row, err));
+        return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
+    }
+    return report(arena, parsed, &list, out, err);
+}

@@ -1,0 +1,217 @@
+#include "sim/config/buckets.h"
+
+#include <math.h>
+#include <string.h>
+
+/* More buckets than a few hide hardly more: what is left is the last one. */
+enum { HABIT_BUCKETS = 16 };
+static const double MAX_BUCKET_BYTES = 1e15,
+                    DDP_BUCKET_BYTES = 25 * 1024.0 * 1024; /* PyTorch's bucket_cap_mb */
+
+static enum pp_status resolve_number(const struct pp_request *request, struct pp_config *config,
+                                     struct pp_error *err)
+{
+    enum pp_origin count_origin, size_origin;
+    const struct pp_option_value *count = pp_request_get(request, "buckets", &count_origin);
+    const struct pp_option_value *size = pp_request_get(request, "bucket-size", &size_origin);
+
+    if (count && size && count_origin == size_origin)
+        return pp_error_set(err, PP_EINVAL,
+                            "--buckets %s and --bucket-size %s exclude each other: one gives the "
+                            "number, the other the size",
+                            count->text, size->text);
+    if (size && count && count_origin == PP_FROM_FLAG)
+        size = NULL;
+    if (!size) {
+        config->buckets = count ? (int)count->integer : 0;
+        return PP_OK;
+    }
+    config->bucket_size = size->text;
+    PP_TRY(pp_units_parse(size->text, PP_UNIT_BYTES, &config->bucket_bytes, err) == PP_OK
+               ? PP_OK
+               : pp_error_prefix(err, "--bucket-size %s: ", size->text));
+    if (config->bucket_bytes < 1 || config->bucket_bytes > MAX_BUCKET_BYTES)
+        return pp_error_set(err, PP_EINVAL, "--bucket-size %s: expected 1 B to 1 PB, such as 25MB",
+                            size->text);
+    return PP_OK;
+}
+
+/* An overlap that is switched off leaves nothing to cut or to begin early. */
+static enum pp_status check_off(const struct pp_request *request, struct pp_error *err)
+{
+    static const char *const asking[] = {"grad-sync", "buckets", "bucket-size"};
+    static const char *const neutral[] = {"end", "1", ""};
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) {
+        enum pp_origin origin;
+        const struct pp_option_value *value = pp_request_get(request, asking[i], &origin);
+        if (value && origin == PP_FROM_FLAG && strcmp(value->text, neutral[i]) != 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "--dp-overlap off and %s exclude each other: leave one out",
+                                pp_request_typed(request, asking[i], typed));
+    }
+    return PP_OK;
+}
+
+/* What is said by itself wins over what comes with the overlap. */
+static void overlap(struct pp_arena *arena, const struct pp_request *request,
+                    struct pp_config *config)
+{
+    const double habit_bytes = config->framework->bucket_bytes;
+
+    if (!pp_request_has(request, "grad-sync"))
+        config->lower.grad_sync = PP_SYNC_EAGER;
+    if (config->buckets > 0 || config->bucket_bytes > 0)
+        return;
+    config->buckets = HABIT_BUCKETS;
+    config->bucket_bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
+    config->bucket_replica_bytes = config->framework->bucket_replica_bytes;
+    config->bucket_size =
+        pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
+}
+
+enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *how = pp_request_get(request, "dp-overlap", NULL);
+    const bool is_on = how ? how->integer == 1 : config->framework->has_sync_overlap;
+
+    PP_TRY(resolve_number(request, config, err));
+    if (how && !is_on)
+        PP_TRY(check_off(request, err));
+    config->is_dp_overlapped = is_on;
+    if (is_on)
+        overlap(arena, request, config);
+    return PP_OK;
+}
+
+bool pp_buckets_are_used(const struct pp_config *config)
+{
+    return config->buckets > 1 || config->bucket_bytes > 0;
+}
+
+static int count_buckets(const struct pp_config *config, const struct pp_costs *costs, int stage)
+{
+    const double bytes =
+        fmax(config->bucket_bytes, config->bucket_replica_bytes * (double)pp_config_copies(config));
+    const double count = ceil(costs->op[PP_AR][stage].bytes / bytes);
+
+    return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
+}
+
+void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
+                      const struct pp_costs *costs, struct pp_lower_options *lower)
+{
+    int *buckets;
+
+    if (!lower->has_sync || !pp_buckets_are_used(config))
+        return;
+    lower->buckets = buckets = PP_ARRAY(arena, int, costs->stages);
+    for (int s = 0; s < costs->stages; s++)
+        buckets[s] = config->bucket_bytes > 0 ? count_buckets(config, costs, s) : config->buckets;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Any one of the equal buckets of a stage's sum; NULL where it is not cut. */
+static const struct pp_collective *bucket_of(const struct pp_program *p, int stage)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].stage == stage && p->collectives[c].buckets > 1 &&
+            p->collectives[c].kind != PP_AG)
+            return &p->collectives[c];
+    return NULL;
+}
+
+static double bytes_of(const struct pp_result *r, const struct pp_collective *c)
+{
+    const struct pp_op op = pp_collective_op(c);
+
+    return pp_costs_op(r->costs, &op, NULL).bytes;
+}
+
+static bool is_capped(const struct pp_result *r, const struct pp_collective *c)
+{
+    return c && c->buckets == PP_MAX_BUCKETS && r->config.bucket_bytes > 0 &&
+           bytes_of(r, c) > r->config.bucket_bytes * (1 + 1e-9);
+}
+
+double pp_buckets_capped_bytes(const struct pp_result *r)
+{
+    double most_bytes = 0;
+
+    for (int s = 0; r->config.bucket_bytes > 0 && s < r->program->stages; s++) {
+        const struct pp_collective *c = bucket_of(r->program, s);
+        if (is_capped(r, c))
+            most_bytes = fmax(most_bytes, bytes_of(r, c));
+    }
+    return most_bytes;
+}
+
+const char *pp_buckets_text(const struct pp_result *r, char text[PP_BUCKETS_TEXT_BYTES])
+{
+    const double capped_bytes = pp_buckets_capped_bytes(r);
+
+    text[0] = '\0';
+    if (capped_bytes > 0)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets of %.3g~MB, the most there can be",
+                 PP_MAX_BUCKETS, capped_bytes / 1e6);
+    else if (r->config.bucket_bytes > 0)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in buckets of %.20s", r->config.bucket_size);
+    else if (r->config.buckets > 1)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets a stage", r->config.buckets);
+    return text;
+}
+
+static bool is_like(const struct pp_result *r, int a, int b)
+{
+    const struct pp_collective *x = bucket_of(r->program, a), *y = bucket_of(r->program, b);
+
+    if (!x || !y)
+        return x == y;
+    const struct pp_op first = pp_collective_op(x), second = pp_collective_op(y);
+    return x->buckets == y->buckets &&
+           pp_costs_op(r->costs, &first, NULL).ps == pp_costs_op(r->costs, &second, NULL).ps;
+}
+
+static void explain_stage(const struct pp_result *r, int stage, FILE *out)
+{
+    const struct pp_collective *c = bucket_of(r->program, stage);
+    char bytes[PP_UNITS_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES],
+        whole[PP_UNITS_TEXT_BYTES];
+
+    if (!c) {
+        fputs("one sum, not cut\n", out);
+        return;
+    }
+    struct pp_op op = pp_collective_op(c);
+    const struct pp_cost cost = pp_costs_op(r->costs, &op, NULL);
+    op.split = op.granules = 0;
+    fprintf(
+        out, "%d buckets of %s%s, %s each: %s together, %s in one piece\n", c->buckets,
+        pp_units_print(cost.bytes, PP_UNIT_BYTES, bytes),
+        is_capped(r, c) ? " (the most there can be)" : "",
+        pp_units_print(pp_units_s(cost.ps), PP_UNIT_SECONDS, each),
+        pp_units_print(pp_units_s(cost.ps * c->buckets), PP_UNIT_SECONDS, all),
+        pp_units_print(pp_units_s(pp_costs_op(r->costs, &op, NULL).ps), PP_UNIT_SECONDS, whole));
+}
+
+void pp_buckets_explain(const struct pp_result *r, FILE *out)
+{
+    bool is_cut = false;
+
+    for (int c = 0; c < r->program->collective_count; c++)
+        is_cut |= r->program->collectives[c].buckets > 1;
+    if (!is_cut)
+        return;
+    fputs("  gradient sums in buckets; each pays the whole latency, and is posted as soon as its "
+          "share of the last backward has passed, where the sum follows it\n",
+          out);
+    for (int s = 0, last; s < r->program->stages; s = last + 1) {
+        for (last = s; last + 1 < r->program->stages && is_like(r, s, last + 1); last++)
+            ;
+        fprintf(out, last > s ? "    stages %d-%d: " : "    stage %d: ", s, last);
+        explain_stage(r, s, out);
+    }
+}

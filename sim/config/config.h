@@ -1,0 +1,155 @@
+/* sim/config/config.h — a run as resolved from flags, presets, defaults and the quick planner. */
+#ifndef PP_SIM_CONFIG_CONFIG_H
+#define PP_SIM_CONFIG_CONFIG_H
+
+#include "core/cli/options.h"
+#include "core/cluster/cluster.h"
+#include "core/cluster/layout.h"
+#include "core/cost/analytic/roofline.h"
+#include "core/cost/cost.h"
+#include "core/model/model.h"
+#include "schedules/lower/lower.h"
+#include "schedules/memory/memory.h"
+#include "schedules/program/program.h"
+#include "sim/engine/engine.h"
+#include "traces/metrics.h"
+
+/* What the tool chose by itself: printed with a '*'. */
+enum pp_chosen {
+    PP_CHOSE_MODEL = 1 << 0,
+    PP_CHOSE_CLUSTER = 1 << 1,
+    PP_CHOSE_TP = 1 << 2,
+    PP_CHOSE_PP = 1 << 3,
+    PP_CHOSE_DP = 1 << 4,
+    PP_CHOSE_MBS = 1 << 5,
+    PP_CHOSE_GBS = 1 << 6,
+    PP_CHOSE_MICRO_BATCHES = 1 << 7,
+    PP_CHOSE_SEQ = 1 << 8,
+    PP_CHOSE_VP = 1 << 9,
+    PP_CHOSE_ZERO = 1 << 10,
+    PP_CHOSE_RECOMPUTE = 1 << 11,
+    PP_CHOSE_GROUP = 1 << 12,
+    PP_CHOSE_SPLITS = 1 << 13,
+    PP_CHOSE_GPUS = 1 << 14,
+    PP_CHOSE_CP = 1 << 15,
+    PP_CHOSE_EP = 1 << 16,
+    PP_CHOSE_STEPS = 1 << 17,
+    PP_CHOSE_CONCAT = 1 << 18,
+};
+
+/* An order that `auto` tried at the run's costs. */
+enum { PP_TRIALS = 4, PP_TRIAL_REASON_BYTES = 192 };
+struct pp_trial {
+    const char *value; /* of the option: "doubling" */
+    bool is_refused, fits;
+    double iteration_s, peak_bytes;
+    int zero; /* state with which it fits, where the tool may choose it; -1: no ZeRO stage */
+    enum pp_recompute recompute;
+    char reason[PP_TRIAL_REASON_BYTES]; /* of a refusal, perhaps cut off */
+};
+struct pp_trials {
+    const char *option, *chosen; /* "concat", "doubling" */
+    int count;                   /* 0: the user left nothing to `auto` */
+    struct pp_trial list[PP_TRIALS];
+};
+
+struct pp_cost_file;
+struct pp_platform;
+struct pp_prepared;
+struct pp_input;
+struct pp_oom;
+
+struct pp_config {
+    /* what to run */
+    const struct pp_schedule *schedule; /* NULL when a program file is run */
+    const struct pp_program *file_program;
+    const char *schedule_name; /* registry name or file */
+    bool is_eager;             /* --order eager: ranks run what is ready */
+    int eager_limit;           /* chunk activations, 0 = no limit */
+    struct pp_shape shape;
+    bool is_unit;
+    struct pp_unit_costs unit;
+    const struct pp_cost_file *cost; /* --cost: durations that were measured; NULL = none */
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_platform *platform; /* of --cluster FILE.xml, else NULL */
+    struct pp_layout layout;
+    struct pp_map_order map;
+    int *blocks_per_stage;
+    int first_stage_layers, last_stage_layers;
+    enum pp_head head;
+    enum pp_recompute recompute;
+    unsigned again; /* PP_RECOMPUTE_SELECTIVE: of enum pp_again */
+    double first_stage_ratio;
+    int wanted_zero;             /* --zero; -1: the meshes of `wanted`, by --shard */
+    struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
+    struct pp_state_spec state;  /* the same for the layout at hand */
+    const struct pp_framework *framework;
+    bool is_tp_only;        /* --sequence-parallel off */
+    double tp_overlap_frac; /* --tp-overlap */
+    double ep_overlap_frac; /* --ep-overlap */
+    bool is_sent_once;      /* --ep-dispatch once */
+    double capacity_factor; /* --capacity-factor; 0 = 1 */
+    bool is_dp_overlapped;  /* --dp-overlap, or the habit of the framework */
+    int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
+    double bucket_bytes;         /* --bucket-size, or the framework's; 0 = not given */
+    double bucket_replica_bytes; /* ... but at least so much for each replica */
+    const char *bucket_size;     /* as typed */
+    enum pp_flops_rule flops;
+    struct pp_lower_options lower;
+    struct pp_engine_options engine_options;
+    const struct pp_engine *engine;
+    bool no_fold;
+    double jitter_frac;
+    const char **slow;
+    int slow_count;
+    double intra_factor, inter_factor; /* --link-bw of the classes */
+    const char **link_bw;              /* all of --link-bw as typed */
+    int link_bw_count;
+    const struct pp_fabric *fabric; /* for layout.gpus devices; NULL in unit mode */
+    enum pp_algorithm algorithm;    /* of collectives */
+    unsigned chosen;                /* enum pp_chosen */
+    struct pp_trials trials;
+    struct pp_input *inputs; /* the options given, sim/config/inputs.h */
+    int input_count;
+    const char **notes; /* flags without effect in the layout that the tool chose */
+    int note_count, note_capacity;
+    struct pp_prepared *prepared; /* of exactly this configuration, sim/run/prepare.h; or NULL */
+};
+
+/* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens
+ * of a sample out, so those of a context-parallel group are copies, too. */
+static inline int64_t pp_config_copies(const struct pp_config *config)
+{
+    return (int64_t)config->layout.dp * config->layout.cp * config->shape.pipelines;
+}
+
+/* Gradients are summed at the end of a step: not where each device is left with its own shard. */
+static inline bool pp_config_is_summed(const struct pp_config *config)
+{
+    return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
+}
+
+/* Everything a report may say about one run. */
+struct pp_result {
+    struct pp_config config;
+    struct pp_program *program; /* lowered */
+    struct pp_costs *costs;
+    struct pp_cost_inputs cost_inputs;
+    struct pp_trace *trace;
+    struct pp_metrics metrics;
+    struct pp_rank_memory *memory; /* [rank] */
+    int peak_rank;
+    double model_flops_per_step, hardware_flops_per_step; /* all GPUs; 0 in unit mode */
+    double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
+    bool fits;
+    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: it fits, or nobody asked */
+    int replicas_simulated;   /* 1 when folded */
+    const char *fold_note;
+    struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
+    double wall_s;                         /* of the whole command, for meta only */
+    enum pp_status status;                 /* of this run when several were asked for */
+    struct pp_error error;                 /* why it was refused, when status is not PP_OK */
+};
+
+#endif

@@ -1,0 +1,111 @@
+#include "sim/config/gathers.h"
+
+bool pp_gathers_are_used(const struct pp_result *r)
+{
+    return r->costs && r->costs->gathers && r->costs->gathers[0].units > 0;
+}
+
+/* What brings parameters into a buffer. */
+static bool is_fetch(const struct pp_result *r, int i)
+{
+    const struct pp_program *p = r->program;
+
+    return r->costs->gathers[p->stage[i]].is_cut
+               ? p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i])
+               : p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+}
+
+/* Of one F, B or I: all units but the one that the program has gathered. */
+static int inner_units(const struct pp_result *r, int kind, int stage)
+{
+    const bool is_gathering = kind == PP_F || kind == PP_B || kind == PP_I;
+
+    return is_gathering ? r->costs->gathers[stage].units - 1 : 0;
+}
+
+int64_t pp_gathers_visits(const struct pp_result *r, int rank)
+{
+    const struct pp_program *p = r->program;
+    int64_t visits = 0;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_gathers_are_used(r); i++) {
+        visits += is_fetch(r, i);
+        visits += inner_units(r, p->kind[i], p->stage[i]);
+    }
+    return visits;
+}
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+/* Of one instruction. */
+static double elements_of(const struct pp_result *r, int i, struct pp_value_bytes size)
+{
+    const struct pp_op op = pp_program_op(r->program, i);
+    const bool is_gather = op.kind == PP_AG || op.kind == PP_BC;
+
+    if (pp_op_has_buckets(op.kind) && op.aux != PP_TIED)
+        return (op.kind == PP_AR ? 2 : 1) * pp_costs_op(r->costs, &op, NULL).bytes /
+               (is_gather ? size.params : size.grads);
+    if (!pp_op_is_compute(op.kind) || !pp_gathers_are_used(r))
+        return 0;
+    const struct pp_stage_gathers *g = &r->costs->gathers[op.stage];
+    const double gathered = op.kind == PP_F                      ? g->forward_bytes
+                            : op.kind == PP_B || op.kind == PP_I ? g->backward_bytes
+                                                                 : 0,
+                 scattered = op.kind == PP_B || op.kind == PP_W ? g->scatter_bytes : 0;
+    return gathered / size.params + scattered / size.grads;
+}
+
+double pp_gathers_elements(const struct pp_result *r)
+{
+    const struct pp_program *p = r->program;
+    const struct pp_value_bytes size = pp_cost_value_bytes(&r->cost_inputs);
+    double elements = 0, params = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        elements += elements_of(r, i, size);
+    for (int s = 0; s < p->stages; s++)
+        params += p->pipelines * pp_cost_stage_params(&r->cost_inputs, s);
+    return elements / params;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void explain_visits(const struct pp_result *r, FILE *out)
+{
+    const int ranks = r->program->ranks;
+
+    fprintf(out, "  %s of parameters a step (visits):",
+            r->costs->gathers[0].is_cut ? "gathers" : "loads");
+    for (int rank = 0, last; rank < ranks; rank = last + 1) {
+        const int64_t visits = pp_gathers_visits(r, rank);
+        for (last = rank; last + 1 < ranks && pp_gathers_visits(r, last + 1) == visits; last++)
+            ;
+        fprintf(out, "%s rank %d", rank > 0 ? "," : "", rank);
+        if (last > rank)
+            fprintf(out, "-%d", last);
+        fprintf(out, " %lld", (long long)visits);
+        if (rank >= 4 && last + 1 < ranks) { /* enough to see the pattern */
+            fprintf(out, ", ...");
+            break;
+        }
+    }
+    fprintf(out, " of a %s at a time, %d in memory at once\n",
+            pp_gather_names[r->config.state.gather], r->config.state.buffers);
+}
+
+void pp_gathers_explain(const struct pp_result *r, FILE *out)
+{
+    char shards[PP_STATE_TEXT_BYTES];
+
+    if (r->config.is_unit || (pp_config_copies(&r->config) == 1 && !pp_gathers_are_used(r)))
+        return;
+    fprintf(out, "\nstate\n  %s", pp_state_print(&r->config.state, shards));
+    fprintf(out, " of a mesh of %dx%d replicas\n", r->config.state.replicas.in_node,
+            r->config.state.replicas.nodes);
+    fprintf(out,
+            "  %.4g elements a parameter are summed (twice), scattered or gathered in a step\n",
+            pp_gathers_elements(r));
+    if (pp_gathers_are_used(r))
+        explain_visits(r, out);
+}

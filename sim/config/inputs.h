@@ -1,0 +1,23 @@
+/* sim/config/inputs.h — the options behind a run, so that a figure can be traced to what was asked
+ * for. */
+#ifndef PP_SIM_CONFIG_INPUTS_H
+#define PP_SIM_CONFIG_INPUTS_H
+
+#include "core/cli/request.h"
+#include "sim/config/config.h"
+
+/* An option as typed, from the flags or else the preset. */
+struct pp_input {
+    const struct pp_option *option;
+    const struct pp_option_value *value;
+    bool is_typed; /* a flag, not of the preset */
+};
+
+/* config->inputs: all options given that may change a figure, in the order of --help. */
+void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
+                    struct pp_config *config);
+/* Settings of a what-if that are not the default, "--slow~3=0.8 --post~jit", with '~' for the
+ * blanks inside; NULL when there are none. In the arena. */
+const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *config);
+
+#endif

@@ -1,0 +1,248 @@
+#include "sim/config/tiers.h"
+
+#include "core/units.h"
+#include "sim/config/inputs.h"
+#include "sim/resolve/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static const char legal[] = "expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer "
+                            "state), a=host or a=nvme (saved activations), or several with commas; "
+                            "p=host:40% and a=host:40% move a share";
+
+static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; %s", text, what, legal);
+}
+
+static bool is_word(const char *word, const char *at, size_t length)
+{
+    return strlen(word) == length && memcmp(word, at, length) == 0;
+}
+
+/* ":40%" behind the tier, up to `end`. */
+static enum pp_status parse_share(const char *text, const char *at, const char *end, double *frac,
+                                  struct pp_error *err)
+{
+    char share[32];
+
+    snprintf(share, sizeof share, "%.*s", (int)(end - at), at);
+    if (end - at >= (int)sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
+        !(*frac > 0) || *frac > 1)
+        return refuse(text, "a share lies above 0 and up to 1", err);
+    return PP_OK;
+}
+
+/* One "class=tier". */
+static enum pp_status parse_home(const char *text, const char *at, size_t length,
+                                 struct pp_state_spec *state, struct pp_error *err)
+{
+    const char *equals = memchr(at, '=', length);
+    const size_t name = equals ? (size_t)(equals - at) : length;
+    int c = 0, tier = PP_TIER_HOST;
+
+    while (c < PP_STATE_CLASSES && !is_word(pp_state_class_names[c], at, name))
+        c++;
+    if (c == PP_STATE_GRADS)
+        return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
+    if (c == PP_STATE_CLASSES)
+        return refuse(text, "unknown class", err);
+    const char *colon = equals ? memchr(equals, ':', length - name) : NULL;
+    const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
+    while (equals && tier < PP_TIERS && !is_word(pp_tier_names[tier], equals + 1, word))
+        tier++;
+    if (!equals || tier == PP_TIERS)
+        return refuse(text, "unknown tier", err);
+    if (colon && c == PP_STATE_OPTIMIZER)
+        return refuse(text, "optimizer state moves whole: p and a alone take a share", err);
+    if (state->home[c] != PP_TIER_DEVICE)
+        return refuse(text, "a class is given twice", err);
+    state->home[c] = (enum pp_tier)tier;
+    return colon ? parse_share(text, colon + 1, at + length, &state->moved_frac[c], err) : PP_OK;
+}
+
+static enum pp_status parse_homes(const char *text, struct pp_state_spec *state,
+                                  struct pp_error *err)
+{
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        PP_TRY(parse_home(text, at, length, state, err));
+        at += length;
+        if (!*at)
+            return PP_OK;
+    }
+}
+
+static enum pp_status check_tier(const struct pp_cluster *cluster, const char *option,
+                                 enum pp_tier tier, struct pp_error *err)
+{
+    const struct pp_tiers *t = &cluster->tiers;
+
+    if (!(t->host_bytes > 0) || !(t->device_bytes_per_s > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: cluster %s says nothing of its host memory: ram:1TB and "
+                            "h2d:25GBps in its text do",
+                            option, cluster->name);
+    if (tier == PP_TIER_NVME && !(t->nvme_bytes > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: the nodes of cluster %s have no drives: nvme:8TB@25GBps in its "
+                            "text gives them some",
+                            option, cluster->name);
+    return PP_OK;
+}
+
+static enum pp_status check_cluster(const struct pp_cluster *cluster, const char *homes,
+                                    const struct pp_state_spec *state, struct pp_error *err)
+{
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        if (state->home[c] != PP_TIER_DEVICE &&
+            check_tier(cluster, homes, state->home[c], err) != PP_OK)
+            return pp_error_prefix(err, "--offload ");
+    if (state->is_cpu_update && !(cluster->tiers.update_params_per_s > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "--cpu-optimizer: cluster %s says nothing of its processors: cpu:5e9 "
+                            "(parameters that a node updates in a second) in its text does",
+                            cluster->name);
+    return PP_OK;
+}
+
+enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct pp_cluster *cluster,
+                                struct pp_state_spec *state, struct pp_error *err)
+{
+    const char *homes = pp_request_text(request, "offload", NULL);
+    const struct pp_option_value *bits = pp_request_get(request, "act-bits", NULL);
+
+    if (homes)
+        PP_TRY(parse_homes(homes, state, err));
+    state->is_cpu_update = pp_request_has(request, "cpu-optimizer");
+    if (state->is_cpu_update && state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cpu-optimizer needs its state beside it: --offload os=host or "
+                            "--offload os=nvme");
+    state->activation_bits = bits ? 2 << bits->integer : 0;
+    return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
+}
+
+void pp_tiers_lower(const struct pp_state_spec *state, struct pp_lower_options *options)
+{
+    options->has_moved_saves = state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE;
+    options->has_fewer_bits = state->activation_bits > 0;
+    options->has_moved_state = state->home[PP_STATE_OPTIMIZER] != PP_TIER_DEVICE;
+    options->is_host_update = state->is_cpu_update;
+    options->has_moved_params = state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+    options->has_whole_params = pp_state_cut(state, PP_STATE_PARAMS) == 1;
+    const bool is_there = state->is_cpu_update && !pp_state_is_spread(state);
+    options->keeps_params = is_there && pp_state_moved(state, PP_STATE_PARAMS) == 1;
+    options->has_params_home = options->has_moved_params && !is_there;
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+bool pp_tiers_are_used(const struct pp_result *r)
+{
+    bool is_used = false;
+
+    for (int c = 0; c < PP_STATE_CLASSES && !r->config.is_unit; c++)
+        is_used |= r->config.state.home[c] != PP_TIER_DEVICE;
+    return is_used;
+}
+
+double pp_tiers_bytes(const struct pp_result *r, enum pp_tier tier)
+{
+    double most = 0;
+
+    for (int rank = 0; rank < r->program->ranks; rank++)
+        most = fmax(most, r->memory[rank].away_bytes[tier]);
+    return most;
+}
+
+double pp_tiers_room_bytes(const struct pp_result *r, enum pp_tier tier)
+{
+    const struct pp_cluster *c = &r->config.cluster;
+    const double devices = fmin(c->gpus_per_node, r->config.layout.gpus);
+
+    return (tier == PP_TIER_NVME ? c->tiers.nvme_bytes : c->tiers.host_bytes) / devices;
+}
+
+enum pp_tier pp_tiers_full(const struct pp_result *r)
+{
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS && pp_tiers_are_used(r); tier++)
+        if (pp_tiers_bytes(r, (enum pp_tier)tier) > pp_tiers_room_bytes(r, (enum pp_tier)tier))
+            return (enum pp_tier)tier;
+    return PP_TIER_DEVICE;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+const char *pp_tiers_text(const struct pp_result *r, char text[PP_TIERS_TEXT_BYTES])
+{
+    int used = 0;
+
+    text[0] = '\0';
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+        const double bytes = pp_tiers_bytes(r, (enum pp_tier)tier);
+        if (bytes > 0)
+            used +=
+                snprintf(text + used, (size_t)(PP_TIERS_TEXT_BYTES - used),
+                         "%s%s %.1f of %.1f GiB a device", used ? ", " : "", pp_tier_names[tier],
+                         bytes / GIB, pp_tiers_room_bytes(r, (enum pp_tier)tier) / GIB);
+    }
+    return text;
+}
+
+enum { DOWN, UP }; /* streams of copies */
+
+/* What comes up inside of an op: parameters of its inner units. What comes and goes inside of an
+ * update: all that its first and last bucket leave. */
+static double streamed_bytes(const struct pp_result *r, const struct pp_op *op)
+{
+    const struct pp_stage_memory *memory = &r->costs->memory[op->stage];
+    const struct pp_stage_gathers *gathers = r->costs->gathers;
+
+    if (gathers && (op->kind == PP_F || op->kind == PP_B || op->kind == PP_I))
+        return op->kind == PP_F ? gathers[op->stage].load_bytes : gathers[op->stage].reload_bytes;
+    if (op->kind != PP_U || memory->fetched_bytes == 0)
+        return 0;
+    return fmax(0, memory->away_bytes[r->config.state.home[PP_STATE_OPTIMIZER]] -
+                       r->costs->purpose[PP_FOR_FETCH][op->stage].bytes);
+}
+
+double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
+{
+    const struct pp_program *p = r->program;
+    double bytes = 0;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_tiers_are_used(r); i++) {
+        const struct pp_op op = pp_program_op(p, i);
+        const bool is_copy = pp_op_kinds[op.kind].stream == PP_STREAM_COPY;
+        if (is_copy && pp_copy_stream(op.version) == stream)
+            bytes += pp_costs_op(r->costs, &op, NULL).bytes;
+        else if (!is_copy && (stream == UP || op.kind == PP_U))
+            bytes += streamed_bytes(r, &op);
+    }
+    return bytes;
+}
+
+void pp_tiers_explain(const struct pp_result *r, FILE *out)
+{
+    char text[PP_TIERS_TEXT_BYTES];
+
+    if (!pp_tiers_are_used(r))
+        return;
+    fprintf(out, "\nmemory tiers\n  %s\n", pp_tiers_text(r, text));
+    fputs("  copied a step by the device of a rank, down and up, GiB:", out);
+    for (int rank = 0; rank < r->program->ranks; rank++) {
+        if (rank == 8 && r->program->ranks > 9) {
+            fputs(" ...", out);
+            break;
+        }
+        fprintf(out, "%s %.3f %.3f", rank ? "," : "", pp_tiers_copied_bytes(r, rank, 0) / GIB,
+                pp_tiers_copied_bytes(r, rank, 1) / GIB);
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,267 @@
+/* sim/emit/deepspeed.c — DeepSpeed: its JSON configuration, and what the script must do itself.
+ * Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (the batch, keys that are read; others
+ * are not refused), deepspeed/runtime/zero/config.py and offload_config.py,
+ * deepspeed/runtime/pipe/engine.py (ZeRO 2 and 3 are refused beside a pipeline) and module.py,
+ * deepspeed/runtime/tensor_parallel/config.py (autotp_size), as of 2026. */
+#include "sim/emit/settings.h"
+
+static bool has_pipeline(const struct pp_emit_job *job)
+{
+    return job->layout.pp > 1;
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/* MiCS: all three classes over one smaller group of devices. */
+static int mics_of(const struct pp_emit_job *job)
+{
+    const int p = pp_emit_cut(job, PP_STATE_PARAMS), os = pp_emit_cut(job, PP_STATE_OPTIMIZER);
+
+    return p > 1 && p == os && p < pp_emit_replicas(job) && !has_pipeline(job) ? p : 0;
+}
+
+static int stage_asked(const struct pp_emit_job *job)
+{
+    return pp_emit_cut(job, PP_STATE_PARAMS) > 1      ? 3
+           : pp_emit_cut(job, PP_STATE_GRADS) > 1     ? 2
+           : pp_emit_cut(job, PP_STATE_OPTIMIZER) > 1 ? 1
+                                                      : 0;
+}
+
+static int stage_of(const struct pp_emit_job *job)
+{
+    const int asked = stage_asked(job);
+
+    return has_pipeline(job) && asked > 1 ? 1 : asked;
+}
+
+static bool is_cut_over_all(const struct pp_emit_job *job)
+{
+    for (int class = 0; class < PP_STATE_SHARDED; class ++) {
+        const int cut = pp_emit_cut(job, (enum pp_state_class) class);
+        if (cut > 1 && cut != pp_emit_replicas(job))
+            return false;
+    }
+    return true;
+}
+
+static struct pp_emit_value stage(const struct pp_emit_job *job)
+{
+    return PP_EMIT_INT(stage_of(job));
+}
+
+static struct pp_emit_value mics(const struct pp_emit_job *job)
+{
+    return mics_of(job) ? PP_EMIT_INT(mics_of(job)) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value secondary(const struct pp_emit_job *job)
+{
+    const int size = pp_mesh_size(job->config->state.secondary);
+
+    return size > 1 && stage_of(job) == 3 ? PP_EMIT_INT(size) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value overlap(const struct pp_emit_job *job)
+{
+    return stage_of(job) ? PP_EMIT_BOOL(job->config->is_dp_overlapped) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value tier(enum pp_tier home)
+{
+    return home == PP_TIER_DEVICE ? PP_EMIT_NOTHING
+                                  : PP_EMIT_TEXT(home == PP_TIER_HOST ? "cpu" : "nvme");
+}
+
+static struct pp_emit_value optimizer_device(const struct pp_emit_job *job)
+{
+    return stage_of(job) ? tier(job->config->state.home[PP_STATE_OPTIMIZER]) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value params_device(const struct pp_emit_job *job)
+{
+    return stage_of(job) == 3 ? tier(job->config->state.home[PP_STATE_PARAMS]) : PP_EMIT_NOTHING;
+}
+
+static bool has_drives(const struct pp_state_spec *state)
+{
+    return state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME ||
+           state->home[PP_STATE_PARAMS] == PP_TIER_NVME;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+/* Beside a pipeline the script's model is cut, not DeepSpeed's. */
+static struct pp_emit_value autotp(const struct pp_emit_job *job)
+{
+    return job->layout.tp > 1 && !has_pipeline(job) ? PP_EMIT_INT(job->layout.tp) : PP_EMIT_NOTHING;
+}
+
+#define ZERO "zero_optimization"
+
+/* clang-format off */
+static const struct pp_emit_row rows[] = {
+    {"", "train_batch_size", .value = pp_emit_gbs},
+    {"", "train_micro_batch_size_per_gpu", PP_EMIT_LAYOUT(mbs)},
+    {"", "gradient_accumulation_steps", PP_EMIT_LAYOUT(micro_batches)},
+    {"", "sequence_parallel_size", PP_EMIT_LAYOUT(cp), .unless = 1},
+    {"bf16", "enabled", .value = pp_emit_bf16},
+    {"fp16", "enabled", .value = pp_emit_fp16},
+    {ZERO, "stage", .value = stage},
+    {ZERO, "overlap_comm", .value = overlap},
+    {ZERO, "mics_shard_size", .value = mics},
+    {ZERO, "zero_hpz_partition_size", .value = secondary},
+    {ZERO ".offload_optimizer", "device", .value = optimizer_device},
+    {ZERO ".offload_param", "device", .value = params_device},
+    {"tensor_parallel", "autotp_size", .value = autotp},
+};
+/* clang-format on */
+
+/* ---- what it cannot do ----------------------------------------------------------------------- */
+
+static const char *say_cp(const struct pp_emit_job *job)
+{
+    const struct pp_layout *l = &job->layout;
+    const int heads = job->config->model.heads;
+
+    if (l->cp == 1 || (!has_pipeline(job) && heads % (l->cp * l->tp) == 0))
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "--cp %d: DeepSpeed cuts sequences by heads (Ulysses), %s; nearest: "
+                           "--cp 1",
+                           l->cp,
+                           has_pipeline(job) ? "and not beside a pipeline"
+                                             : "which must be a multiple of tp * cp");
+}
+
+static const char *say_ulysses(const struct pp_emit_job *job)
+{
+    return job->layout.cp > 1
+               ? "sequences are cut by heads (Ulysses), with exchanges of all to all; nearest, and "
+                 "set here: as many devices as the ring of --cp"
+               : NULL;
+}
+
+static const char *say_split(const struct pp_emit_job *job)
+{
+    return pp_emit_is_even(job) ? NULL
+                                : "PipelineModule shares blocks out by itself; nearest: "
+                                  "partition_method type:transformer, which is as even as can be";
+}
+
+static const char *say_state(const struct pp_emit_job *job)
+{
+    char text[PP_STATE_TEXT_BYTES];
+
+    if (has_pipeline(job) && stage_asked(job) > 1)
+        return pp_arena_printf(job->arena,
+                               "ZeRO %d does not run beside a pipeline; nearest, and set here: "
+                               "--zero 1",
+                               stage_asked(job));
+    if (mics_of(job) || is_cut_over_all(job))
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "state is not cut as --shard %s; nearest, and set here: --zero %d",
+                           pp_state_print(&job->config->state, text), stage_of(job));
+}
+
+static const char *say_offload(const struct pp_emit_job *job)
+{
+    const struct pp_state_spec *state = &job->config->state;
+
+    if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE)
+        return "saved activations go to the host by the script (cpu_checkpointing of "
+               "deepspeed.checkpointing); nearest, and set here: they stay";
+    if (state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE && stage_of(job) < 3)
+        return "parameters leave the device with ZeRO 3 alone; nearest: --zero 3";
+    if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+        return NULL;
+    return stage_of(job) == 0
+               ? "optimizer state leaves the device with ZeRO alone; nearest: --zero 1"
+           : state->is_cpu_update
+               ? NULL
+               : "optimizer state off the device is updated by the host; nearest, and set here: "
+                 "--cpu-optimizer";
+}
+
+static const char *say_precision(const struct pp_emit_job *job)
+{
+    return pp_precision_is_narrow(pp_emit_precision(job))
+               ? pp_arena_printf(job->arena,
+                                 "%s takes matrices of the script's own; nearest, and "
+                                 "set here: bf16",
+                                 pp_precision_names[pp_emit_precision(job)])
+               : NULL;
+}
+
+static const char *say_recompute(const struct pp_emit_job *job)
+{
+    const enum pp_recompute how = job->config->recompute;
+
+    return how == PP_RECOMPUTE_SELECTIVE || how == PP_RECOMPUTE_STAGE
+               ? "PipelineModule recomputes every k-th layer, not parts of layers; nearest: "
+                 "--recompute full, activation_checkpoint_interval 1"
+               : NULL;
+}
+
+static const struct pp_emit_gap gaps[] = {
+    {PP_EMIT_REFUSED, say_cp},
+    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
+    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
+    {PP_EMIT_DIFFERS, say_ulysses},
+    {PP_EMIT_DIFFERS, say_split},
+    {PP_EMIT_DIFFERS, say_state},
+    {PP_EMIT_DIFFERS, say_offload},
+    {PP_EMIT_DIFFERS, say_precision},
+    {PP_EMIT_DIFFERS, say_recompute},
+    {PP_EMIT_DIFFERS, pp_emit_say_head},
+    {PP_EMIT_DIFFERS, pp_emit_say_map},
+    {PP_EMIT_DIFFERS, pp_emit_say_bits},
+};
+
+static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps);
+
+static const char *launch(const struct pp_emit_job *job, int i)
+{
+    const struct pp_layout *l = &job->layout;
+    const struct pp_model *m = &job->config->model;
+
+    if (i == 0)
+        return pp_arena_printf(job->arena,
+                               "Launch: deepspeed --num_nodes %d --num_gpus %d SCRIPT --deepspeed "
+                               "--deepspeed_config %s",
+                               pp_emit_nodes(job), pp_emit_node_gpus(job),
+                               job->path ? job->path : "FILE.json");
+    if (i == 1)
+        return pp_arena_printf(
+            job->arena,
+            "The script sets the model: %d layers, hidden %d, %d heads, %d of "
+            "keys and values, feed-forward %d, vocabulary %d, sequences of %d%s.",
+            m->layers, m->hidden, m->heads, m->kv_heads, m->ffn, m->vocab, l->seq,
+            l->ep > 1 ? pp_arena_printf(job->arena, ", %d experts with MoE(ep_size=%d)",
+                                        m->experts.count, l->ep)
+                      : "");
+    if (i == 2 && has_pipeline(job))
+        return pp_arena_printf(
+            job->arena,
+            "The script sets the pipeline: PipelineModule(topology=PipeModelDataParallelTopology("
+            "num_pp=%d, num_mp=%d, num_dp=%d), partition_method=\"type:transformer\", "
+            "activation_checkpoint_interval=%d); in Megatron-DeepSpeed "
+            "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d.",
+            l->pp, l->tp, l->dp, job->config->recompute != PP_RECOMPUTE_NONE, l->pp, l->tp);
+    if (i == 2 && job->config->recompute != PP_RECOMPUTE_NONE)
+        return "The script sets recomputation: deepspeed.checkpointing.checkpoint() around its "
+               "layers.";
+    if (i == 3 && (optimizer_device(job).type || params_device(job).type) &&
+        has_drives(&job->config->state))
+        return "What goes to drives needs their nvme_path beside its device.";
+    return i < 3 ? "" : NULL;
+}
+
+const struct pp_emit_tool pp_emit_deepspeed = {
+    .name = "deepspeed",
+    .title = "DeepSpeed",
+    .print = pp_emit_json,
+    .tables = (const struct pp_emit_table *const[]){&table, NULL},
+    .launch = launch,
+};

@@ -1,0 +1,203 @@
+#include "sim/emit/settings.h"
+
+#include "core/cli/options.h"
+#include "core/printable.h"
+#include "core/text/output.h"
+#include "core/units.h"
+#include "sim/export/export.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Alphabetical. */
+const struct pp_emit_tool *const pp_emit_tools[] = {
+    &pp_emit_deepspeed,  //
+    &pp_emit_megatron,   //
+    &pp_emit_nanotron,   //
+    &pp_emit_torchtitan, //
+    NULL,
+};
+
+enum {
+    TOOLS = sizeof(pp_emit_tools) / sizeof(*pp_emit_tools),
+    LAUNCH_LINES = 4,
+    REMARKS = 32,
+    SETTINGS = 128,
+};
+
+const char *pp_emit_tool_name(int i)
+{
+    return pp_emit_tools[i] ? pp_emit_tools[i]->name : NULL;
+}
+
+enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
+                            struct pp_error *err)
+{
+    const char *names[TOOLS];
+
+    for (int i = 0; i < TOOLS; i++) {
+        names[i] = pp_emit_tool_name(i);
+        if (names[i] && pp_same_name(name, names[i])) {
+            *tool = pp_emit_tools[i];
+            return PP_OK;
+        }
+    }
+    pp_error_set(err, PP_EINVAL, "--emit %s: unknown framework", name);
+    return pp_suggest_or_list(err, name, names);
+}
+
+static struct pp_emit_value member(const struct pp_emit_row *row, const void *of)
+{
+    const int value = *(const int *)((const char *)of + row->offset);
+
+    return value == row->unless ? PP_EMIT_NOTHING : PP_EMIT_INT(value);
+}
+
+static struct pp_emit_value value_of(const struct pp_emit_job *job, const struct pp_emit_row *row)
+{
+    return row->of == PP_EMIT_OF_LAYOUT  ? member(row, &job->layout)
+           : row->of == PP_EMIT_OF_MODEL ? member(row, &job->config->model)
+                                         : row->value(job);
+}
+
+/* "llama3-70b (70.6B) on 64 h100: 1f1b, TP 8 x CP 1 x PP 8 x DP 1, ..." */
+static const char *what_is(const struct pp_emit_job *job)
+{
+    const struct pp_config *c = job->config;
+    const struct pp_layout *l = &c->layout;
+    char params[PP_UNITS_TEXT_BYTES];
+
+    return pp_arena_printf(job->arena,
+                           "%s: %s (%s) on %d GPUs of %s; %s, TP %d x CP %d x PP %d x DP %d%s, %d "
+                           "micro-batches of %d.",
+                           job->tool->title, c->model.name,
+                           pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+                           l->gpus, c->cluster.name, c->schedule_name, l->tp, l->cp, l->pp, l->dp,
+                           l->ep > 1 ? pp_arena_printf(job->arena, ", EP %d", l->ep) : "",
+                           l->micro_batches, l->mbs);
+}
+
+/* Names of files hold anything; a fragment is a text of one encoding. */
+static void add_remark(struct pp_emission *emission, const char *text)
+{
+    assert(emission->remark_count < REMARKS);
+    if (text && *text)
+        emission->remarks[emission->remark_count++] = pp_printable(emission->arena, text);
+}
+
+static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_table *table,
+                               struct pp_emission *emission, struct pp_error *err)
+{
+    for (int i = 0; i < table->gap_count; i++) {
+        const char *text = table->gaps[i].say(job);
+        if (text && table->gaps[i].weight == PP_EMIT_REFUSED)
+            return pp_error_set(err, PP_EINVAL, "--emit %s: %s", job->tool->name, text);
+        if (text)
+            add_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
+    }
+    return PP_OK;
+}
+
+static void add_settings(const struct pp_emit_job *job, const struct pp_emit_table *table,
+                         struct pp_emission *emission)
+{
+    for (int i = 0; i < table->row_count; i++) {
+        const struct pp_emit_setting one = {&table->rows[i], value_of(job, &table->rows[i])};
+        if (one.value.type == PP_EMIT_NONE)
+            continue;
+        emission->settings[emission->count++] = one;
+        assert(emission->count < SETTINGS);
+    }
+}
+
+/* FILE.csv for FILE.toml. */
+static const char *path_of_list(const struct pp_emit_job *job)
+{
+    static const char TOML[] = ".toml";
+    const char *path = job->path ? job->path : "schedule";
+    const int length = (int)strlen(path), rest = length - (int)sizeof(TOML) + 1;
+
+    return pp_arena_printf(job->arena, "%.*s.csv",
+                           rest > 0 && !strcmp(path + rest, TOML) ? rest : length, path);
+}
+
+static enum pp_status write_list(const struct pp_emit_job *job, const struct pp_program *program,
+                                 struct pp_output *output, struct pp_error *err)
+{
+    const char *none; /* what no framework reads has not come here */
+
+    PP_TRY(pp_output_open(job->arena, job->list_path, output, err));
+    if (pp_export_pytorch(job->arena, program, false, output->file, &none, err) == PP_OK)
+        return PP_OK;
+    pp_output_discard(output);
+    return err->status;
+}
+
+static enum pp_status write_files(const struct pp_emit_job *job, const struct pp_emission *emission,
+                                  const struct pp_program *program, struct pp_error *err)
+{
+    struct pp_output outputs[2];
+
+    PP_TRY(pp_output_open(job->arena, job->path, &outputs[0], err));
+    job->tool->print(emission, outputs[0].file);
+    if (job->list_path && write_list(job, program, &outputs[1], err) != PP_OK) {
+        pp_output_discard(&outputs[0]);
+        return err->status;
+    }
+    return pp_output_commit_all(outputs, job->list_path ? 2 : 1, err);
+}
+
+bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                  const struct pp_config *config)
+{
+    struct pp_emit_job job = {.arena = arena, .tool = tool, .config = config};
+    struct pp_error ignored = {0};
+
+    if (pp_emit_choose(&job, &ignored) != PP_OK || pp_emit_is_other(&job))
+        return false;
+    for (int i = 0; tool->tables[i]; i++)
+        for (int k = 0; k < tool->tables[i]->gap_count; k++)
+            if (tool->tables[i]->gaps[k].weight == PP_EMIT_REFUSED &&
+                tool->tables[i]->gaps[k].say(&job))
+                return false;
+    return true;
+}
+
+enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                       const struct pp_emit_run *run, FILE *out, struct pp_error *err)
+{
+    struct pp_emit_job job = {
+        .arena = arena,
+        .tool = tool,
+        .config = run->config,
+        .path = run->path && strcmp(run->path, "-") != 0 ? run->path : NULL,
+    };
+    struct pp_emission emission = {
+        .arena = arena,
+        .remarks = PP_ARRAY(arena, const char *, REMARKS),
+        .settings = PP_ARRAY(arena, struct pp_emit_setting, SETTINGS),
+    };
+    const char *text;
+
+    PP_TRY(pp_emit_choose(&job, err));
+    if (!job.call && job.layout.pp > 1)
+        job.list_path = path_of_list(&job);
+    if (job.list_path && pp_printable(arena, job.list_path) != job.list_path)
+        return pp_error_set(err, PP_EINVAL,
+                            "-o %s: the fragment names a file beside it, and TOML holds no such "
+                            "letters; nearest: a name in UTF-8",
+                            pp_printable(arena, job.path));
+    add_remark(&emission, what_is(&job));
+    add_remark(&emission, run->fits ? NULL : "This run does not fit into its devices' memory.");
+    add_remark(&emission, run->remark);
+    for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
+        add_remark(&emission, text);
+    for (int i = 0; tool->tables[i]; i++) {
+        PP_TRY(add_gaps(&job, tool->tables[i], &emission, err));
+        add_settings(&job, tool->tables[i], &emission);
+    }
+    if (job.path)
+        return write_files(&job, &emission, run->program, err);
+    tool->print(&emission, out);
+    return PP_OK;
+}

@@ -1,0 +1,50 @@
+/* sim/emit/emit.h — a resolved run as the configuration of a training framework: the fragment that
+ * says the same degrees, batch, schedule, model, recomputation and sharding there. What the
+ * framework cannot do is said in a comment, with the nearest that it can. */
+#ifndef PP_SIM_EMIT_EMIT_H
+#define PP_SIM_EMIT_EMIT_H
+
+#include "sim/config/config.h"
+
+struct pp_emit_tool;
+extern const struct pp_emit_tool *const pp_emit_tools[]; /* alphabetical, NULL-terminated */
+const char *pp_emit_tool_name(int i);                    /* of the i-th; NULL behind the last */
+/* By the name of a command line. PP_EINVAL with a suggestion. */
+enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
+                            struct pp_error *err);
+
+/* --emit and -o of a run, checked before anything is simulated. ---- sim/emit/open.c ---- */
+struct pp_emit_target {
+    const struct pp_emit_tool *tool; /* NULL: nothing is asked for */
+    const char *path;                /* NULL: stdout, in place of the report */
+};
+static inline bool pp_emit_is_alone(const struct pp_emit_target *target)
+{
+    return target->tool && !target->path;
+}
+/* PP_EINVAL for an unknown framework, in unit mode, where something else goes to stdout, and for -o
+ * without --emit; PP_EFAIL where the file cannot be written. */
+enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+                            struct pp_emit_target *target, struct pp_error *err);
+
+/* --emit of a plan, where -o is its table. PP_EINVAL as above; *tool NULL: nothing is asked for. */
+enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp_emit_tool **tool,
+                                 struct pp_error *err);
+
+struct pp_emit_run {
+    const struct pp_config *config;   /* complete, not of unit mode */
+    const struct pp_program *program; /* as simulated; read with a path only */
+    bool fits;
+    const char *path;   /* NULL or "-": `out` */
+    const char *remark; /* a sentence more, or NULL */
+};
+/* Whether the framework runs the degrees and this very order, not the nearest. */
+bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                  const struct pp_config *config);
+/* Print the fragment, or write it to run->path with the files that belong to it: FILE.csv beside
+ * FILE.toml. PP_EINVAL, and nothing printed, where the framework has no way to run the degrees at
+ * all; PP_EFAIL when a file cannot be written, then none is. */
+enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                       const struct pp_emit_run *run, FILE *out, struct pp_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* sim/emit/megatron.c — Megatron-LM: arguments of pretrain_gpt.py. */
+#include "sim/emit/megatron.h"
+
+/* Until Blackwell, kernels of communication must be launched in the order of the program; FSDP
+ * wants the contrary. */
+static const char *launch(const struct pp_emit_job *job, int i)
+{
+    const struct pp_layout *l = &job->layout;
+    const char *env = pp_emit_megatron_is_fsdp(job) ? "env -u CUDA_DEVICE_MAX_CONNECTIONS "
+                      : l->tp > 1 || l->cp > 1      ? "CUDA_DEVICE_MAX_CONNECTIONS=1 "
+                                                    : "";
+
+    if (i == 0)
+        return pp_arena_printf(job->arena,
+                               "Launch: %storchrun --nnodes %d --nproc-per-node %d pretrain_gpt.py "
+                               "\"${ARGS[@]}\" and your data, tokenizer and optimizer.",
+                               env, pp_emit_nodes(job), pp_emit_node_gpus(job));
+    return NULL;
+}
+
+const struct pp_emit_tool pp_emit_megatron = {
+    .name = "megatron",
+    .title = "Megatron-LM",
+    .print = pp_emit_shell,
+    .tables =
+        (const struct pp_emit_table *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,
+                                              &pp_emit_megatron_state, NULL},
+    .launch = launch,
+};

@@ -1,0 +1,142 @@
+/* sim/emit/settings.h — what the files of the frameworks share: a framework is a table of settings,
+ * a table of what it cannot do, and a syntax. Internal to sim/emit*.c. */
+#ifndef PP_SIM_EMIT_SETTINGS_H
+#define PP_SIM_EMIT_SETTINGS_H
+
+#include "sim/emit/emit.h"
+
+#include <stddef.h>
+
+/* What is emitted, as the framework will run it. */
+struct pp_emit_job {
+    struct pp_arena *arena;
+    const struct pp_emit_tool *tool;
+    const struct pp_config *config; /* what was asked for */
+    const char *path;               /* of the fragment, NULL = stdout */
+    /* its own schedule, or the nearest that the framework has */
+    const struct pp_schedule *schedule;  /* NULL: a program file */
+    const struct pp_schedule_call *call; /* NULL: it reads the order from a file, */
+    const char *list_path;               /* of this name */
+    struct pp_shape shape;               /* for that schedule */
+    struct pp_layout layout;             /* vp, pp of that shape */
+    const int *blocks;                   /* [stage] */
+};
+static inline int pp_emit_stages(const struct pp_emit_job *job)
+{
+    return pp_shape_stages(&job->shape);
+}
+
+/* A value of a setting. BOOL and LIST are printed as they are, TEXT in quotes where the syntax has
+ * them. A LIST is a text in the syntax of the framework. */
+enum pp_emit_type { PP_EMIT_NONE, PP_EMIT_INT, PP_EMIT_TEXT, PP_EMIT_BOOL, PP_EMIT_LIST };
+struct pp_emit_value {
+    enum pp_emit_type type; /* NONE: the setting is left out */
+    int64_t integer;        /* INT, BOOL */
+    const char *text;       /* TEXT, LIST */
+};
+#define PP_EMIT_NOTHING  ((struct pp_emit_value){.type = PP_EMIT_NONE})
+#define PP_EMIT_INT(n)   ((struct pp_emit_value){.type = PP_EMIT_INT, .integer = (n)})
+#define PP_EMIT_TRUE     ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = 1})
+#define PP_EMIT_FLAG(is) ((is) ? PP_EMIT_TRUE : PP_EMIT_NOTHING)
+#define PP_EMIT_BOOL(is) ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = (is)})
+#define PP_EMIT_TEXT(t)  ((struct pp_emit_value){.type = PP_EMIT_TEXT, .text = (t)})
+#define PP_EMIT_LIST(t)  ((struct pp_emit_value){.type = PP_EMIT_LIST, .text = (t)})
+
+/* One setting: a member of the layout or of the model, or what a function says. A member that
+ * equals `unless`, the framework's default, is left out. */
+struct pp_emit_row {
+    const char *section; /* "parallelism", "model.model_config"; "" = none */
+    const char *name;
+    enum { PP_EMIT_OF_JOB, PP_EMIT_OF_LAYOUT, PP_EMIT_OF_MODEL } of;
+    size_t offset; /* of an int */
+    int unless;
+    struct pp_emit_value (*value)(const struct pp_emit_job *job);
+};
+#define PP_EMIT_LAYOUT(member) .of = PP_EMIT_OF_LAYOUT, .offset = offsetof(struct pp_layout, member)
+#define PP_EMIT_MODEL(member)  .of = PP_EMIT_OF_MODEL, .offset = offsetof(struct pp_model, member)
+
+/* What the framework cannot do as asked: a sentence with the nearest that it can, NULL where all is
+ * well. REFUSED: it cannot run the degrees at all. */
+enum pp_emit_weight { PP_EMIT_DIFFERS, PP_EMIT_REFUSED };
+struct pp_emit_gap {
+    enum pp_emit_weight weight;
+    const char *(*say)(const struct pp_emit_job *job);
+};
+
+/* Part of a framework. */
+struct pp_emit_table {
+    const struct pp_emit_row *rows;
+    int row_count;
+    const struct pp_emit_gap *gaps; /* NULL = none */
+    int gap_count;
+};
+#define PP_EMIT_TABLE(rows, gaps)                                                                  \
+    {                                                                                              \
+        (rows), sizeof(rows) / sizeof(*(rows)), (gaps), sizeof(gaps) / sizeof(*(gaps))             \
+    }
+
+/* What is printed. */
+struct pp_emit_setting {
+    const struct pp_emit_row *row;
+    struct pp_emit_value value;
+};
+struct pp_emission {
+    struct pp_arena *arena;
+    const char **remarks; /* sentences of at most a few lines, in order */
+    int remark_count;
+    struct pp_emit_setting *settings; /* those that are set; equal sections are together */
+    int count;
+};
+/* ---- sim/emit/text.c ---- */
+/* Arguments as an array of bash named ARGS; sections are comments. */
+void pp_emit_shell(const struct pp_emission *emission, FILE *out);
+void pp_emit_toml(const struct pp_emission *emission, FILE *out);
+/* Dots in a section nest. Remarks are an array "_comment", as JSON knows none. */
+void pp_emit_json(const struct pp_emission *emission, FILE *out);
+void pp_emit_yaml(const struct pp_emission *emission, FILE *out);
+
+struct pp_emit_tool {
+    const char *name, *title;
+    void (*print)(const struct pp_emission *emission, FILE *out);
+    const struct pp_emit_table *const *tables; /* NULL-terminated */
+    /* How to start it, and what else must be set: up to 4 sentences, "" = none here; NULL behind
+     * the last. */
+    const char *(*launch)(const struct pp_emit_job *job, int i);
+    /* Whether it reads the order of such a run from a file; NULL = never. */
+    bool (*reads)(const struct pp_config *config);
+};
+extern const struct pp_emit_tool pp_emit_deepspeed, pp_emit_megatron, pp_emit_nanotron,
+    pp_emit_torchtitan;
+extern const struct pp_emit_table pp_emit_torchtitan_split;
+/* Whether stages are named module by module. */
+bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job);
+
+/* ---- sim/emit/schedule.c ---- */
+/* Fill in schedule, call, shape, layout and blocks. PP_EINVAL where the framework has nothing that
+ * these degrees and micro-batches fit. */
+enum pp_status pp_emit_choose(struct pp_emit_job *job, struct pp_error *err);
+/* Does another order run than that which was simulated? */
+bool pp_emit_is_other(const struct pp_emit_job *job);
+const char *pp_emit_say_schedule(const struct pp_emit_job *job);
+
+/* ---- sim/emit/values.c: settings and gaps of several frameworks ---- */
+/* As many blocks in every stage. */
+bool pp_emit_is_even(const struct pp_emit_job *job);
+struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job);
+enum pp_precision pp_emit_precision(const struct pp_emit_job *job);
+/* Whether all but narrower matrices is in that type. */
+struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job);
+struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job);
+/* Devices that hold the same parameters, over which state may be cut. */
+int pp_emit_replicas(const struct pp_emit_job *job);
+int pp_emit_nodes(const struct pp_emit_job *job); /* of the cluster that are used */
+int pp_emit_node_gpus(const struct pp_emit_job *job);
+/* Over how many devices a class is cut; 1 where there is one replica. */
+int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class);
+bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job);
+const char *pp_emit_say_barrier(const struct pp_emit_job *job);
+const char *pp_emit_say_head(const struct pp_emit_job *job);
+const char *pp_emit_say_bits(const struct pp_emit_job *job);
+const char *pp_emit_say_map(const struct pp_emit_job *job);
+
+#endif

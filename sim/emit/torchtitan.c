@@ -1,0 +1,408 @@
+/* sim/emit/torchtitan.c — torchtitan: a job configuration in TOML.
+ * Source: pytorch/torchtitan, torchtitan/config/job_config.py (the last of 2025; since 2026
+ * torchtitan/config/parallelism.py and configs.py hold the same names as Python classes),
+ * torchtitan/distributed/pipeline_parallel.py (stages of a rank, blocks of a stage, files of
+ * schedules), torchtitan/models/llama3/infra/parallelize.py (where DDP is refused);
+ * pytorch/pytorch, torch/distributed/pipelining/schedules.py, get_schedule_class. */
+#include "sim/emit/settings.h"
+
+#include "core/cost/framework.h"
+
+#include <string.h>
+
+static bool has_pipeline(const struct pp_emit_job *job)
+{
+    return job->layout.pp > 1;
+}
+
+/* ---- schedule -------------------------------------------------------------------------------- */
+
+/* How PyTorch places stages that it is told of by the name of a class. */
+enum style { LOOP, VEE, OTHER };
+static enum style style_of(const struct pp_config *c)
+{
+    const uint16_t *rank_of = c->file_program ? c->file_program->rank_of : NULL;
+    const int ranks = c->shape.ranks, chunks = c->shape.chunks;
+    const enum pp_placement_kind kind = c->schedule ? c->schedule->placement : PP_PLACE_FILE;
+
+    if (kind == PP_PLACE_VEE || (kind == PP_PLACE_WAVE && chunks == 2))
+        return VEE;
+    if (kind != PP_PLACE_FILE)
+        return kind == PP_PLACE_LOOP ? LOOP : OTHER;
+    bool is_loop = true, is_vee = chunks == 2;
+    for (int s = 0; s < ranks * chunks; s++) {
+        is_loop &= rank_of[s] == s % ranks;
+        is_vee &= rank_of[s] == (s < ranks ? s : 2 * ranks - 1 - s);
+    }
+    return is_loop ? LOOP : is_vee ? VEE : OTHER;
+}
+
+/* PyTorch's files know no splits, no parts of micro-batches, one pipeline and a flush. */
+static bool reads(const struct pp_config *c)
+{
+    const bool is_train = !c->file_program || c->file_program->mode == PP_MODE_TRAIN;
+
+    return c->layout.pp > 1 && c->shape.pipelines == 1 && c->shape.splits == 1 &&
+           c->shape.granules == 1 && !(c->schedule && c->schedule->is_continuous) && is_train &&
+           style_of(c) != OTHER;
+}
+
+static struct pp_emit_value schedule(const struct pp_emit_job *job)
+{
+    if (!has_pipeline(job))
+        return PP_EMIT_NOTHING;
+    return PP_EMIT_TEXT(job->call                      ? job->call->name
+                        : style_of(job->config) == VEE ? "ZBVZeroBubble"
+                        : job->shape.chunks == 1       ? "PipelineScheduleSingle"
+                                                       : "PipelineScheduleMulti");
+}
+
+static struct pp_emit_value schedule_csv(const struct pp_emit_job *job)
+{
+    return job->list_path ? PP_EMIT_TEXT(job->list_path) : PP_EMIT_NOTHING;
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/* FSDP cuts parameters, gradients and optimizer state alike, over cp times `shard` devices; DDP
+ * runs beside nothing else. */
+struct sharding {
+    int replicate, shard;
+    const char *reshard; /* NULL: nothing is cut */
+    bool is_exact;
+};
+static struct sharding sharding_of(const struct pp_emit_job *job)
+{
+    const struct pp_layout *l = &job->layout;
+    const int p = pp_emit_cut(job, PP_STATE_PARAMS), g = pp_emit_cut(job, PP_STATE_GRADS),
+              os = pp_emit_cut(job, PP_STATE_OPTIMIZER);
+    const int cut = p > 1 ? p : g > 1 ? g : os;
+
+    if (cut == 1 && (pp_emit_replicas(job) == 1 || l->gpus == l->dp))
+        return (struct sharding){.replicate = l->dp, .shard = 1, .is_exact = true};
+    const int shard = cut > 1 && cut % l->cp == 0 ? cut / l->cp : l->dp;
+    return (struct sharding){.replicate = l->dp / shard,
+                             .shard = shard,
+                             .reshard = p > 1 ? "always" : "never",
+                             .is_exact = p > 1 && p == os && shard * l->cp == cut};
+}
+
+static struct pp_emit_value replicate(const struct pp_emit_job *job)
+{
+    const int degree = sharding_of(job).replicate;
+
+    return degree > 1 ? PP_EMIT_INT(degree) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value shard(const struct pp_emit_job *job)
+{
+    return PP_EMIT_INT(sharding_of(job).shard);
+}
+
+static struct pp_emit_value reshard(const struct pp_emit_job *job)
+{
+    const struct sharding s = sharding_of(job);
+
+    return s.reshard ? PP_EMIT_TEXT(s.reshard) : PP_EMIT_NOTHING;
+}
+
+static bool is_offloaded(const struct pp_emit_job *job)
+{
+    return job->config->state.home[PP_STATE_OPTIMIZER] == PP_TIER_HOST;
+}
+
+static struct pp_emit_value offload(const struct pp_emit_job *job)
+{
+    return is_offloaded(job) ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static const struct flavor {
+    const char *model, *name, *flavor;
+} flavors[] = {
+    {"deepseek-v2", "deepseek_v3", "236B"},
+    {"deepseek-v2-lite", "deepseek_v3", "16B"},
+    {"deepseek-v3", "deepseek_v3", "671B"},
+    {"gpt-oss-120b", "gpt_oss", "120b"},
+    {"gpt-oss-20b", "gpt_oss", "20b"},
+    {"llama3-405b", "llama3", "405B"},
+    {"llama3-70b", "llama3", "70B"},
+    {"llama3-8b", "llama3", "8B"},
+    {"llama4-maverick", "llama4", "17bx128e"},
+    {"llama4-scout", "llama4", "17bx16e"},
+    {"qwen3-0.6b", "qwen3", "0.6B"},
+    {"qwen3-1.7b", "qwen3", "1.7B"},
+    {"qwen3-14b", "qwen3", "14B"},
+    {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
+    {"qwen3-32b", "qwen3", "32B"},
+    {"qwen3-4b", "qwen3", "4B"},
+    {"qwen3-8b", "qwen3", "8B"},
+};
+static const struct flavor *flavor_of(const struct pp_emit_job *job)
+{
+    for (size_t i = 0; i < sizeof flavors / sizeof *flavors; i++)
+        if (!strcmp(flavors[i].model, job->config->model.name))
+            return &flavors[i];
+    return NULL;
+}
+
+static struct pp_emit_value model_name(const struct pp_emit_job *job)
+{
+    const struct flavor *f = flavor_of(job);
+
+    return f ? PP_EMIT_TEXT(f->name) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value model_flavor(const struct pp_emit_job *job)
+{
+    const struct flavor *f = flavor_of(job);
+
+    return f ? PP_EMIT_TEXT(f->flavor) : PP_EMIT_NOTHING;
+}
+
+/* A pipeline cuts it into micro-batches; without one gradients are accumulated. */
+static struct pp_emit_value local_batch(const struct pp_emit_job *job)
+{
+    const struct pp_layout *l = &job->layout;
+
+    return PP_EMIT_INT((int64_t)l->mbs * (has_pipeline(job) ? l->micro_batches : 1));
+}
+
+static struct pp_emit_value micro_batch(const struct pp_emit_job *job)
+{
+    return has_pipeline(job) ? PP_EMIT_INT(job->layout.mbs) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value precision(const struct pp_emit_job *job)
+{
+    const enum pp_precision p = job->config->cluster.device.precision;
+
+    return PP_EMIT_TEXT(p == PP_PRECISION_FP32 || p == PP_PRECISION_TF32 ? "float32" : "bfloat16");
+}
+
+static struct pp_emit_value async_tp(const struct pp_emit_job *job)
+{
+    return job->config->tp_overlap_frac > 0 ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value etp(const struct pp_emit_job *job)
+{
+    return job->layout.ep > 1 ? PP_EMIT_INT(pp_layout_etp(&job->layout)) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value recompute(const struct pp_emit_job *job)
+{
+    static const char *const modes[] = {[PP_RECOMPUTE_NONE] = "none",
+                                        [PP_RECOMPUTE_SELECTIVE] = "selective",
+                                        [PP_RECOMPUTE_FULL] = "full",
+                                        [PP_RECOMPUTE_STAGE] = "full"};
+
+    return PP_EMIT_TEXT(modes[job->config->recompute]);
+}
+
+static struct pp_emit_value selective(const struct pp_emit_job *job)
+{
+    return job->config->recompute == PP_RECOMPUTE_SELECTIVE ? PP_EMIT_TEXT("op") : PP_EMIT_NOTHING;
+}
+
+#define MODEL    "model"
+#define TRAINING "training"
+#define PARALLEL "parallelism"
+
+/* clang-format off */
+static const struct pp_emit_row rows[] = {
+    {MODEL, "name", .value = model_name},
+    {MODEL, "flavor", .value = model_flavor},
+
+    {TRAINING, "local_batch_size", .value = local_batch},
+    {TRAINING, "global_batch_size", .value = pp_emit_gbs},
+    {TRAINING, "seq_len", PP_EMIT_LAYOUT(seq)},
+    {TRAINING, "mixed_precision_param", .value = precision},
+    {TRAINING, "enable_cpu_offload", .value = offload},
+
+    {PARALLEL, "data_parallel_replicate_degree", .value = replicate},
+    {PARALLEL, "data_parallel_shard_degree", .value = shard},
+    {PARALLEL, "fsdp_reshard_after_forward", .value = reshard},
+    {PARALLEL, "tensor_parallel_degree", PP_EMIT_LAYOUT(tp)},
+    {PARALLEL, "enable_async_tensor_parallel", .value = async_tp},
+    {PARALLEL, "context_parallel_degree", PP_EMIT_LAYOUT(cp)},
+    {PARALLEL, "expert_parallel_degree", PP_EMIT_LAYOUT(ep), .unless = 1},
+    {PARALLEL, "expert_tensor_parallel_degree", .value = etp},
+    {PARALLEL, "pipeline_parallel_degree", PP_EMIT_LAYOUT(pp)},
+    {PARALLEL, "pipeline_parallel_schedule", .value = schedule},
+    {PARALLEL, "pipeline_parallel_schedule_csv", .value = schedule_csv},
+    {PARALLEL, "pipeline_parallel_microbatch_size", .value = micro_batch},
+};
+static const struct pp_emit_row behind[] = {
+    {"activation_checkpoint", "mode", .value = recompute},
+    {"activation_checkpoint", "selective_ac_option", .value = selective},
+};
+/* clang-format on */
+
+/* ---- what it cannot do ----------------------------------------------------------------------- */
+
+static const char *say_etp(const struct pp_emit_job *job)
+{
+    const int degree = pp_layout_etp(&job->layout);
+
+    if (job->layout.ep == 1 || degree == 1 || degree == job->layout.tp)
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "--etp %d: torchtitan cuts an expert over 1 or all %d tensor-parallel "
+                           "devices; nearest: --etp 1 or --etp %d",
+                           degree, job->layout.tp, job->layout.tp);
+}
+
+static const char *say_flavor(const struct pp_emit_job *job)
+{
+    const struct pp_model *m = &job->config->model;
+
+    if (flavor_of(job))
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "torchtitan has no flavor for %s; nearest: register one with dim %d, "
+                           "n_layers %d, n_heads %d, n_kv_heads %d, hidden %d, vocab_size %d",
+                           m->name, m->hidden, m->layers, m->heads, m->kv_heads, m->ffn, m->vocab);
+}
+
+static const char *say_tied(const struct pp_emit_job *job)
+{
+    return job->config->model.is_tied && has_pipeline(job)
+               ? "embedding and head in different stages do not share a matrix; nearest: "
+                 "--embedding untied"
+               : NULL;
+}
+
+static const char *say_precision(const struct pp_emit_job *job)
+{
+    const enum pp_precision p = job->config->cluster.device.precision;
+
+    if (p != PP_PRECISION_FP16 && !pp_precision_is_narrow(p))
+        return NULL;
+    return pp_arena_printf(job->arena, "%s is not set here%s; nearest, and set here: bfloat16",
+                           pp_precision_names[p],
+                           p == PP_PRECISION_FP16 ? "" : ", it takes a converter of torchao");
+}
+
+static const char *say_sequence(const struct pp_emit_job *job)
+{
+    return job->layout.tp > 1 && !pp_emit_is_sequence_parallel(job)
+               ? "tensor parallelism is always with sequence parallelism; nearest, and what runs: "
+                 "--sequence-parallel on"
+               : NULL;
+}
+
+static const char *say_recompute(const struct pp_emit_job *job)
+{
+    const struct pp_config *c = job->config;
+
+    if (c->recompute == PP_RECOMPUTE_STAGE)
+        return "all stages recompute alike (no --recompute stage-aware); nearest, and set here: "
+               "full";
+    return c->recompute == PP_RECOMPUTE_SELECTIVE &&
+                   (c->again || !c->framework->is_selective_per_op)
+               ? "selective is by operation there (--framework torchtitan predicts that), not by "
+                 "module"
+               : NULL;
+}
+
+static const char *say_state(const struct pp_emit_job *job)
+{
+    const struct sharding s = sharding_of(job);
+    char text[PP_STATE_TEXT_BYTES];
+
+    if (s.is_exact)
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "FSDP cuts parameters, gradients and optimizer state alike, here over "
+                           "%d devices, not as %s%s",
+                           s.shard * job->layout.cp, pp_state_name(&job->config->state, text),
+                           !strcmp(s.reshard, "never")
+                               ? "; nearest, and set here: parameters stay gathered behind forward"
+                               : "; nearest, and set here: --zero 3 within so many");
+}
+
+static const char *say_offload(const struct pp_emit_job *job)
+{
+    const struct pp_state_spec *state = &job->config->state;
+
+    if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE)
+        return "activations do not leave the device (--offload a); nearest: --recompute full";
+    if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME ||
+        state->home[PP_STATE_PARAMS] == PP_TIER_NVME)
+        return "nothing goes to drives (--offload nvme); nearest: --offload p=host,os=host";
+    return is_offloaded(job) != (state->home[PP_STATE_PARAMS] == PP_TIER_HOST) ||
+                   (is_offloaded(job) && !state->is_cpu_update)
+               ? "parameters, gradients and optimizer state go to the host together and are "
+                 "updated "
+                 "there; nearest: --offload p=host,os=host --cpu-optimizer"
+               : NULL;
+}
+
+static const struct pp_emit_gap gaps[] = {
+    {PP_EMIT_REFUSED, say_etp},
+    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
+    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
+    {PP_EMIT_DIFFERS, say_flavor},
+    {PP_EMIT_DIFFERS, say_tied},
+    {PP_EMIT_DIFFERS, say_precision},
+    {PP_EMIT_DIFFERS, say_sequence},
+    {PP_EMIT_DIFFERS, say_recompute},
+    {PP_EMIT_DIFFERS, say_state},
+    {PP_EMIT_DIFFERS, say_offload},
+    {PP_EMIT_DIFFERS, pp_emit_say_head},
+    {PP_EMIT_DIFFERS, pp_emit_say_map},
+    {PP_EMIT_DIFFERS, pp_emit_say_bits},
+};
+
+/* What has another name, or none, in its Python classes of 2026. */
+static const char *say_renamed(const struct pp_emit_job *job)
+{
+    const bool has_etp = job->layout.ep > 1 && pp_layout_etp(&job->layout) > 1;
+
+    return pp_arena_printf(
+        job->arena,
+        "Since 2026 torchtitan takes these names in Python (ParallelismConfig and so on)%s%s%s.",
+        has_pipeline(job) ? pp_arena_printf(job->arena,
+                                            ", with num_pp_microbatches = %d for "
+                                            "pipeline_parallel_microbatch_size",
+                                            job->layout.micro_batches)
+                          : "",
+        pp_emit_torchtitan_is_listed(job)
+            ? ", and pipeline_parallel_module_fqns_per_model_part for the list of modules"
+            : "",
+        has_etp ? ", and experts are no longer cut (etp 1)" : "");
+}
+
+static const char *launch(const struct pp_emit_job *job, int i)
+{
+    if (i == 0)
+        return pp_arena_printf(job->arena,
+                               "Launch: torchrun --nnodes %d --nproc-per-node %d -m "
+                               "torchtitan.train --job.config_file %s",
+                               pp_emit_nodes(job), pp_emit_node_gpus(job),
+                               job->path ? job->path : "FILE.toml");
+    if (i == 1)
+        return say_renamed(job);
+    if (i == 2 && job->list_path)
+        return pp_arena_printf(job->arena,
+                               "The order of %s is no class of PyTorch: it is read from %s, %s.",
+                               job->config->schedule_name, job->list_path,
+                               job->path ? "written beside this file"
+                                         : "which -o FILE.toml of a run writes as FILE.csv");
+    return NULL;
+}
+
+static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps),
+                                  rest = {.rows = behind,
+                                          .row_count = sizeof behind / sizeof *behind};
+
+const struct pp_emit_tool pp_emit_torchtitan = {
+    .name = "torchtitan",
+    .title = "torchtitan",
+    .print = pp_emit_toml,
+    .tables = (const struct pp_emit_table *const[]){&table, &pp_emit_torchtitan_split, &rest, NULL},
+    .launch = launch,
+    .reads = reads,
+};

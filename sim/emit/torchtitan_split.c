@@ -1,0 +1,163 @@
+/* sim/emit/torchtitan_split.c — torchtitan: how blocks are shared out over stages. Sources:
+ * sim/emit/torchtitan.c. */
+#include "sim/emit/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WEIGHTS = 9, WIDTH = 80, NAME_BYTES = 32, MARKS = 5 };
+
+/* generate_llm_fqn_per_model_part: what is before the first block and behind the last counts as so
+ * many blocks; all are shared out evenly, the first stages take one more. */
+struct weights {
+    int first, last;
+};
+static bool is_split(const struct pp_emit_job *job, struct weights w)
+{
+    const int stages = pp_emit_stages(job), all = job->config->model.layers + w.first + w.last;
+    const int share = all / stages, extra = all % stages;
+
+    if (w.first > share || w.last > share)
+        return false;
+    for (int s = 0; s < stages; s++)
+        if (job->blocks[s] !=
+            share + (s < extra) - (s == 0 ? w.first : 0) - (s == stages - 1 ? w.last : 0))
+            return false;
+    return true;
+}
+
+/* Class names stand for one stage of a rank, or for two. */
+static int stages_taken(const struct pp_emit_job *job)
+{
+    const bool is_single = job->call ? job->schedule->chunks == 1 : job->shape.chunks == 1;
+
+    return is_single ? 1 : 2;
+}
+
+static int layers_of_stage(const struct pp_emit_job *job, struct weights w)
+{
+    const int stages = pp_emit_stages(job), all = job->config->model.layers + w.first + w.last;
+
+    return (all + stages - 1) / stages;
+}
+
+static bool is_counted(const struct pp_emit_job *job, struct weights w)
+{
+    const int all = job->config->model.layers + w.first + w.last, n = layers_of_stage(job, w);
+
+    return is_split(job, w) &&
+           (job->shape.chunks == stages_taken(job) || (all + n - 1) / n == pp_emit_stages(job));
+}
+
+/* The usual ones, 1 and 1, if they do. */
+static bool find_weights(const struct pp_emit_job *job, struct weights *found)
+{
+    static const struct weights usual = {1, 1};
+
+    *found = usual;
+    if (pp_emit_stages(job) == 1 || is_counted(job, usual))
+        return true;
+    for (int i = 0; i < WEIGHTS * WEIGHTS; i++) {
+        *found = (struct weights){i / WEIGHTS, i % WEIGHTS};
+        if (is_counted(job, *found))
+            return true;
+    }
+    return false;
+}
+
+static struct pp_emit_value first_weight(const struct pp_emit_job *job)
+{
+    struct weights w;
+
+    return job->layout.pp > 1 && find_weights(job, &w) ? PP_EMIT_INT(w.first) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value last_weight(const struct pp_emit_job *job)
+{
+    struct weights w;
+
+    return job->layout.pp > 1 && find_weights(job, &w) ? PP_EMIT_INT(w.last) : PP_EMIT_NOTHING;
+}
+
+static struct pp_emit_value layers_per_stage(const struct pp_emit_job *job)
+{
+    struct weights w;
+
+    return job->layout.pp > 1 && job->shape.chunks != stages_taken(job) && find_weights(job, &w)
+               ? PP_EMIT_INT(layers_of_stage(job, w))
+               : PP_EMIT_NOTHING;
+}
+
+bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job)
+{
+    struct weights ignored;
+
+    return job->layout.pp > 1 && !find_weights(job, &ignored);
+}
+
+/* A list over several lines. */
+struct list {
+    FILE *out;
+    int column;
+    bool is_begun;
+};
+__attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
+{
+    char name[NAME_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(name, sizeof(name), format, args);
+    va_end(args);
+    if (list->is_begun)
+        list->column += fprintf(list->out, ",");
+    if (list->is_begun && list->column + length + MARKS > WIDTH)
+        list->column = fprintf(list->out, "\n     ") - 1;
+    else if (list->is_begun)
+        list->column += fprintf(list->out, " ");
+    list->column += fprintf(list->out, "\"%s\"", name);
+    list->is_begun = true;
+}
+
+/* Every module of every stage by its name. */
+static struct pp_emit_value modules(const struct pp_emit_job *job)
+{
+    const int stages = pp_emit_stages(job);
+    char *text = NULL;
+    size_t size;
+
+    if (!pp_emit_torchtitan_is_listed(job))
+        return PP_EMIT_NOTHING;
+    FILE *out = open_memstream(&text, &size);
+    fputs("[\n", out);
+    for (int s = 0, block = 0; s < stages; s++) {
+        struct list list = {.out = out, .column = fprintf(out, "    [")};
+        if (s == 0)
+            add(&list, "tok_embeddings");
+        for (int i = 0; i < job->blocks[s]; i++)
+            add(&list, "layers.%d", block++);
+        if (s == stages - 1) {
+            add(&list, "norm");
+            add(&list, "output");
+        }
+        fputs("],\n", out);
+    }
+    fputs("]", out);
+    fclose(out);
+    const char *kept = pp_arena_printf(job->arena, "%s", text);
+    free(text);
+    return PP_EMIT_LIST(kept);
+}
+
+/* clang-format off */
+static const struct pp_emit_row rows[] = {
+    {"parallelism", "pipeline_parallel_layers_per_stage", .value = layers_per_stage},
+    {"parallelism", "pipeline_parallel_first_stage_less_layers", .value = first_weight},
+    {"parallelism", "pipeline_parallel_last_stage_less_layers", .value = last_weight},
+    {"parallelism", "module_fqns_per_model_part", .value = modules},
+};
+/* clang-format on */
+
+const struct pp_emit_table pp_emit_torchtitan_split = {.rows = rows,
+                                                       .row_count = sizeof rows / sizeof *rows};

@@ -1,0 +1,100 @@
+/* Settings and gaps that several frameworks have alike. */
+#include "sim/emit/settings.h"
+
+bool pp_emit_is_even(const struct pp_emit_job *job)
+{
+    for (int s = 1; s < pp_emit_stages(job); s++)
+        if (job->blocks[s] != job->blocks[0])
+            return false;
+    return true;
+}
+
+struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job)
+{
+    return PP_EMIT_INT(job->layout.gbs);
+}
+
+enum pp_precision pp_emit_precision(const struct pp_emit_job *job)
+{
+    return job->config->cluster.device.precision;
+}
+
+struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job)
+{
+    const enum pp_precision precision = pp_emit_precision(job);
+
+    return PP_EMIT_FLAG(precision == PP_PRECISION_BF16 || pp_precision_is_narrow(precision));
+}
+
+struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job)
+{
+    return PP_EMIT_FLAG(pp_emit_precision(job) == PP_PRECISION_FP16);
+}
+
+int pp_emit_replicas(const struct pp_emit_job *job)
+{
+    return job->layout.dp * job->layout.cp;
+}
+
+int pp_emit_nodes(const struct pp_emit_job *job)
+{
+    const int in_node = job->config->cluster.gpus_per_node;
+
+    return (job->layout.gpus + in_node - 1) / in_node;
+}
+
+int pp_emit_node_gpus(const struct pp_emit_job *job)
+{
+    const int in_node = job->config->cluster.gpus_per_node;
+
+    return job->layout.gpus < in_node ? job->layout.gpus : in_node;
+}
+
+int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class)
+{
+    const int cut = pp_state_cut(&job->config->state, class), replicas = pp_emit_replicas(job);
+
+    /* Several pipelines of a rank are replicas, too, that a framework with one has not. */
+    return cut < replicas ? cut : replicas;
+}
+
+bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job)
+{
+    return job->layout.tp > 1 && !job->config->is_tp_only;
+}
+
+const char *pp_emit_say_barrier(const struct pp_emit_job *job)
+{
+    return job->config->engine_options.plan.is_barrier_free && !pp_emit_is_other(job)
+               ? "a step ends on all ranks before the next one begins; --step-barrier on predicts "
+                 "that"
+               : NULL;
+}
+
+const char *pp_emit_say_head(const struct pp_emit_job *job)
+{
+    if (job->config->head != PP_HEAD_PARALLEL || job->layout.pp == 1)
+        return NULL;
+    return "embedding and head are not shared out over all stages (--head parallel); nearest, and "
+           "set here: the first and the last stage hold them (--head last)";
+}
+
+const char *pp_emit_say_bits(const struct pp_emit_job *job)
+{
+    if (job->config->state.activation_bits == 0)
+        return NULL;
+    return pp_arena_printf(job->arena,
+                           "saved activations are not quantised to %d bits (--act-bits); nearest: "
+                           "--recompute selective",
+                           job->config->state.activation_bits);
+}
+
+const char *pp_emit_say_map(const struct pp_emit_job *job)
+{
+    char text[PP_MAP_TEXT_BYTES];
+
+    if (pp_map_is_default(job->config->map))
+        return NULL;
+    return pp_arena_printf(job->arena, "devices are not numbered as --map %s; nearest: the default",
+                           pp_map_print(job->config->map, text));
+}

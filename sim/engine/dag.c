@@ -1,0 +1,64 @@
+#include "sim/engine/engine.h"
+
+#include <limits.h>
+
+static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs,
+                               const struct pp_engine_options *options, enum pp_times_wanted wanted,
+                               struct pp_times **times, struct pp_error *err)
+{
+    const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
+    const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
+    const int64_t events = replicas * pp_program_size(program);
+    const struct pp_eval *plan = options->prepared;
+    struct pp_eval *made;
+
+    if (options->sync_share > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--sync-share %g: the dag engine does not slow compute down while a "
+                            "gradient sum runs; --engine simgrid does",
+                            options->sync_share);
+    if (steps > INT_MAX / 2 / (events + 1) && steps > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%lld steps of %lld events are too many for a trace; at most --steps "
+                            "%lld",
+                            (long long)steps, (long long)events,
+                            (long long)(INT_MAX / 2 / (events + 1)));
+    if (events > INT_MAX / 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "%lld events (%d instructions in each of %lld replicas) are too many "
+                            "for a trace: run without --no-fold, or with fewer micro-batches",
+                            (long long)events, pp_program_size(program), (long long)replicas);
+    if (!plan) {
+        PP_TRY(pp_eval_create(arena, program, costs, &options->plan, &made, err));
+        plan = made;
+    }
+    *times = pp_eval_run(arena, plan, (int)replicas, &options->perturbation, wanted);
+    return PP_OK;
+}
+
+static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs,
+                                 const struct pp_engine_options *options, struct pp_times **times,
+                                 struct pp_error *err)
+{
+    return evaluate(arena, program, costs, options, PP_TIMES_SPANS, times, err);
+}
+
+static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          struct pp_trace **trace, struct pp_error *err)
+{
+    struct pp_times *times = NULL;
+
+    PP_TRY(evaluate(arena, program, costs, options, PP_TIMES_ALL, &times, err));
+    *trace = pp_trace_from_times(arena, program, costs, times, "dag");
+    return PP_OK;
+}
+
+const struct pp_engine pp_engine_dag = {
+    .name = "dag",
+    .summary = "exact and free of contention: a longest path over the program",
+    .run = run,
+    .times = find_times,
+};

@@ -1,0 +1,59 @@
+/* sim/engine/engine.h — an engine runs a lowered program under costs and returns a trace. */
+#ifndef PP_SIM_ENGINE_ENGINE_H
+#define PP_SIM_ENGINE_ENGINE_H
+
+#include "schedules/evaluate/evaluate.h"
+#include "sim/engine/network.h"
+#include "traces/metrics.h"
+
+/* What an engine that shares links counted in one run. */
+struct pp_network_stats {
+    int64_t transfers;    /* messages, and hops of collectives sent as flows */
+    int64_t shared;       /* transfers that met another one on a link */
+    int64_t shared_links; /* links on which they met */
+    int64_t solver_calls; /* times that shares were computed anew */
+};
+
+struct pp_engine_options {
+    struct pp_eval_options plan;
+    int replicas;                   /* dp when expanded, 1 when folded */
+    const struct pp_eval *prepared; /* of the program under `plan`; NULL: not there yet */
+    struct pp_perturbation perturbation;
+    const struct pp_network *network; /* NULL: no links, messages take what the costs say */
+    struct pp_network_stats *stats;   /* filled by engines that share links; NULL: nobody asks */
+    bool is_plain; /* for tests: no transfer takes the shortcut of sim/engine/express.h */
+    double
+        sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
+};
+struct pp_engine {
+    const char *name, *summary;
+    bool shares_links; /* transfers on one link slow each other down */
+    enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          struct pp_trace **trace, struct pp_error *err);
+    /* Start and end alone, where nobody looks at single events; NULL: there is no shorter way. */
+    enum pp_status (*times)(struct pp_arena *arena, const struct pp_program *program,
+                            const struct pp_costs *costs, const struct pp_engine_options *options,
+                            struct pp_times **times, struct pp_error *err);
+};
+extern const struct pp_engine pp_engine_dag;
+/* Of this build, in sim/simgrid/simgrid.c or sim/simgrid/none.c. NULL-terminated; the first is the
+ * default.
+ */
+extern const struct pp_engine *const pp_engines[];
+/* Of a run: the first, in unit mode the dag, which is exact where there is no network. */
+const struct pp_engine *pp_engine_default(bool is_unit);
+/* By name. PP_EINVAL for one that this build lacks, with what to build it from. */
+enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
+                              struct pp_error *err);
+
+/* Trace of a program from the times of the evaluator (or of any engine with the same arrays). */
+struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
+                                     const struct pp_costs *costs, const struct pp_times *times,
+                                     const char *engine);
+/* Its figures without the trace. `step_of` as in traces/from_times.h, or NULL. */
+enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_program *program,
+                                     const struct pp_costs *costs, const struct pp_times *times,
+                                     const int *step_of, int steps_in_list,
+                                     struct pp_metrics *metrics, struct pp_error *err);
+#endif

@@ -1,0 +1,36 @@
+/* sim/engine/interpret.h — a program, interpreted rank by rank over transfers that share links.
+ *
+ * Ranks run ahead on their own clocks until they wait for something that is not over yet; only
+ * transfers, and compute that collectives slow down, happen in the order of time. Semantics:
+ * docs/architecture.md. All replicas share the lists and have clocks of their own. */
+#ifndef PP_SIM_ENGINE_INTERPRET_H
+#define PP_SIM_ENGINE_INTERPRET_H
+
+#include "sim/engine/express.h"
+
+struct pp_job {
+    const struct pp_program *program; /* lowered */
+    const struct pp_costs *costs;
+    const struct pp_engine_options *options;
+    const struct pp_wires *wires;   /* NULL: messages take what the costs say, alone */
+    bool is_plain;                  /* see express.h */
+    struct pp_times *times;         /* columns allocated, steps and replicas set */
+    struct pp_network_stats *stats; /* out */
+    int64_t *executed;              /* out, all along: instructions */
+};
+
+/* Columns of pp_times for `replicas` replicas of all steps, in bytes; and their place in a block.
+ */
+size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps);
+void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
+                  struct pp_times *times);
+
+/* Begin a run, in `arena`; the job is kept by reference. */
+struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job);
+/* Go on, to the end or, without a solver, to the first place that needs one; `needs_solver` says
+ * which. Times until then are recorded. PP_EPROGRAM when ranks wait for each other for ever: rank,
+ * position and op. */
+enum pp_status pp_interpret_go(struct pp_run *run, const struct pp_solver *solver,
+                               bool *needs_solver, struct pp_error *err);
+
+#endif

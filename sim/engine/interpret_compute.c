@@ -1,0 +1,178 @@
+/* Compute ops: how long they take, alone or beside collectives that take a share of the device. */
+#include "schedules/evaluate/perturb.h"
+#include "sim/engine/interpret_parts.h"
+
+#include <math.h>
+
+static const double NEVER_PS = INFINITY;
+
+int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in, int i)
+{
+    const struct pp_perturbation *p = &r->options->perturbation;
+    const uint64_t row = (uint64_t)(r->first_step + in->step) * (uint64_t)r->size + (uint64_t)i;
+
+    if (p->compute_ps)
+        return p->compute_ps[row * (uint64_t)r->replicas + (uint64_t)in->replica];
+    if (p->jitter_frac == 0 && !p->slow)
+        return r->ps[i];
+    return pp_perturb_ps(p, pp_perturb_stream(p, row),
+                         p->slow ? p->slow + (size_t)in->rank * (size_t)r->replicas : NULL,
+                         in->replica, (double)r->ps[i]);
+}
+
+/* Time of the op after which bucket `bucket` is posted. */
+static int64_t time_of_bucket(const struct pp_run *r, int64_t duration_ps, int bucket)
+{
+    int numerator = 1, denominator = 1;
+
+    pp_program_posted_inside(r->p, bucket, &numerator, &denominator);
+    return pp_costs_share_ps(duration_ps, numerator, denominator);
+}
+
+static int bucket_number(const struct pp_run *r, int i, int number)
+{
+    int bucket = r->buckets_first[i];
+
+    while (bucket >= 0 && number-- > 0)
+        bucket = r->bucket_next[bucket];
+    return bucket;
+}
+
+/* ---- beside collectives ------------------------------------------------------------------- */
+
+/* When `left_ps` of work from from_ps on is over; with `until_ps` how much is left then. */
+static double progress(const struct pp_run *r, const struct pp_instance *in, double until_ps,
+                       double *left_ps)
+{
+    const double speed = 1 - r->options->sync_share;
+    double at_ps = (double)in->from_ps;
+
+    *left_ps = in->left_ps;
+    for (int k = in->slow_first; k <= in->slow_count; k++) {
+        const bool is_last = k == in->slow_count; /* behind all: full speed */
+        const double from_ps = is_last ? NEVER_PS : (double)in->slow[k].from_ps;
+        const double to_ps = is_last                             ? NEVER_PS
+                             : in->slow[k].until_ps == INT64_MAX ? NEVER_PS
+                                                                 : (double)in->slow[k].until_ps;
+        const double fast_ps = fmax(fmin(from_ps, until_ps) - at_ps, 0);
+        if (*left_ps <= fast_ps)
+            return at_ps + *left_ps;
+        *left_ps -= fast_ps;
+        at_ps += fast_ps;
+        if (at_ps >= until_ps)
+            return until_ps;
+        const double slow_ps = fmax(fmin(to_ps, until_ps) - at_ps, 0);
+        if (*left_ps <= slow_ps * speed)
+            return at_ps + *left_ps / speed;
+        *left_ps -= slow_ps * speed;
+        at_ps += slow_ps;
+        if (at_ps >= until_ps)
+            return until_ps;
+    }
+    return at_ps;
+}
+
+static void expect(struct pp_run *r, struct pp_instance *in)
+{
+    double left_ps;
+
+    const double end_ps = ceil(progress(r, in, NEVER_PS, &left_ps));
+    pp_express_call(r->express, (int)(in - r->instance),
+                    end_ps < (double)PP_LATEST_PS ? (int64_t)end_ps : PP_LATEST_PS + 1);
+}
+
+/* Bring left_ps up to now, by what was known until now. */
+static void account(struct pp_run *r, struct pp_instance *in)
+{
+    double left_ps;
+
+    if (in->is_computing && r->now_ps > in->from_ps) {
+        progress(r, in, (double)r->now_ps, &left_ps);
+        in->left_ps = left_ps;
+        in->from_ps = r->now_ps;
+    }
+    const int64_t past_ps = in->is_computing ? in->from_ps : in->clock_ps;
+    while (in->slow_first < in->slow_count && in->slow[in->slow_first].until_ps <= past_ps)
+        in->slow_first++;
+}
+
+void pp_compute_slow(struct pp_run *r, struct pp_instance *in, int64_t from_ps, int64_t until_ps)
+{
+    if (r->options->sync_share == 0 || until_ps <= from_ps)
+        return;
+    account(r, in);
+    *PP_PUSH(r->arena, in->slow, in->slow_count, in->slow_capacity) =
+        (struct pp_slow_time){from_ps, until_ps};
+    if (in->is_computing)
+        expect(r, in);
+}
+
+void pp_compute_slow_end(struct pp_run *r, struct pp_instance *in)
+{
+    if (r->options->sync_share == 0)
+        return;
+    account(r, in);
+    in->slow[in->slow_count - 1].until_ps = r->now_ps;
+    if (in->is_computing)
+        expect(r, in);
+}
+
+/* Begin the part of the op up to its next bucket, or its end. */
+static void begin_part(struct pp_run *r, struct pp_instance *in)
+{
+    const int bucket = bucket_number(r, in->pc, in->parts_over);
+    const int64_t before_ps =
+        in->parts_over > 0
+            ? time_of_bucket(r, in->duration_ps, bucket_number(r, in->pc, in->parts_over - 1))
+            : 0;
+    const int64_t end_ps =
+        bucket >= 0 ? time_of_bucket(r, in->duration_ps, bucket) : in->duration_ps;
+
+    in->left_ps = (double)(end_ps - before_ps);
+    expect(r, in);
+}
+
+void pp_compute_event(struct pp_run *r, struct pp_instance *in)
+{
+    const int bucket = bucket_number(r, in->pc, in->parts_over);
+
+    in->from_ps = r->now_ps;
+    in->parts_over++;
+    if (bucket >= 0) {
+        in->left_ps = 0;
+        pp_collectives_post(r, in, bucket, r->now_ps);
+        pp_collectives_turns(r);
+        begin_part(r, in);
+        return;
+    }
+    in->is_computing = false;
+    in->clock_ps = r->now_ps;
+    pp_run_push(r, &r->ready, in);
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static bool is_slowed(struct pp_run *r, struct pp_instance *in, int i)
+{
+    if (r->options->sync_share == 0)
+        return false;
+    account(r, in);
+    return in->slow_first < in->slow_count || in->posted > in->done || r->buckets_first[i] >= 0;
+}
+
+bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int i)
+{
+    in->duration_ps = pp_compute_duration(r, in, i);
+    in->parts_over = 0;
+    if (is_slowed(r, in, i)) {
+        in->is_computing = true;
+        in->from_ps = in->clock_ps;
+        begin_part(r, in);
+        return false;
+    }
+    for (int bucket = r->buckets_first[i]; bucket >= 0; bucket = r->bucket_next[bucket])
+        pp_collectives_post(r, in, bucket,
+                            in->clock_ps + time_of_bucket(r, in->duration_ps, bucket));
+    in->clock_ps += in->duration_ps;
+    return true;
+}

@@ -1,0 +1,30 @@
+/* sim/engine/network.h — where a program meets the fabric: devices of its ranks, routes of its
+ * messages.
+ *
+ * A program rank of a replica is tp * cp devices. A message is sent by each of them to its
+ * counterpart, bytes/tp each. Where every device has a NIC of its own, the lanes are alike and one
+ * stands for all; where NICs are shared, all lanes are simulated. */
+#ifndef PP_SIM_ENGINE_NETWORK_H
+#define PP_SIM_ENGINE_NETWORK_H
+
+#include "core/cluster/fabric.h"
+#include "core/cluster/layout.h"
+#include "core/cluster/map.h"
+
+struct pp_network {
+    const struct pp_fabric *fabric;
+    struct pp_layout layout;
+    struct pp_map map;
+    int lanes; /* 1, or tp * cp */
+};
+
+static inline int pp_network_device(const struct pp_network *n, int rank, int replica, int lane)
+{
+    return pp_map_device(&n->map, lane % n->layout.tp, lane / n->layout.tp, replica, rank);
+}
+
+struct pp_network *pp_network_make(struct pp_arena *arena, const struct pp_fabric *fabric,
+                                   const struct pp_cluster *cluster, const struct pp_layout *layout,
+                                   struct pp_map_order order);
+
+#endif

@@ -1,0 +1,43 @@
+/* sim/engine/wires.h — the device pairs between which a program sends, and the links that they
+ * share.
+ *
+ * A wire is one lane of a channel in one replica, or one hop of the ring of a stage: transfers on
+ * it follow one another. Wires are numbered: channels first, [(channel * replicas + replica) *
+ * lanes + lane], then rings, [ring_first[stage] + lane * positions + position]. Only links that
+ * more than one wire uses are listed: the others cannot be shared. In an arena, read-only. */
+#ifndef PP_SIM_ENGINE_WIRES_H
+#define PP_SIM_ENGINE_WIRES_H
+
+#include "core/cost/cost.h"
+#include "schedules/program/program.h"
+#include "sim/engine/network.h"
+
+struct pp_wire {
+    int64_t alpha_ps;
+    double bytes_per_s;     /* alone on its route */
+    double cap_bytes_per_s; /* where a link of its own is slower than its shared ones, else 0 */
+    int32_t first, count;   /* shared links, in `used` */
+};
+struct pp_shared_link {
+    double bytes_per_s;
+    int32_t link; /* of the fabric */
+    int32_t wires;
+};
+struct pp_wires {
+    struct pp_wire *wire;
+    int count;
+    int lanes, ring_lanes; /* wires of a channel and replica, of a ring position */
+    int *ring_first;       /* [stage]: first wire of its ring, -1 = none; NULL without rings */
+    int32_t *used;         /* indices of `shared` */
+    struct pp_shared_link *shared;
+    int shared_count;
+};
+
+/* Wires of a program over a network for all its replicas; with `has_rings` also those of
+ * costs->rings. PP_EINVAL when a route is missing, PP_EFAIL when there are too many wires. */
+enum pp_status pp_wires_make(struct pp_arena *arena, const struct pp_program *program,
+                             const struct pp_costs *costs, const struct pp_network *network,
+                             int replicas, bool has_rings, struct pp_wires **wires,
+                             struct pp_error *err);
+
+#endif

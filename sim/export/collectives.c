@@ -1,0 +1,156 @@
+#include "sim/export/walk.h"
+
+#include <math.h>
+
+/* Nodes that meet: those of some ranks, in all replicas. */
+struct party {
+    const uint16_t *ranks; /* NULL: all */
+    int count;             /* ranks */
+    int size, own;         /* nodes; the place of this one among them */
+};
+
+static struct party party_of(const struct pp_export_walk *w, const uint16_t *ranks, int count)
+{
+    struct party party = {.ranks = ranks, .count = count, .size = count * w->export->replicas};
+    int k = 0;
+
+    while (k < count && (ranks ? ranks[k] : k) != w->rank)
+        k++;
+    party.own = w->replica * count + k;
+    return party;
+}
+
+static int node_of(const struct pp_export_walk *w, const struct party *party, int place)
+{
+    const int k = place % party->count, rank = party->ranks ? party->ranks[k] : k;
+
+    return place / party->count * w->program->ranks + rank;
+}
+
+/* All tell the first one, which tells all when `ps` have passed since the last of them. `ready` is
+ * what this node waits for first: NULL is its clock. Returns what is over then. */
+static int meet(struct pp_export_walk *w, const struct party *party, const int *ready, int64_t ps,
+                uint32_t tag, int instruction)
+{
+    if (party->own > 0) {
+        pp_walk_token(w, PP_TASK_SEND, node_of(w, party, 0), tag);
+        if (ready)
+            pp_walk_need(w, *ready);
+        else
+            pp_walk_need_clock(w);
+        pp_walk_need(w, w->last_collective);
+        return pp_walk_token(w, PP_TASK_RECV, node_of(w, party, 0), tag + 1);
+    }
+    const int first = w->tasks->count;
+    for (int k = 1; k < party->size; k++)
+        pp_walk_token(w, PP_TASK_RECV, node_of(w, party, k), tag);
+    const int together = pp_walk_calc(w, LANE_REDUCE, ps, instruction);
+    if (ready)
+        pp_walk_need(w, *ready);
+    else
+        pp_walk_need_clock(w);
+    pp_walk_need(w, w->last_collective);
+    for (int k = 1; k < party->size; k++)
+        pp_walk_need(w, first + k - 1);
+    for (int k = 1; k < party->size; k++) {
+        pp_walk_token(w, PP_TASK_SEND, node_of(w, party, k), tag + 1);
+        pp_walk_need(w, together);
+    }
+    return together;
+}
+
+/* Shares of it go around: in each step one to the next node, one from the one before. */
+static int ring(struct pp_export_walk *w, const struct party *party, const int *ready, int steps,
+                uint32_t tag, int i)
+{
+    const int next = node_of(w, party, (party->own + 1) % party->size),
+              last = node_of(w, party, (party->own + party->size - 1) % party->size);
+    const double share = ceil(pp_walk_event(w)->bytes / party->size);
+    const struct pp_task task = {.lane = LANE_MESSAGES,
+                                 .bytes = share > 1 ? llround(share) : 1,
+                                 .port = RING_PORT,
+                                 .instruction = i};
+    int over = -1;
+
+    for (int k = 0; k < steps; k++) {
+        struct pp_task send = task, recv = task;
+        send.kind = PP_TASK_SEND;
+        send.peer = next;
+        recv.kind = PP_TASK_RECV;
+        recv.peer = last;
+        send.tag = recv.tag = tag + (uint32_t)k;
+        pp_export_add(w, send);
+        if (k > 0)
+            pp_walk_need(w, over);
+        else if (ready)
+            pp_walk_need(w, *ready);
+        else
+            pp_walk_need_clock(w);
+        if (k == 0)
+            pp_walk_need(w, w->last_collective);
+        over = pp_export_add(w, recv);
+    }
+    return over;
+}
+
+static int native(struct pp_export_walk *w, const int *ready, int i)
+{
+    const int task =
+        pp_export_add(w, (struct pp_task){.kind = PP_TASK_COLLECTIVE,
+                                          .lane = LANE_REDUCE,
+                                          .bytes = llround(pp_walk_event(w)->bytes),
+                                          .peer = w->program->collectives[w->program->arg[i]].group,
+                                          .instruction = i});
+
+    if (ready)
+        pp_walk_need(w, *ready);
+    else
+        pp_walk_need_clock(w);
+    pp_walk_need(w, w->last_collective);
+    return task;
+}
+
+int pp_walk_alone(struct pp_export_walk *w, int lane, int last, int i)
+{
+    const int task = pp_walk_calc(w, lane, pp_walk_lasted_ps(w), i);
+
+    pp_walk_need_clock(w);
+    pp_walk_need(w, last);
+    return task;
+}
+
+void pp_walk_collective(struct pp_export_walk *w, int i)
+{
+    const struct pp_program *p = w->program;
+    const int at = i - p->begin[w->rank], c = p->arg[i];
+
+    if (c < 0) { /* inside the rank */
+        w->done[at] = w->last_collective = pp_walk_alone(w, LANE_REDUCE, w->last_collective, i);
+        return;
+    }
+    const struct pp_group *group = &p->groups[p->collectives[c].group];
+    const struct party party = party_of(w, &p->members[group->first], group->count);
+    const int *ready = w->inside[at] >= 0 ? &w->inside[at] : NULL;
+    const int steps = pp_ring_turns(p->kind[i]) * (party.size - 1);
+
+    if (pp_walk_has_collectives(w) && party.size > 1)
+        w->last_collective = native(w, ready, i);
+    else if (w->export->wires == PP_WIRES_NETWORK && steps > 0)
+        w->last_collective = ring(w, &party, ready, steps, w->export->tag0[c], i);
+    else
+        w->last_collective = meet(w, &party, ready, pp_walk_lasted_ps(w), w->export->tag0[c], i);
+    w->done[at] = w->last_collective;
+}
+
+int pp_walk_barrier(struct pp_export_walk *w, int i)
+{
+    const struct party all = party_of(w, NULL, w->program->ranks);
+    const uint32_t tag =
+        w->export->tag0[w->program->collective_count] + 2 * (uint32_t)w->barriers++;
+    const int collective = w->last_collective;
+
+    w->last_collective = -1; /* no member's sums are waited for */
+    const int over = meet(w, &all, NULL, 0, tag, i);
+    w->last_collective = collective;
+    return over;
+}

@@ -1,0 +1,135 @@
+#include "sim/export/export.h"
+
+#include "schedules/lower/lower.h"
+#include "schedules/program/map64.h"
+
+/* Format: torch/distributed/pipelining/schedules.py, "compute_only" and "compute_comms". */
+
+#define BIT(kind) (UINT64_C(1) << PP_##kind)
+#define COMPUTE   (BIT(F) | BIT(B) | BIT(I) | BIT(W))
+#define MESSAGES  (BIT(SEND_F) | BIT(RECV_F) | BIT(SEND_B) | BIT(RECV_B))
+
+/* The order of the schedule, before anything was added. */
+static enum pp_status strip(struct pp_arena *arena, const struct pp_program *lowered,
+                            struct pp_program **program, struct pp_error *err)
+{
+    struct pp_program_head head = pp_program_head_of(lowered);
+    struct pp_orders *all = pp_program_thaw(arena, lowered),
+                     *kept = pp_orders_create(arena, lowered->ranks);
+
+    for (int r = 0; r < lowered->ranks; r++)
+        for (int k = 0; k < all->count[r]; k++) {
+            struct pp_op op = all->ops[r][k];
+            op.slot = op.arg = -1;
+            if (COMPUTE >> op.kind & 1u)
+                pp_orders_add(arena, kept, r, op);
+        }
+    head.level = PP_LEVEL_COMPUTE;
+    head.state = (struct pp_program_state){0};
+    head.line = head.column = NULL;
+    return pp_program_freeze(arena, &head, kept, program, err);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* One list being copied with waits. */
+struct waiter {
+    struct pp_arena *arena;
+    struct pp_orders *orders;
+    int rank;
+    struct pp_map64 open; /* forward sends nobody waits for yet: position in `orders` */
+};
+
+static uint64_t key_of(const struct pp_op *op)
+{
+    return (uint64_t)op->stage << 32 | (uint32_t)op->mb;
+}
+
+static void wait_for(struct waiter *w, struct pp_op send)
+{
+    send.aux = send.kind;
+    send.kind = PP_WAIT;
+    send.arg = send.slot = -1;
+    pp_orders_add(w->arena, w->orders, w->rank, send);
+}
+
+/* The backward that a forward was sent for has come: its receiver has it. */
+static void wait_behind(struct waiter *w, const struct pp_op *op)
+{
+    int32_t *at = op->kind == PP_B || op->kind == PP_I ? pp_map64_find(&w->open, key_of(op)) : NULL;
+
+    if (!at || *at < 0)
+        return;
+    wait_for(w, w->orders->ops[w->rank][*at]);
+    *at = -1;
+}
+
+static void copy_list(struct waiter *w, const struct pp_op *ops, int count)
+{
+    for (int k = 0; k < count; k++) {
+        struct pp_op op = ops[k];
+        op.slot = op.arg = -1;
+        if (!((COMPUTE | MESSAGES) >> op.kind & 1u))
+            continue;
+        if (op.kind == PP_SEND_F)
+            *pp_map64_at(&w->open, key_of(&op), -1) = w->orders->count[w->rank];
+        pp_orders_add(w->arena, w->orders, w->rank, op);
+        wait_behind(w, &op);
+    }
+    for (int k = 0, sent = w->orders->count[w->rank]; k < sent; k++) {
+        const struct pp_op *op = &w->orders->ops[w->rank][k];
+        const int32_t *at = op->kind == PP_SEND_F ? pp_map64_find(&w->open, key_of(op)) : NULL;
+        if (op->kind == PP_SEND_B || (at && *at == k))
+            wait_for(w, *op);
+    }
+}
+
+/* As PyTorch's own pass does: for a forward that was sent behind its backward, for all others at
+ * the end. */
+static enum pp_status add_waits(struct pp_arena *arena, const struct pp_program *lowered,
+                                struct pp_program **program, struct pp_error *err)
+{
+    struct pp_program_head head = pp_program_head_of(lowered);
+    struct pp_orders *all = pp_program_thaw(arena, lowered),
+                     *kept = pp_orders_create(arena, lowered->ranks);
+
+    for (int r = 0; r < lowered->ranks; r++) {
+        struct waiter w = {arena, kept, r, pp_map64_create(arena, all->count[r])};
+        copy_list(&w, all->ops[r], all->count[r]);
+    }
+    head.state = (struct pp_program_state){0};
+    head.line = head.column = NULL;
+    return pp_program_freeze(arena, &head, kept, program, err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static const char *foreign(const struct pp_program *p)
+{
+    if (p->pipelines > 1)
+        return "PyTorch maps a stage to one rank and cannot load bidirectional programs";
+    if (p->splits > 1)
+        return "PyTorch does not split sequences and cannot load their parts (0F3s1)";
+    if (p->versions > 1)
+        return "PyTorch keeps one version of the weights: it would run this order with another "
+               "training";
+    return NULL;
+}
+
+enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program *program,
+                                 enum pp_pytorch_list list, FILE *out, const char **warning,
+                                 struct pp_error *err)
+{
+    static const uint64_t KINDS[] = {COMPUTE, COMPUTE | MESSAGES, COMPUTE | MESSAGES | BIT(WAIT)};
+    const struct pp_lower_options options = {.post = PP_POST_SENDER};
+    struct pp_program *printed;
+
+    *warning = foreign(program);
+    PP_TRY(strip(arena, program, &printed, err));
+    if (list != PP_PYTORCH_COMPUTE)
+        PP_TRY(pp_lower(arena, printed, &options, &printed, err));
+    if (list == PP_PYTORCH_WAITS)
+        PP_TRY(add_waits(arena, printed, &printed, err));
+    pp_program_print_kinds(printed, KINDS[list], out);
+    return PP_OK;
+}

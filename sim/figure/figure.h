@@ -1,0 +1,36 @@
+/* sim/figure/figure.h — from a run to what a picture is drawn from (plots/plot.h). Everything lives
+ * in the arena; results and their traces are kept by reference. PP_EINVAL where the run has no such
+ * thing, with the reason. */
+#ifndef PP_SIM_FIGURE_FIGURE_H
+#define PP_SIM_FIGURE_FIGURE_H
+
+#include "plots/plot.h"
+#include "sim/config/config.h"
+
+/* ---- sim/figure/timeline.c ---- */
+/* Of one run its one step where that has a time of its own, else all; `options` have its heading as
+ * the title and say which part it is. Of several, at most PP_PLOT_TIMELINE_PANELS, a panel each, on
+ * one axis: unit costs are made comparable. Apart: each with its own costs. */
+struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
+                                            int count, struct pp_plot_timeline_panel *panels);
+struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,
+                                                  const struct pp_result *results, int count,
+                                                  struct pp_plot_timeline_panel *panels);
+
+/* ---- sim/figure/memory.c ---- */
+/* One run: its ranks, each at its own peak. Several: one bar each, at its fullest rank; those that
+ * were refused are left out. In unit mode chunk activations. */
+enum pp_status pp_figure_memory(struct pp_arena *arena, const struct pp_result *results, int count,
+                                struct pp_plot_memory *memory, struct pp_error *err);
+
+/* ---- sim/figure/held.c ---- */
+/* Bytes alive on each rank over the time of the trace; in unit mode chunk activations. */
+enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *result,
+                              struct pp_plot_held *held, struct pp_error *err);
+
+/* ---- sim/figure/heat.c ---- */
+/* The hottest links of every class over the time of the trace. */
+enum pp_status pp_figure_heat(struct pp_arena *arena, const struct pp_result *result,
+                              struct pp_plot_heat *heat, struct pp_error *err);
+
+#endif

@@ -1,0 +1,142 @@
+#include "sim/figure/figures.h"
+
+#include "core/text/output.h"
+#include "sim/figure/figure.h"
+
+#include <math.h>
+#include <string.h>
+
+struct pp_figure_kind {
+    const char *name;
+    int most; /* schedules in one picture */
+    enum pp_status (*draw)(struct pp_arena *arena, const struct pp_result *results, int count,
+                           const struct pp_plot_target *target, struct pp_error *err);
+};
+
+static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_result *results,
+                                    int count, const struct pp_plot_target *target,
+                                    struct pp_error *err)
+{
+    struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
+    struct pp_plot_timeline options;
+
+    /* In the terminal each has an axis of its own. */
+    if (target->format == PP_PLOT_TERMINAL && count > 1)
+        options = pp_figure_timelines_apart(arena, results, count, panels);
+    else
+        options = pp_figure_timelines(arena, results, count, panels);
+    if (count == 1)
+        return pp_plot_timeline(arena, panels->trace, &options, target, err);
+    return pp_plot_timeline_panels(arena, panels, count, &options, target, err);
+}
+
+static enum pp_status draw_memory(struct pp_arena *arena, const struct pp_result *results,
+                                  int count, const struct pp_plot_target *target,
+                                  struct pp_error *err)
+{
+    struct pp_plot_memory memory;
+
+    PP_TRY(pp_figure_memory(arena, results, count, &memory, err));
+    return pp_plot_memory(arena, &memory, target, err);
+}
+
+static enum pp_status draw_held(struct pp_arena *arena, const struct pp_result *results, int count,
+                                const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_plot_held held;
+
+    (void)count;
+    PP_TRY(pp_figure_held(arena, results, &held, err));
+    return pp_plot_held(arena, &held, target, err);
+}
+
+static enum pp_status draw_heat(struct pp_arena *arena, const struct pp_result *results, int count,
+                                const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_plot_heat heat;
+
+    (void)count;
+    PP_TRY(pp_figure_heat(arena, results, &heat, err));
+    return pp_plot_heat(arena, &heat, target, err);
+}
+
+/* In the order of the choices of --plot-kind. */
+static const struct pp_figure_kind KINDS[] = {
+    {"timeline", PP_PLOT_TIMELINE_PANELS, draw_timeline},
+    {"memory", INT32_MAX, draw_memory},
+    {"memory-time", 1, draw_held},
+    {"links", 1, draw_heat},
+};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static enum pp_status check_alone(const struct pp_request *request, struct pp_error *err)
+{
+    static const char *const OPTIONS[] = {"plot-kind", "paper", "title", "size"};
+
+    for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++)
+        if (pp_request_has(request, OPTIONS[i]))
+            return pp_error_set(err, PP_EINVAL, "--%s is about a picture: --plot FILE draws one",
+                                OPTIONS[i]);
+    return PP_OK;
+}
+
+static enum pp_status check_count(const struct pp_figure_kind *kind, int schedules,
+                                  struct pp_error *err)
+{
+    if (schedules <= kind->most)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        kind->most == 1 ? "--plot-kind %s shows %d schedule, --schedule lists %d"
+                                        : "--plot-kind %s shows up to %d schedules, --schedule "
+                                          "lists %d; --plot-kind memory shows any number",
+                        kind->name, kind->most, schedules);
+}
+
+static enum pp_status open_target(struct pp_arena *arena, const struct pp_request *request,
+                                  FILE *out, struct pp_plot_target *target, struct pp_error *err)
+{
+    if (pp_plot_target_parse(pp_request_text(request, "plot", NULL), target, err) != PP_OK)
+        return pp_error_prefix(err, "--plot ");
+    if (target->path && pp_output_check(arena, target->path, err) != PP_OK)
+        return pp_error_prefix(err, "--plot: ");
+    target->is_paper = pp_request_has(request, "paper");
+    target->title = pp_request_text(request, "title", NULL);
+    target->terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    target->out = out;
+    PP_TRY(pp_plot_size_parse(pp_request_text(request, "size", NULL), target, err));
+    if (target->format == PP_PLOT_TERMINAL && pp_request_has(request, "json"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--json and --plot without a file both write to stdout; give a file");
+    return PP_OK;
+}
+
+enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_request *request,
+                               int schedules, FILE *out, struct pp_figures *figures,
+                               struct pp_error *err)
+{
+    *figures = (struct pp_figures){.kind = NULL};
+    if (!pp_request_has(request, "plot"))
+        return check_alone(request, err);
+    figures->kind = &KINDS[pp_request_int(request, "plot-kind", 0)];
+    PP_TRY(check_count(figures->kind, schedules, err));
+    return open_target(arena, request, out, &figures->target, err);
+}
+
+enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *figures,
+                               const struct pp_result *results, int count, struct pp_error *err)
+{
+    struct pp_result *shown = PP_ARRAY(arena, struct pp_result, count);
+    int shown_count = 0;
+
+    if (!figures->kind)
+        return PP_OK;
+    for (int i = 0; i < count; i++)
+        if (results[i].status == PP_OK)
+            shown[shown_count++] = results[i];
+    if (shown_count == 0)
+        return pp_error_set(err, PP_EINVAL, "--plot: no schedule ran, there is nothing to draw");
+    if (figures->target.format == PP_PLOT_TERMINAL)
+        fputc('\n', figures->target.out);
+    return figures->kind->draw(arena, shown, shown_count, &figures->target, err);
+}

@@ -1,0 +1,109 @@
+/* Timelines of one run, or of several on one axis. */
+#include "sim/figure/figure.h"
+
+#include "core/units.h"
+
+#include <math.h>
+
+/* Unit costs are those of a chunk, so that of schedules with more of them on a rank all times are
+ * longer. On one axis they are drawn as if each cost were that of a whole rank; not where messages
+ * have a cost, which no chunk divides. */
+enum costs { AS_THEY_ARE, OF_A_CHUNK, OF_A_RANK };
+static const char *const AXES[] = {[OF_A_CHUNK] = "time (units; costs of a chunk)",
+                                   [OF_A_RANK] = "time (units; costs of a whole rank)"};
+
+static enum costs choose_costs(const struct pp_result *results, int count)
+{
+    bool has_messages = false, differs = false;
+
+    for (int i = 0; i < count; i++) {
+        if (!results[i].config.is_unit)
+            return AS_THEY_ARE;
+        has_messages |= results[i].config.unit.c > 0;
+        differs |= results[i].config.layout.vp != results->config.layout.vp;
+    }
+    return !differs ? AS_THEY_ARE : has_messages ? OF_A_CHUNK : OF_A_RANK;
+}
+
+static double divisor_of(const struct pp_result *r, enum costs costs)
+{
+    return costs == OF_A_RANK ? r->config.layout.vp : 1;
+}
+
+/* "1f1b: 33 units, bubble 27.3 %", "zbv (VP 2): 25.5 units a rank, bubble 5.9 %" */
+static const char *heading(struct pp_arena *arena, const struct pp_result *r, enum costs costs)
+{
+    const bool has_chunks = costs != AS_THEY_ARE && r->config.layout.vp > 1;
+    char step[PP_UNITS_TEXT_BYTES];
+
+    if (r->config.is_unit)
+        snprintf(step, sizeof(step), "%.4g units%s", r->metrics.iteration_s / divisor_of(r, costs),
+                 costs == OF_A_RANK && has_chunks ? " a rank" : "");
+    else
+        pp_units_print(r->metrics.iteration_s, PP_UNIT_SECONDS, step);
+    return pp_arena_printf(
+        arena, "%s%s: %s%s, bubble %.1f %%", r->config.schedule_name,
+        has_chunks ? pp_arena_printf(arena, " (VP %d)", r->config.layout.vp) : "", step,
+        r->trace->steps > 1 ? " a step" : "", 100 * r->metrics.bubble_frac);
+}
+
+/* Its one step where that has a time of its own, else all. */
+static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const struct pp_result *r,
+                                              enum costs costs)
+{
+    const struct pp_plot_step step = pp_plot_step(arena, r->trace);
+    struct pp_plot_timeline_panel panel = {
+        .trace = r->trace, .heading = heading(arena, r, costs), .divisor = divisor_of(r, costs)};
+
+    if (step.trace != r->trace) {
+        panel.trace = step.trace;
+        panel.heading = pp_arena_printf(arena, "%s, %s", panel.heading, step.note);
+    }
+    return panel;
+}
+
+static struct pp_plot_timeline options_of(const struct pp_result *results)
+{
+    return (struct pp_plot_timeline){.time_unit = results->config.is_unit ? "units" : NULL,
+                                     .has_arrows = true,
+                                     .first_rank = -1,
+                                     .last_rank = -1,
+                                     .from_s = NAN,
+                                     .to_s = NAN,
+                                     .granules = results->program->granules};
+}
+
+static struct pp_plot_timeline with_costs(struct pp_arena *arena, const struct pp_result *results,
+                                          int count, enum costs costs,
+                                          struct pp_plot_timeline_panel *panels)
+{
+    struct pp_plot_timeline options = options_of(results);
+
+    options.axis = AXES[costs];
+    for (int i = 0; i < count; i++)
+        panels[i] = panel_of(arena, &results[i], costs);
+    return options;
+}
+
+struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,
+                                                  const struct pp_result *results, int count,
+                                                  struct pp_plot_timeline_panel *panels)
+{
+    return with_costs(arena, results, count, AS_THEY_ARE, panels);
+}
+
+struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
+                                            int count, struct pp_plot_timeline_panel *panels)
+{
+    if (count > 1)
+        return with_costs(arena, results, count, choose_costs(results, count), panels);
+    const struct pp_plot_step step = pp_plot_step(arena, results->trace);
+    struct pp_plot_timeline options = options_of(results);
+
+    options.title = heading(arena, results, AS_THEY_ARE);
+    options.part = step.note;
+    options.from_s = step.from_s;
+    options.to_s = step.to_s;
+    panels[0] = (struct pp_plot_timeline_panel){.trace = step.trace, .heading = options.title};
+    return options;
+}

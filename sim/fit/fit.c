@@ -1,0 +1,182 @@
+#include "sim/fit/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TOGETHER = 4 };
+
+struct trials {
+    struct pp_arena *arena;
+    const struct pp_config *config;
+    double peak_bytes; /* of the run itself */
+    bool has_own_links;
+};
+
+/* A command tried: its flags, what it resolves to, and what comes of it. */
+struct trial {
+    struct pp_relief_flags flags, replaced;
+    struct pp_relief_setting setting;
+    struct pp_relief relief;
+};
+
+/* PP_EINVAL for what this run cannot have. */
+static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags flags,
+                                bool has_own_links, struct trial *trial)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_config config;
+    struct pp_result result;
+    struct pp_error err;
+
+    PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &err));
+    PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &result, &err));
+    trial->replaced.count = 0;
+    pp_relief_typed(t->config, &flags, &trial->replaced);
+    trial->setting = pp_relief_setting_of(&config);
+    trial->relief = (struct pp_relief){.flags = pp_relief_print(t->arena, &flags),
+                                       .instead_of = pp_relief_print(t->arena, &trial->replaced),
+                                       .peak_bytes = result.memory[result.peak_rank].peak_bytes,
+                                       .iteration_s = result.metrics.iteration_s,
+                                       .gpus = config.layout.gpus,
+                                       .fits = result.fits};
+    return PP_OK;
+}
+
+/* Beyond what rounding and other constants of a layout can do. */
+static bool is_less(double bytes, double than_bytes)
+{
+    return bytes < 0.995 * than_bytes;
+}
+
+/* What follows from a change of degrees, where the batch stays. */
+static void settle(struct pp_relief_setting *s, const struct pp_config *c)
+{
+    const int64_t copies = (int64_t)s->dp * s->cp * c->shape.pipelines;
+
+    if (copies == 1 && s->zero > 0)
+        s->zero = 0; /* nothing is left to share it with */
+    if (s->gbs % ((int64_t)s->dp * s->mbs) == 0)
+        s->micro_batches = (int)(s->gbs / ((int64_t)s->dp * s->mbs));
+}
+
+/* The kinds that help by themselves, on top of `on`, at the degrees of `on`: no layout is looked
+ * for. */
+static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
+                   struct trial found[PP_RELIEF_KINDS_MAX])
+{
+    int count = 0;
+
+    for (int i = 0; pp_relief_kinds[i]; i++) {
+        struct pp_relief_setting setting = on->setting;
+        struct trial trial = {.flags = on->flags};
+        if (!pp_relief_kinds[i](&setting, t->config))
+            continue;
+        settle(&setting, t->config);
+        pp_relief_change(t->config, &on->setting, &setting, &trial.flags);
+        if (try_flags(t, pp_relief_pin(t->config, &setting, trial.flags), true, &trial) == PP_OK &&
+            is_less(trial.relief.peak_bytes, peak_bytes))
+            found[count++] = trial;
+    }
+    return count;
+}
+
+/* Fitting before not fitting; few devices; fast ones, or else small ones. */
+static int by_use(const void *a, const void *b)
+{
+    const struct pp_relief *x = &((const struct trial *)a)->relief,
+                           *y = &((const struct trial *)b)->relief;
+    const double left = x->fits ? x->iteration_s : x->peak_bytes,
+                 right = y->fits ? y->iteration_s : y->peak_bytes;
+
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    if (x->gpus != y->gpus)
+        return x->gpus < y->gpus ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* What helps most, then what helps most beside it, until the run fits. */
+static bool combine(const struct trials *t, const struct trial *base, struct trial *all)
+{
+    *all = *base;
+    all->relief = (struct pp_relief){.peak_bytes = t->peak_bytes};
+    for (int depth = 0; depth < MOST_TOGETHER && !all->relief.fits; depth++) {
+        struct trial found[PP_RELIEF_KINDS_MAX];
+        const int count = try_all(t, all, all->relief.peak_bytes, found);
+        if (count == 0)
+            return false;
+        qsort(found, (size_t)count, sizeof *found, by_use);
+        *all = found[0];
+    }
+    return all->relief.fits;
+}
+
+/* What stands is what the command itself says, which chooses anew what the user left open, by its
+ * own engine. */
+static int take(const struct trials *t, struct trial *list, int count)
+{
+    int taken = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (try_flags(t, list[i].flags, t->has_own_links, &list[i]) == PP_OK &&
+            is_less(list[i].relief.peak_bytes, t->peak_bytes))
+            list[taken++] = list[i];
+    }
+    qsort(list, (size_t)taken, sizeof *list, by_use);
+    return taken;
+}
+
+static void find_reliefs(const struct trials *t, struct pp_oom *oom)
+{
+    const struct trial base = {.setting = pp_relief_setting_of(t->config)};
+    struct trial found[PP_RELIEF_KINDS_MAX + 1];
+    struct pp_relief_flags replaced = {.count = 0};
+    int count = take(t, found, try_all(t, &base, t->peak_bytes, found));
+
+    if (count > 0 && !found[0].relief.fits && combine(t, &base, &found[count]))
+        count += take(t, &found[count], 1);
+    qsort(found, (size_t)count, sizeof *found, by_use);
+    oom->reliefs = PP_ARRAY(t->arena, struct pp_relief, count + 1);
+    oom->relief_count = count;
+    for (int i = 0; i < count; i++) {
+        oom->reliefs[i] = found[i].relief;
+        if (i < PP_RELIEFS_SHOWN)
+            pp_relief_typed(t->config, &found[i].replaced, &replaced);
+    }
+    oom->replaced = pp_relief_print(t->arena, &replaced);
+}
+
+/* Time of the run itself as the reliefs are simulated. */
+static double time_of_run(const struct trials *t, const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_result alone;
+    struct pp_error err;
+
+    if (!t->has_own_links || pp_relief_simulate(scratch, t->config, true, &alone, &err) != PP_OK)
+        return r->metrics.iteration_s;
+    return alone.metrics.iteration_s;
+}
+
+const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
+
+    if (r->config.is_unit || r->fits || m->peak_at < 0 ||
+        m->peak_bytes <= r->config.cluster.device.memory_bytes) /* another tier is full */
+        return NULL;
+    struct pp_oom *oom = PP_NEW(arena, struct pp_oom);
+    const struct trials trials = {
+        .arena = arena,
+        .config = &r->config,
+        .peak_bytes = m->peak_bytes,
+        .has_own_links = r->replicas_simulated > 1 && r->config.engine->shares_links,
+    };
+
+    oom->needed_bytes = m->peak_bytes - r->config.cluster.device.memory_bytes;
+    oom->is_contention_free = trials.has_own_links;
+    oom->iteration_s = time_of_run(&trials, r);
+    pp_relief_holders(arena, r, oom);
+    find_reliefs(&trials, oom);
+    return oom;
+}

@@ -1,0 +1,60 @@
+/* sim/fit/parts.h — the pieces behind sim/fit/fit.h: what may be changed of a run, and the same
+ * run with it. Private to sim/relief*.c. */
+#ifndef PP_SIM_FIT_PARTS_H
+#define PP_SIM_FIT_PARTS_H
+
+#include "sim/fit/fit.h"
+
+/* What a relief changes of a run; all else is as asked for. */
+struct pp_relief_setting {
+    int gpus, tp, cp, pp, dp, mbs, micro_batches;
+    int zero; /* -1: cut by --shard */
+    int64_t gbs;
+    const char *recompute, *schedule, *offload;
+    bool is_tp_only;
+};
+struct pp_relief_setting pp_relief_setting_of(const struct pp_config *config);
+
+/* Flags that stand in place of those of the same name in the user's own command, or beside them. */
+enum { PP_RELIEF_FLAGS_MAX = 16, PP_RELIEF_VALUE_BYTES = 32 };
+struct pp_relief_flag {
+    const char *name;
+    char value[PP_RELIEF_VALUE_BYTES];
+};
+struct pp_relief_flags {
+    struct pp_relief_flag list[PP_RELIEF_FLAGS_MAX];
+    int count;
+};
+
+/* A way to need less memory: false where the run cannot go it, or goes it already. Mildest first;
+ * ends with NULL. */
+enum { PP_RELIEF_KINDS_MAX = 16 };
+extern bool (*const pp_relief_kinds[])(struct pp_relief_setting *, const struct pp_config *);
+
+/* Add to `flags` what turns `from`, the setting of `config`, into `to`: what follows from the rest
+ * (replicas, devices, micro-batches) only where the user said it. */
+void pp_relief_change(const struct pp_config *config, const struct pp_relief_setting *from,
+                      const struct pp_relief_setting *to, struct pp_relief_flags *flags);
+/* `flags` and the degrees of a setting, where the user left them open. */
+struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
+                                     const struct pp_relief_setting *setting,
+                                     struct pp_relief_flags flags);
+/* "--tp 4 --dp 8" */
+const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags *flags);
+/* Add to `typed` what the user typed of the same names. */
+void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flags *flags,
+                     struct pp_relief_flags *typed);
+/* The user's own command behind `config` with the flags, resolved anew: whatever it leaves open is
+ * chosen as for any run. A flag for the batch is added to `flags` where it would be another one.
+ * PP_EINVAL for what the run cannot have. */
+enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
+                                 struct pp_relief_flags *flags, struct pp_config *other,
+                                 struct pp_error *err);
+/* Makespan and memory of a configuration by its own engine, or with links that nobody shares. */
+enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
+                                  bool has_own_links, struct pp_result *result,
+                                  struct pp_error *err);
+/* What the fullest rank holds at its peak, into oom->holders. */
+void pp_relief_holders(struct pp_arena *arena, const struct pp_result *result, struct pp_oom *oom);
+
+#endif

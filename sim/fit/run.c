@@ -1,0 +1,245 @@
+/* The same run with other flags: it is typed, resolved and simulated like any other. */
+#include "sim/cli/cli.h"
+#include "sim/command/commands.h"
+#include "sim/config/inputs.h"
+#include "sim/fit/parts.h"
+#include "sim/resolve/resolve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct pp_input *input_of(const struct pp_config *c, const char *name)
+{
+    for (int i = 0; i < c->input_count; i++)
+        if (!strcmp(c->inputs[i].option->name, name))
+            return &c->inputs[i];
+    return NULL;
+}
+
+struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
+{
+    const struct pp_layout *l = &c->layout;
+    const struct pp_input *offload = input_of(c, "offload");
+
+    return (struct pp_relief_setting){
+        .gpus = l->gpus,
+        .tp = l->tp,
+        .cp = l->cp,
+        .pp = l->pp,
+        .dp = l->dp,
+        .mbs = l->mbs,
+        .micro_batches = l->micro_batches,
+        .gbs = l->gbs,
+        .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
+        .recompute = pp_recompute_names[c->recompute],
+        .schedule = c->schedule_name,
+        .offload = offload ? offload->value->text : NULL,
+        .is_tp_only = c->is_tp_only,
+    };
+}
+
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+static struct pp_relief_flag *flag_of(struct pp_relief_flags *flags, const char *name)
+{
+    for (int i = 0; i < flags->count; i++)
+        if (!strcmp(flags->list[i].name, name))
+            return &flags->list[i];
+    return NULL;
+}
+
+static void put(struct pp_relief_flags *flags, const char *name, const char *value)
+{
+    struct pp_relief_flag *flag = flag_of(flags, name);
+
+    if (!flag && flags->count < PP_RELIEF_FLAGS_MAX)
+        flag = &flags->list[flags->count++];
+    if (!flag)
+        return;
+    flag->name = name;
+    snprintf(flag->value, sizeof flag->value, "%s", value);
+}
+
+static void put_int(struct pp_relief_flags *flags, const char *name, int64_t value)
+{
+    char text[PP_RELIEF_VALUE_BYTES];
+
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    put(flags, name, text);
+}
+
+/* What the user said of chunks is another schedule's. */
+static void change_schedule(const struct pp_config *config, const char *name,
+                            struct pp_relief_flags *flags)
+{
+    const struct pp_schedule *schedule = pp_schedule_find(name);
+
+    put(flags, "schedule", name);
+    if (schedule && schedule->chunks && input_of(config, "vp"))
+        put_int(flags, "vp", schedule->chunks);
+}
+
+void pp_relief_change(const struct pp_config *config, const struct pp_relief_setting *from,
+                      const struct pp_relief_setting *to, struct pp_relief_flags *flags)
+{
+    const struct {
+        const char *flag;
+        int from, to;
+        bool follows; /* from the rest, unless it was said */
+    } numbers[] = {
+        {"zero", from->zero, to->zero, (int64_t)to->dp * to->cp * config->shape.pipelines == 1},
+        {"gpus", from->gpus, to->gpus, true},
+        {"tp", from->tp, to->tp, false},
+        {"cp", from->cp, to->cp, false},
+        {"pp", from->pp, to->pp, false},
+        {"dp", from->dp, to->dp, true},
+        {"mbs", from->mbs, to->mbs, false},
+        {"micro-batches", from->micro_batches, to->micro_batches, true},
+    };
+
+    if (strcmp(from->schedule, to->schedule) != 0)
+        change_schedule(config, to->schedule, flags);
+    if (strcmp(from->recompute, to->recompute) != 0)
+        put(flags, "recompute", to->recompute);
+    if (from->is_tp_only != to->is_tp_only)
+        put(flags, "sequence-parallel", to->is_tp_only ? "off" : "on");
+    if (to->offload && !from->offload)
+        put(flags, "offload", to->offload);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].from != numbers[i].to &&
+            (!numbers[i].follows || input_of(config, numbers[i].flag) ||
+             flag_of(flags, numbers[i].flag)))
+            put_int(flags, numbers[i].flag, numbers[i].to);
+}
+
+struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
+                                     const struct pp_relief_setting *setting,
+                                     struct pp_relief_flags flags)
+{
+    const struct {
+        const char *flag;
+        int value;
+    } degrees[] = {{"tp", setting->tp}, {"pp", setting->pp}, {"dp", setting->dp}};
+
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+        if (!input_of(config, degrees[i].flag))
+            put_int(&flags, degrees[i].flag, degrees[i].value);
+    return flags;
+}
+
+const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags *flags)
+{
+    const char *text = "";
+
+    for (int i = 0; i < flags->count; i++)
+        text = pp_arena_printf(arena, "%s%s--%s %s", text, i ? " " : "", flags->list[i].name,
+                               flags->list[i].value);
+    return text;
+}
+
+void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flags *flags,
+                     struct pp_relief_flags *typed)
+{
+    for (int k = 0; k < flags->count; k++) {
+        const struct pp_input *input = input_of(config, flags->list[k].name);
+        if (input && input->is_typed)
+            put(typed, input->option->name, input->value->text);
+    }
+}
+
+/* ---- the user's words with flags ------------------------------------------------------------- */
+
+struct words {
+    struct pp_arena *arena;
+    char **list;
+    int count, capacity;
+};
+
+static void add(struct words *w, const char *flag, const char *value)
+{
+    *PP_PUSH(w->arena, w->list, w->count, w->capacity) = pp_arena_printf(w->arena, "--%s", flag);
+    if (value)
+        *PP_PUSH(w->arena, w->list, w->count, w->capacity) = pp_arena_strdup(w->arena, value);
+}
+
+static void add_input(struct words *w, const struct pp_input *input)
+{
+    const struct pp_option_value *value = input->value;
+
+    if (input->option->type == PP_OPTION_FLAG)
+        add(w, input->option->name, NULL);
+    else if (!input->option->is_repeatable)
+        add(w, input->option->name, value->text);
+    else
+        for (int k = 0; k < value->count; k++)
+            add(w, input->option->name, value->all[k]);
+}
+
+static struct words words_of(struct pp_arena *arena, const struct pp_config *c,
+                             struct pp_relief_flags *flags)
+{
+    struct words w = {.arena = arena};
+
+    *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, pp_sim_cli.program);
+    *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, "run");
+    for (int i = 0; i < c->input_count; i++)
+        if (c->inputs[i].is_typed && !flag_of(flags, c->inputs[i].option->name))
+            add_input(&w, &c->inputs[i]);
+    for (int i = 0; i < flags->count; i++)
+        add(&w, flags->list[i].name, flags->list[i].value);
+    return w;
+}
+
+static enum pp_status resolve_words(struct pp_arena *arena, const struct words *w,
+                                    struct pp_config *config, struct pp_error *err)
+{
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_subject *subjects;
+    int count;
+
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
+    return pp_resolve(arena, request, &subjects[0], config, err);
+}
+
+static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
+                                   struct pp_relief_flags *flags, struct pp_config *other,
+                                   struct pp_error *err)
+{
+    const struct words w = words_of(arena, config, flags);
+
+    return resolve_words(arena, &w, other, err);
+}
+
+enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
+                                 struct pp_relief_flags *flags, struct pp_config *other,
+                                 struct pp_error *err)
+{
+    PP_TRY(resolve_with(arena, config, flags, other, err));
+    if (other->layout.gbs == config->layout.gbs)
+        return PP_OK;
+    if (input_of(config, "micro-batches"))
+        put_int(flags, "micro-batches",
+                config->layout.gbs / ((int64_t)other->layout.dp * other->layout.mbs));
+    else
+        put_int(flags, "gbs", config->layout.gbs);
+    PP_TRY(resolve_with(arena, config, flags, other, err));
+    if (other->layout.gbs == config->layout.gbs)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "the batch would be another one");
+}
+
+enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
+                                  bool has_own_links, struct pp_result *result,
+                                  struct pp_error *err)
+{
+    struct pp_config own = *config;
+
+    if (!has_own_links)
+        return pp_simulate(arena, config, PP_METRICS, result, err);
+    own.engine = &pp_engine_dag;
+    own.engine_options.sync_share = 0;
+    return pp_simulate(arena, &own, PP_METRICS, result, err);
+}

@@ -1,0 +1,399 @@
+#include "sim/import/cluster_import.h"
+
+#include "core/cost/collective.h"
+#include "core/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const double GIGA = 1e9;
+
+/* Devices by what NVIDIA calls them, the longer name first; NVLinks of each, and what one carries
+ * each way (data sheets: generation 2 to 4 25 GB/s, 5 50 GB/s). */
+static const struct device {
+    const char *title, *preset;
+    int nvlinks;
+    double link_bytes_per_s;
+} DEVICES[] = {
+    {"GB300", "gb300", 18, 50e9},
+    {"GB200", "gb200", 18, 50e9},
+    {"B300", "b300", 18, 50e9},
+    {"B200", "b200", 18, 50e9},
+    {"H800", "h800", 8, 25e9},
+    {"H200", "h200", 18, 25e9},
+    {"H100", "h100", 18, 25e9},
+    {"A800", "a800", 8, 25e9},
+    {"A100-SXM4-40GB", "a100-40", 12, 25e9},
+    {"A100", "a100", 12, 25e9},
+    {"V100-SXM2-16GB", "v100-16", 6, 25e9},
+    {"V100-SXM3", "v100-dgx2", 6, 25e9},
+    {"V100", "v100-dgx1", 6, 25e9},
+};
+enum { DEVICE_COUNT = sizeof(DEVICES) / sizeof(*DEVICES) };
+/* Which device a number of NVLinks stands for, where nobody names it. */
+static const char *const GUESSES[] = {"h100", "a100", "a800", "v100-dgx1"};
+
+/* What messages took: reached, and behind their latency. */
+struct measured {
+    bool is_known;
+    double bytes_per_s, alpha_s;
+};
+
+struct importer {
+    struct pp_arena *arena;
+    struct pp_cluster_import *in;
+    const struct device *device; /* NULL: of no row */
+    struct pp_cluster base;
+    struct measured node, network;
+};
+
+static void note(struct importer *m, const char *text)
+{
+    struct pp_cluster_import *in = m->in;
+
+    *PP_PUSH(m->arena, in->notes, in->note_count, in->note_capacity) = text;
+}
+
+/* Behind the text, unless the base says otherwise. */
+static void add_key(struct importer *m, const char *key, const char *value)
+{
+    const char *text = m->in->text;
+    const size_t length = strlen(key);
+
+    for (const char *p = text; (p = strstr(p, key)); p++)
+        if ((p == text || strchr(" ,\t", p[-1])) && (p[length] == ':' || p[length] == '='))
+            return;
+    m->in->text =
+        pp_arena_printf(m->arena, "%s%s%s:%s", m->in->text, *m->in->text ? " " : "", key, value);
+}
+
+static const char *rate(struct importer *m, double bytes_per_s)
+{
+    return pp_arena_printf(m->arena, "%.4gGBps", bytes_per_s / GIGA);
+}
+
+/* ---- devices ---------------------------------------------------------------------------------*/
+
+static const struct device *device_of(const char *preset)
+{
+    for (int k = 0; k < DEVICE_COUNT; k++)
+        if (!strcasecmp(DEVICES[k].preset, preset))
+            return &DEVICES[k];
+    return NULL;
+}
+
+static const struct device *device_titled(const char *title)
+{
+    for (int k = 0; k < DEVICE_COUNT; k++)
+        if (strstr(title, DEVICES[k].title))
+            return &DEVICES[k];
+    return NULL;
+}
+
+/* Are all GPUs joined by the same number of NVLinks? Then that number, else 0. */
+static int nvlinks_of_all(const struct pp_topology *t)
+{
+    const int count = t->gpus > 1 ? pp_topology_pair(t, 0, 1).nvlinks : 0;
+
+    for (int a = 0; a < t->gpus; a++)
+        for (int b = 0; b < t->gpus; b++)
+            if (a != b && pp_topology_pair(t, a, b).nvlinks != count)
+                return 0;
+    return count;
+}
+
+/* NVLinks of a GPU to all others together, without a switch. */
+static int nvlinks_of(const struct pp_topology *t, int gpu)
+{
+    int count = 0;
+
+    for (int k = 0; k < t->gpus; k++)
+        count += k != gpu ? pp_topology_pair(t, gpu, k).nvlinks : 0;
+    return count;
+}
+
+/* A switch gives each pair all links of a device, wires a part of them. */
+static const struct device *guess_device(const struct pp_topology *t)
+{
+    const int all = nvlinks_of_all(t), sum = t->gpus > 0 ? nvlinks_of(t, 0) : 0;
+
+    for (size_t k = 0; k < sizeof(GUESSES) / sizeof(*GUESSES); k++) {
+        const struct device *device = device_of(GUESSES[k]);
+        if (all == device->nvlinks || (sum > 0 && sum == device->nvlinks))
+            return device;
+    }
+    return NULL;
+}
+
+static const char *title_in_logs(const struct pp_cluster_import *in)
+{
+    for (int k = 0; k < in->log_count; k++)
+        if (in->logs[k].device)
+            return in->logs[k].device;
+    return NULL;
+}
+
+static enum pp_status find_base(struct importer *m, struct pp_error *err)
+{
+    struct pp_cluster_import *in = m->in;
+    const char *title = title_in_logs(in);
+
+    if (in->base) {
+        PP_TRY(pp_cluster_load(m->arena, in->base, &m->base, err));
+        in->text = in->base;
+        m->device = device_titled(m->base.device.title);
+        return PP_OK;
+    }
+    if (title)
+        m->device = device_titled(title);
+    if (!m->device && in->topology && (m->device = guess_device(in->topology)))
+        note(m, pp_arena_printf(m->arena,
+                                "%s: devices with so many NVLinks are taken for %s; "
+                                "name a cluster if they are others",
+                                in->topology->name, m->device->preset));
+    if (!m->device)
+        return pp_error_set(err, PP_EINVAL,
+                            "nothing says what devices these are%s%s: name a cluster to start "
+                            "from, as in 'pipesim clusters a100 --topo FILE'",
+                            title ? ", and no preset is of " : "", title ? title : "");
+    in->text = m->device->preset;
+    return pp_cluster_load(m->arena, m->device->preset, &m->base, err);
+}
+
+/* ---- a node ----------------------------------------------------------------------------------*/
+
+/* The link of a device in its node: as measured, else as the topology says. */
+static void add_link(struct importer *m, const char *key, double bytes_per_s)
+{
+    if (m->node.is_known)
+        add_key(m, key,
+                pp_arena_printf(m->arena, "%s@%.3gus",
+                                rate(m, m->node.bytes_per_s / m->base.eta_link),
+                                m->node.alpha_s * 1e6));
+    else if (bytes_per_s > 0 && fabs(bytes_per_s - m->base.intra.bytes_per_s) > 1)
+        add_key(m, key, rate(m, bytes_per_s));
+}
+
+static void import_pcie(struct importer *m, const char *why)
+{
+    const struct pp_topology *t = m->in->topology;
+
+    note(m, pp_arena_printf(m->arena, "%s: %d GPUs, %s: they meet in the host's memory", t->name,
+                            t->gpus, why));
+    add_link(m, "pcie",
+             m->base.fabric.is_pcie ? m->base.intra.bytes_per_s : m->base.tiers.device_bytes_per_s);
+}
+
+static void import_links(struct importer *m)
+{
+    const struct pp_topology *t = m->in->topology;
+    const int all = nvlinks_of_all(t), sum = nvlinks_of(t, 0);
+    const bool is_wired = m->device && all != m->device->nvlinks && sum == m->device->nvlinks;
+
+    if (t->gpus == 1) {
+        note(m, pp_arena_printf(m->arena, "%s: 1 GPU", t->name));
+    } else if (sum == 0) {
+        import_pcie(m, "no NVLink");
+    } else if (all == 0 && !m->base.is_cube_mesh) {
+        import_pcie(m, "NVLink between some of them only");
+    } else if (!m->device) {
+        note(m, pp_arena_printf(m->arena,
+                                "%s: %d GPUs with NVLink, of which nothing says how fast "
+                                "it is: as %s",
+                                t->name, t->gpus, m->base.name));
+    } else {
+        const int links = all && !is_wired ? all : sum;
+        note(m, pp_arena_printf(m->arena,
+                                "%s: %d GPUs, %d NVLinks each%s: %s a device and "
+                                "direction",
+                                t->name, t->gpus, links,
+                                all && !is_wired ? ", all to all (a switch)"
+                                : all            ? pp_arena_printf(m->arena,
+                                                                   ", %d between any two, without "
+                                                                              "a switch (taken for one)",
+                                                                   all)
+                                                 : " in a mesh",
+                                rate(m, links * m->device->link_bytes_per_s)));
+        add_link(m, "nvlink", links * m->device->link_bytes_per_s);
+    }
+    if (t->gpus != m->base.gpus_per_node)
+        add_key(m, "gpu", pp_arena_printf(m->arena, "%d", t->gpus));
+}
+
+/* ---- network cards ---------------------------------------------------------------------------*/
+
+/* Where a GPU is nearest to. */
+static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
+{
+    enum pp_topology_path best = PP_PATHS;
+
+    for (int k = 0; k < t->nics; k++) {
+        const enum pp_topology_path path = pp_topology_pair(t, gpu, t->gpus + k).path;
+        best = path < best ? path : best;
+    }
+    return best;
+}
+
+/* Cards beside a GPU (PIX, PXB) are for its traffic; others serve storage, or people. Where none is
+ * beside any, all are counted. */
+static int count_nics(const struct pp_topology *t, bool *is_beside)
+{
+    int count = 0;
+
+    for (int k = 0; k < t->nics; k++) {
+        bool is_one = false;
+        for (int gpu = 0; gpu < t->gpus; gpu++) {
+            const enum pp_topology_path path = pp_topology_pair(t, gpu, t->gpus + k).path;
+            is_one |= path <= PP_PATH_PXB && path == nearest(t, gpu);
+        }
+        count += is_one;
+    }
+    *is_beside = count > 0;
+    return count > 0 ? count : t->nics;
+}
+
+static void import_nics(struct importer *m)
+{
+    const struct pp_topology *t = m->in->topology;
+    const int base_nics = m->base.fabric.nics > 0 ? m->base.fabric.nics : m->base.gpus_per_node;
+    const double card_bytes_per_s = m->base.inter.bytes_per_s * m->base.gpus_per_node / base_nics;
+    bool is_beside;
+    const int nics = count_nics(t, &is_beside);
+
+    if (t->nics == 0) {
+        note(m, pp_arena_printf(m->arena, "%s: no network card is listed: as %s", t->name,
+                                m->base.name));
+        return;
+    }
+    note(m, pp_arena_printf(m->arena, "%s: %d of %d network cards %s%s; each of %s, as %s says",
+                            t->name, nics, t->nics,
+                            is_beside ? "lie beside GPUs"
+                                      : "are counted, though none lies beside a GPU",
+                            is_beside && nics == t->gpus ? ", one each: rails" : "",
+                            rate(m, card_bytes_per_s), m->base.name));
+    if (!m->network.is_known && (nics != base_nics || t->gpus != m->base.gpus_per_node))
+        add_key(m, "nic", pp_arena_printf(m->arena, "%dx%s", nics, rate(m, card_bytes_per_s)));
+}
+
+/* What messages between nodes took, of each card. */
+static void add_network(struct importer *m)
+{
+    const struct pp_topology *t = m->in->topology;
+    bool is_beside;
+    const int nics = t && t->nics > 0          ? count_nics(t, &is_beside)
+                     : m->base.fabric.nics > 0 ? m->base.fabric.nics
+                                               : m->base.gpus_per_node;
+
+    if (!m->network.is_known)
+        return;
+    add_key(m, "nic",
+            pp_arena_printf(m->arena, "%dx%s", nics,
+                            rate(m, m->network.bytes_per_s / m->base.eta_link)));
+    add_key(m, "latency", pp_arena_printf(m->arena, "%.3gus", m->network.alpha_s * 1e6));
+}
+
+/* ---- logs ------------------------------------------------------------------------------------*/
+
+/* Of messages: the line through their times. */
+static void import_messages(struct importer *m, const struct pp_nccl_log *log, const char *name)
+{
+    const struct pp_measured_line line =
+        pp_calibrate_line(m->arena, log->operation, log->sizes, log->count, NULL);
+    struct measured *to = log->nodes <= 1 ? &m->node : &m->network;
+    char alpha[PP_UNITS_TEXT_BYTES];
+
+    if (line.s_per_byte <= 0) {
+        note(m, pp_arena_printf(m->arena, "%s: its times do not grow with sizes: not used", name));
+        return;
+    }
+    *to = (struct measured){true, 1 / line.s_per_byte, line.alpha_s};
+    note(m, pp_arena_printf(
+                m->arena, "%s: messages %s take %s + bytes / (%s); %d sizes, median error %.1f %%",
+                name, log->nodes <= 1 ? "in a node" : "between nodes",
+                pp_units_print(line.alpha_s, PP_UNIT_SECONDS, alpha), rate(m, to->bytes_per_s),
+                line.samples, 100 * line.residual_frac));
+}
+
+/* Of collectives: their largest size beside what the cluster predicts. */
+static void check_collective(struct importer *m, const struct pp_nccl_log *log, const char *name,
+                             enum pp_op_kind kind)
+{
+    const struct pp_cluster *c = &m->in->cluster;
+    const struct pp_calibrate_message *largest = &log->sizes[log->count - 1];
+    const int nodes = log->nodes > 0 ? log->nodes : 1;
+    const struct pp_device_group group = {log->ranks, (log->ranks + nodes - 1) / nodes, nodes,
+                                          log->ranks / nodes};
+    const struct pp_device_links links = {
+        .intra = {c->intra.alpha_s, c->intra.bytes_per_s * c->eta_link},
+        .inter = {c->inter.alpha_s, c->inter.bytes_per_s * c->eta_link},
+        .intra_ring = c->intra_ring,
+        .inter_ring = c->inter_ring,
+        .is_cube_mesh = c->is_cube_mesh};
+    const double predicted_s =
+        pp_collective_s(pp_collective_time(kind, PP_ALGORITHM_AUTO, group, &links, largest->bytes));
+    char bytes[PP_UNITS_TEXT_BYTES], took[PP_UNITS_TEXT_BYTES], predicted[PP_UNITS_TEXT_BYTES];
+
+    note(m,
+         pp_arena_printf(m->arena,
+                         "%s: %s of %s over %d ranks on %d node%s took %s; this cluster "
+                         "predicts %s, %+.1f %%",
+                         name, log->operation, pp_units_print(largest->bytes, PP_UNIT_BYTES, bytes),
+                         log->ranks, nodes, nodes == 1 ? "" : "s",
+                         pp_units_print(largest->s, PP_UNIT_SECONDS, took),
+                         pp_units_print(predicted_s, PP_UNIT_SECONDS, predicted),
+                         100 * (predicted_s / largest->s - 1)));
+}
+
+static const struct {
+    const char *operation;
+    enum pp_op_kind kind;
+} COLLECTIVES[] = {
+    {"all_reduce", PP_AR}, {"all_gather", PP_AG}, {"reduce_scatter", PP_RS}, {"alltoall", PP_A2A}};
+
+/* Routes between nodes cross the links of devices, too. */
+static void check_latencies(struct importer *m)
+{
+    const struct pp_cluster *c = &m->in->cluster;
+
+    if (c->intra.alpha_s > c->inter.alpha_s)
+        note(m, pp_arena_printf(m->arena,
+                                "the latency in a node is above that between nodes (%.3g us, %s): "
+                                "links of devices get that one, so measure both",
+                                c->inter.alpha_s * 1e6,
+                                m->network.is_known ? "measured" : "not measured"));
+}
+
+static void check_logs(struct importer *m)
+{
+    const struct pp_cluster_import *in = m->in;
+
+    for (int k = 0; k < in->log_count; k++)
+        for (size_t i = 0; i < sizeof(COLLECTIVES) / sizeof(*COLLECTIVES); i++)
+            if (!strcmp(in->logs[k].operation, COLLECTIVES[i].operation))
+                check_collective(m, &in->logs[k], in->log_names[k], COLLECTIVES[i].kind);
+}
+
+enum pp_status pp_cluster_import(struct pp_arena *arena, struct pp_cluster_import *import,
+                                 struct pp_error *err)
+{
+    struct importer m = {.arena = arena, .in = import};
+
+    PP_TRY(find_base(&m, err));
+    for (int k = 0; k < import->log_count; k++)
+        if (!strcmp(import->logs[k].operation, "sendrecv"))
+            import_messages(&m, &import->logs[k], import->log_names[k]);
+    if (import->topology) {
+        import_links(&m);
+        import_nics(&m);
+    } else {
+        add_link(&m, m.base.fabric.is_pcie ? "pcie" : "nvlink", 0);
+    }
+    add_network(&m);
+    if (pp_cluster_load(arena, import->text, &import->cluster, err) != PP_OK)
+        return pp_error_append(err, "; made: \"%s\"", import->text);
+    check_latencies(&m);
+    check_logs(&m);
+    return PP_OK;
+}

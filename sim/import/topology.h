@@ -1,0 +1,57 @@
+/* sim/import/topology.h — how the devices of a node reach each other, as `nvidia-smi topo -m`
+ * prints it.
+ *
+ *             GPU0   GPU1   NIC0   CPU Affinity   NUMA Affinity
+ *     GPU0     X     NV18   PIX    0-55           0
+ *     GPU1    NV18    X     SYS    56-111         1
+ *     NIC0    PIX    SYS     X
+ *
+ * Everything lives in the arena. */
+#ifndef PP_SIM_IMPORT_TOPOLOGY_H
+#define PP_SIM_IMPORT_TOPOLOGY_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stddef.h>
+
+enum { PP_TOPOLOGY_MOST = 256 }; /* GPUs and NICs together */
+
+/* The nearer, the smaller. */
+enum pp_topology_path {
+    PP_PATH_SELF, /* X */
+    PP_PATH_NVLINK,
+    PP_PATH_PIX,  /* one PCIe bridge */
+    PP_PATH_PXB,  /* several */
+    PP_PATH_PHB,  /* through a processor's bridge */
+    PP_PATH_NODE, /* between bridges of a processor */
+    PP_PATH_SYS,  /* between processors */
+    PP_PATHS
+};
+extern const char *const pp_path_names[PP_PATHS]; /* "X", "NV", "PIX", ... */
+
+struct pp_topology_pair {
+    enum pp_topology_path path;
+    int nvlinks; /* bonded, of PP_PATH_NVLINK */
+};
+struct pp_topology {
+    const char *name;               /* of the file */
+    int gpus, nics;                 /* rows 0 .. gpus - 1, and behind them the NICs */
+    const char **names;             /* [gpus + nics] "GPU0", "NIC0", "mlx5_0" */
+    struct pp_topology_pair *pairs; /* [row * (gpus + nics) + column] */
+};
+
+static inline struct pp_topology_pair pp_topology_pair(const struct pp_topology *t, int a, int b)
+{
+    return t->pairs[a * (t->gpus + t->nics) + b];
+}
+
+/* Escape sequences, other text around the table, and columns of affinity are passed over. PP_EINVAL
+ * with file:line for a table that is not whole, or in which a pair differs by who is asked;
+ * PP_EFAIL for what cannot be read. */
+enum pp_status pp_topology_read(struct pp_arena *arena, const char *path,
+                                struct pp_topology *topology, struct pp_error *err);
+enum pp_status pp_topology_parse(struct pp_arena *arena, const char *name, const char *text,
+                                 size_t length, struct pp_topology *topology, struct pp_error *err);
+
+#endif

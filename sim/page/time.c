@@ -1,0 +1,125 @@
+/* Headline figures and where the time goes. */
+#include "sim/page/parts.h"
+
+#include "core/text/html.h"
+#include "plots/page/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- headlines ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key, *what;
+} MEANINGS[] = {
+    {"iteration_s", "one training step, from its start to the latest end over all ranks and "
+                    "replicas, optimizer included"},
+    {"mfu", "model FLOPs of the step over (step time, dense peak, GPUs); recomputation is not "
+            "counted"},
+    {"hfu", "the same with recomputed forwards counted"},
+    {"bubble_frac",
+     "share of the step in which an average rank waits for other stages, messages in "
+     "flight included. Span form: 1 - (largest busy time of a rank) / (longest time "
+     "from a rank's first op to its last)"},
+    {"peak_mem_bytes", "most bytes alive on the fullest pipeline rank, for each device"},
+};
+
+static const char *meaning_of(const char *key, bool is_unit)
+{
+    if (key && is_unit && !strcmp(key, "iteration_s"))
+        return "one training step in which nothing takes time but the ops of --unit, and messages "
+               "where it gives C";
+    for (size_t i = 0; key && i < sizeof(MEANINGS) / sizeof(*MEANINGS); i++)
+        if (!strcmp(MEANINGS[i].key, key))
+            return MEANINGS[i].what;
+    return "training on 10^12 tokens at this speed, without stops";
+}
+
+void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
+{
+    struct pp_headline rows[PP_HEADLINES];
+    const int count = pp_headlines(r, rows);
+
+    fputs("<dl class=\"cards\">\n", page->out);
+    for (int i = 0; i < count; i++)
+        pp_page_card(page, &(const struct pp_page_card){
+                               .label = rows[i].label,
+                               .key = rows[i].key,
+                               .figure = rows[i].figure,
+                               .remark = rows[i].remark,
+                               .meaning = meaning_of(rows[i].key, r->config.is_unit),
+                               .value = rows[i].value,
+                               .is_bad = strstr(rows[i].remark, "DOES NOT FIT") != NULL,
+                           });
+    fputs("</dl>\n", page->out);
+}
+
+/* ---- parts of the time ----------------------------------------------------------------------- */
+
+static const char *const WHAT[PP_TIME_PARTS] = {
+    [PP_TIME_FORWARD] = "computing forwards",
+    [PP_TIME_BACKWARD] = "computing backwards",
+    [PP_TIME_RECOMPUTE] = "computing forwards again, for their activations",
+    [PP_TIME_TP_COMM] = "tensor-parallel collectives inside ops, as far as they are not hidden",
+    [PP_TIME_CP_COMM] = "context-parallel collectives inside ops, as far as they are not hidden",
+    [PP_TIME_EP_COMM] = "exchanges of experts inside ops, as far as they are not hidden",
+    [PP_TIME_P2P] = "idle while the message that the next op waits for is on the wire",
+    [PP_TIME_DP_SYNC] = "idle while waiting for a gradient or parameter collective",
+    [PP_TIME_OPTIMIZER] = "updating parameters",
+    [PP_TIME_MOVES] = "idle while waiting for a copy between memory tiers",
+    [PP_TIME_BUBBLE] = "all other idle time: the message has not been sent yet, or nothing is left "
+                       "to do before the end of the step",
+};
+
+static void write_band(const struct pp_page *page, const struct pp_result *r, double whole_s)
+{
+    double part_s[PP_TIME_PARTS];
+
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        part_s[i] = r->metrics.time_frac[i] * r->metrics.iteration_s;
+    pp_page_time_band(page, part_s, whole_s);
+}
+
+void pp_page_step(const struct pp_page *page, const struct pp_result *r, double longest_s)
+{
+    fputs("<td class=\"bar\"><div class=\"mini\">", page->out);
+    write_band(page, r, longest_s);
+    fputs("</div></td>", page->out);
+}
+
+static void write_part(const struct pp_page *page, const struct pp_result *r, int part)
+{
+    const double frac = r->metrics.time_frac[part];
+    char key[48], text[PP_TEXT_BYTES];
+
+    fputs("<tr><td class=\"name\">", page->out);
+    pp_html_swatch(pp_style_part_rgb(part), page->out);
+    pp_html_words(page->out, pp_time_part_words[part]);
+    fputs("</td>", page->out);
+    snprintf(key, sizeof(key), "time_frac.%s", pp_time_part_names[part]);
+    pp_page_percent(page, key, frac);
+    pp_html(page->out, "<td class=\"number\">%s</td><td class=\"what\">%s</td></tr>\n",
+            pp_text_time(&r->config, frac * r->metrics.iteration_s, text), WHAT[part]);
+}
+
+void pp_page_time(const struct pp_page *page, const struct pp_result *r)
+{
+    FILE *out = page->out;
+    char text[PP_TEXT_BYTES];
+
+    pp_page_heading(page, "time", "Where the time goes");
+    fputs("<div class=\"band\">", out);
+    write_band(page, r, r->metrics.iteration_s);
+    fputs("</div>\n<div class=\"wide\"><table><caption>Share of the step, average over pipeline "
+          "ranks; the parts add up to the step</caption>\n<thead><tr><th>part</th><th "
+          "class=\"number\">share</th><th class=\"number\">a step</th><th>what it is</th></tr>"
+          "</thead>\n<tbody>\n",
+          out);
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        if (r->metrics.time_frac[i] != 0)
+            write_part(page, r, i);
+    fputs("</tbody></table></div>\n<p>Exposed communication, all parts of it together: ", out);
+    snprintf(text, sizeof(text), "%.1f %%", 100 * r->metrics.exposed_comm_frac);
+    pp_page_figure(page, "exposed_comm_frac", r->metrics.exposed_comm_frac, text);
+    fputs(".</p>\n", out);
+}

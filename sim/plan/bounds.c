@@ -1,0 +1,139 @@
+/* Bounds of one layout from its own costs: tighter than those of the screen, and slower. */
+#include "sim/config/buckets.h"
+#include "sim/plan/search.h"
+
+#include <math.h>
+
+static double *column(struct pp_arena *arena, int stages)
+{
+    return PP_ARRAY(arena, double, stages);
+}
+
+/* Over all sequence splits of a micro-batch, with or without what experts exchange. Gathers and
+ * copies inside of an op may have been made for the one before. */
+static const double *seconds_of(struct pp_arena *arena, const struct pp_costs *costs, int kind,
+                                bool is_hidden)
+{
+    double *s = column(arena, costs->stages);
+
+    for (int at = 0; costs->op[kind] && at < costs->stages * costs->splits; at++) {
+        const struct pp_cost *cost = &costs->op[kind][at];
+        const int64_t hidden_ps = cost->gather_ps + cost->copy_ps + (is_hidden ? cost->ep_ps : 0);
+        s[at / costs->splits] += (double)(cost->ps - hidden_ps) * 1e-12;
+    }
+    return s;
+}
+
+static struct pp_bound_times all_times(struct pp_arena *arena, const struct pp_costs *costs,
+                                       bool is_hidden)
+{
+    return (struct pp_bound_times){seconds_of(arena, costs, PP_F, is_hidden),
+                                   seconds_of(arena, costs, PP_I, is_hidden),
+                                   seconds_of(arena, costs, PP_W, is_hidden)};
+}
+
+static double least_s(const struct pp_costs *costs, int kind)
+{
+    double least = INFINITY;
+
+    for (int s = 0; costs->op[kind] && s < costs->stages; s++)
+        least = fmin(least, (double)costs->op[kind][s].ps * 1e-12);
+    return isinf(least) ? 0 : least;
+}
+
+/* Sums take what their cost says: rings whose steps are messages take their own time. */
+static bool has_priced_sums(const struct pp_config *config)
+{
+    return !config->is_dp_overlapped && !pp_buckets_are_used(config) &&
+           !config->engine_options.plan.ring_flows;
+}
+
+/* The update of some stage behind its sum, where nothing of that hides behind a backward. */
+static double closing_s(const struct pp_config *config, const struct pp_costs *costs)
+{
+    const int zero = pp_state_zero(&config->state);
+    const bool is_plain =
+        has_priced_sums(config) && pp_config_is_summed(config) && !config->schedule->is_continuous;
+    double s = config->schedule->is_continuous ? 0 : least_s(costs, PP_U);
+
+    if (is_plain && zero == 0)
+        s += least_s(costs, PP_AR);
+    if (is_plain && zero == 1)
+        s += least_s(costs, PP_RS);
+    return s;
+}
+
+/* Sums, updates and gathers of the rank that has most of them, one after the other, on the real
+ * network; 0 where more than that may stand there. */
+static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *config,
+                              const uint16_t *rank_of, double *seconds, struct pp_error *err)
+{
+    static const enum pp_op_kind KINDS[] = {PP_U, PP_AR, PP_RS, PP_AG, PP_BC};
+    const int zero = pp_state_zero(&config->state);
+    struct pp_cost_inputs inputs;
+    struct pp_costs *costs;
+    double tied_s = 0;
+
+    *seconds = 0;
+    if (zero < 0 || zero > 1 || !has_priced_sums(config) || config->cost)
+        return PP_OK;
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        if (config->state.home[class] != PP_TIER_DEVICE)
+            return PP_OK;
+    PP_TRY(pp_simulate_costs(arena, config, rank_of, &inputs, &costs, err));
+    tied_s = costs->tied ? (double)costs->tied->ps * 1e-12 : 0;
+    double *of_rank = column(arena, config->shape.ranks);
+    for (int s = 0; s < costs->stages; s++)
+        for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
+            of_rank[rank_of[s]] += (double)costs->op[KINDS[i]][s].ps * 1e-12;
+    for (int r = 0; r < config->shape.ranks; r++)
+        *seconds = fmax(*seconds, of_rank[r] + tied_s);
+    return PP_OK;
+}
+
+static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
+                        const struct pp_costs *costs, struct pp_bound_stages *stages)
+{
+    const bool is_kept = config->state.home[PP_STATE_ACTIVATIONS] == PP_TIER_DEVICE &&
+                         config->state.activation_bits == 0;
+    double *state = column(arena, costs->stages), *kept = column(arena, costs->stages),
+           *weights = column(arena, costs->stages);
+
+    for (int s = 0; s < costs->stages; s++) {
+        const struct pp_stage_memory *m = &costs->memory[s];
+        state[s] = m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+        kept[s] = is_kept ? fmin(m->checkpoint_bytes, m->saved_bytes) : 0;
+        weights[s] = is_kept ? m->saved_bytes * m->weight_grad_frac : 0;
+    }
+    stages->state_bytes = state;
+    stages->kept_bytes = kept;
+    stages->weights_bytes = weights;
+    stages->other_bytes = costs->other_bytes;
+}
+
+enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *config,
+                                struct pp_search_bounds *bounds, struct pp_error *err)
+{
+    const struct pp_eval_options *plan = &config->engine_options.plan;
+    struct pp_costs *costs;
+    const uint16_t *rank_of;
+
+    PP_TRY(pp_resolve_bare_costs(arena, config, &rank_of, &costs, err));
+    const struct pp_bound_rule rule =
+        pp_bound_rule_make(arena, config->schedule, &config->shape,
+                           plan->is_barrier_free ? plan->steps : 1, config->is_eager);
+    struct pp_bound_stages stages = {
+        .stages = costs->stages,
+        .times = all_times(arena, costs, false),
+        .hidden = all_times(arena, costs, true),
+        .again_s = config->recompute != PP_RECOMPUTE_NONE ? seconds_of(arena, costs, PP_R, false)
+                                                          : column(arena, costs->stages),
+        .closing_s = closing_s(config, costs),
+    };
+    fill_memory(arena, config, costs, &stages);
+    if (rule.steps > 1)
+        PP_TRY(after_s(arena, config, rank_of, &stages.after_s, err));
+    bounds->step_s = costs->overlap || costs->overlap_all ? 0 : pp_bound_step_s(&rule, &stages);
+    bounds->peak_bytes = pp_bound_peak_bytes(&rule, &stages);
+    return PP_OK;
+}

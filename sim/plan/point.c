@@ -1,0 +1,80 @@
+/* A number as a point, and a point as a complete configuration. */
+#include "sim/plan/search.h"
+
+const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {
+    [PP_SEARCH_ABSENT] = "absent",       [PP_SEARCH_BATCH] = "illegal",
+    [PP_SEARCH_SHAPE] = "illegal",       [PP_SEARCH_REFUSED] = "illegal",
+    [PP_SEARCH_NO_ROOM] = "too large",   [PP_SEARCH_OPEN] = "slower",
+    [PP_SEARCH_TOO_LARGE] = "too large", [PP_SEARCH_FITS] = "fits",
+};
+
+const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES])
+{
+    char modules[PP_SEARCH_AGAIN_BYTES / 2];
+
+    pp_again_print(again.modules, modules, sizeof(modules));
+    snprintf(text, PP_SEARCH_AGAIN_BYTES, "%s%s%s", pp_recompute_names[again.recompute],
+             again.modules ? "=" : "", modules);
+    return text;
+}
+
+struct pp_search_point pp_search_point(const struct pp_search_space *s, int64_t k)
+{
+    const struct pp_search_values *recompute = &s->axis[PP_SEARCH_RECOMPUTE],
+                                  *zero = &s->axis[PP_SEARCH_ZERO];
+    const int order = (int)(k % s->order_count);
+    const int64_t rest = k / s->order_count;
+    const struct pp_search_frame *frame =
+        &s->frames[rest / zero->count / recompute->count % s->frame_count];
+
+    return (struct pp_search_point){
+        .frame = frame,
+        .order = &s->orders[order],
+        .rule = frame->rules ? &frame->rules[order] : NULL,
+        .again = pp_search_again(recompute->list[rest / zero->count % recompute->count]),
+        .zero = zero->list[rest % zero->count],
+    };
+}
+
+static unsigned chosen_bits(const struct pp_search_space *s)
+{
+    static const unsigned BITS[PP_SEARCH_AXES] = {
+        [PP_SEARCH_CP] = PP_CHOSE_CP, [PP_SEARCH_EP] = PP_CHOSE_EP, [PP_SEARCH_MBS] = PP_CHOSE_MBS,
+        [PP_SEARCH_PP] = PP_CHOSE_PP, [PP_SEARCH_TP] = PP_CHOSE_TP, [PP_SEARCH_VP] = PP_CHOSE_VP,
+    };
+    unsigned bits = (s->dp ? 0 : PP_CHOSE_DP) | (s->is_gbs_chosen ? PP_CHOSE_GBS : 0) |
+                    (s->fixed_n ? 0 : PP_CHOSE_MICRO_BATCHES);
+
+    for (int i = 0; i < PP_SEARCH_AXES; i++)
+        bits |= s->is_free[i] ? BITS[i] : 0;
+    return bits;
+}
+
+enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
+                                struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_search_point point = pp_search_point(s, k);
+    const struct pp_search_frame *f = point.frame;
+    const struct pp_degrees degrees = {.tp = f->tp,
+                                       .cp = f->cp,
+                                       .pp = f->pp,
+                                       .dp = f->dp,
+                                       .ep = f->ep,
+                                       .mbs = f->mbs,
+                                       .gbs = s->fixed_n ? 0 : f->gbs};
+
+    *config = point.order->base;
+    config->prepared = NULL;
+    config->recompute = point.again.recompute;
+    config->again = point.again.modules;
+    if (point.zero != PP_SEARCH_AS_GIVEN)
+        config->wanted_zero = point.zero;
+    config->chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);
+    config->chosen |= chosen_bits(s);
+    PP_TRY(pp_resolve_layout(arena, s->request, &degrees, config, err));
+    if (!pp_resolve_is_open(config))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s leaves its order to auto, which is no layout: give a value",
+                        config->schedule_name);
+}

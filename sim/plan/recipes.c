@@ -1,0 +1,117 @@
+/* Layouts that were published with their measurements, beside what a search finds. The figures are
+ * rows of tests/published/measurements.csv. */
+#include "core/cli/options.h"
+#include "sim/plan/search.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const struct pp_search_recipe recipes[] = {
+    /* model              source                          device  gpus   tp  pp  cp  ep vp mbs schedule */
+    {"deepseek-v3",     "Megatron-Bridge 25.09",          "h100", 1024,  2,  8,  1, 64,  4, 1, "interleaved"},
+    {"deepseek-v3",     "DeepSeek-V3 report",             "h800", 2048,  1, 16,  1, 64,  0, 1, "dualpipe"},
+    {"deepseek-v3",     "Megatron-Bridge 26.08",          "gb200", 256,  1,  4,  1, 64,  4, 1, "interleaved"},
+    {"gpt3-175b",       "MLPerf 4.0",                     "h100",  512,  4,  8,  1,  1,  4, 2, "interleaved"},
+    {"gpt3-175b",       "MLPerf 3.0",                     "h100", 1536,  4,  8,  1,  1, 12, 1, "interleaved"},
+    {"gpt3-175b",       "NeMo 24.07",                     "h100",  128,  4,  8,  1,  1,  6, 1, "interleaved"},
+    {"gpt3-175b",       "Korthikanti et al. 2022",        "a100",   64,  8,  8,  1,  1,  3, 1, "interleaved"},
+    {"gpt3-175b",       "NeMo launcher 2023",             "a100",   64,  4,  8,  1,  1, 12, 1, "interleaved"},
+    {"llama2-13b",      "NeMo 24.07",                     "h100",   16,  1,  4,  1,  1, 10, 1, "interleaved"},
+    {"llama2-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  1,  1, 20, 1, "interleaved"},
+    {"llama2-7b",       "NeMo 24.07",                     "h100",    8,  1,  1,  1,  1,  0, 1, "1f1b"},
+    {"llama3-405b",     "Megatron-Bridge 25.09",          "h100", 1024,  8,  8,  2,  1,  8, 1, "interleaved"},
+    {"llama3-405b",     "Megatron-Bridge 25.11",          "b200",  128,  4,  8,  2,  1,  8, 1, "interleaved"},
+    {"llama3-405b",     "Megatron-Bridge 26.06",          "gb200", 256,  4, 16,  1,  1,  4, 1, "interleaved"},
+    {"llama3-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  2,  1,  5, 1, "interleaved"},
+    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "h100",   64,  4,  8,  1,  1,  5, 1, "interleaved"},
+    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "gb200",  64,  2,  4,  1,  1,  5, 1, "interleaved"},
+    {"llama3-8b",       "NeMo 24.07",                     "h100",    8,  1,  1,  2,  1,  0, 1, "1f1b"},
+    {"qwen3-235b-a22b", "Megatron-Bridge 25.11",          "h100",  256,  2,  8,  1, 32,  4, 1, "interleaved"},
+    {"qwen3-235b-a22b", "Megatron-Bridge 26.08",          "gb200", 256,  1,  8,  1, 32,  3, 1, "interleaved"},
+    {"qwen3-30b-a3b",   "Megatron-Bridge 25.11",          "h100",   16,  1,  2,  1,  8, 24, 2, "interleaved"},
+    {"qwen3-30b-a3b",   "Megatron-Bridge 26.08",          "gb200",   8,  1,  1,  1,  8,  0, 4, "1f1b"},
+};
+/* clang-format on */
+enum { RECIPES = sizeof(recipes) / sizeof(*recipes) };
+
+/* ---- where it is in the space ---------------------------------------------------------------- */
+
+static int order_of(const struct pp_search_space *s, const struct pp_search_recipe *r)
+{
+    for (int i = 0; i < s->order_count; i++)
+        if (!strcmp(s->orders[i].base.schedule_name, r->schedule) && s->orders[i].vp == r->vp)
+            return i;
+    return -1;
+}
+
+static int frame_of(const struct pp_search_space *s, const struct pp_search_recipe *r)
+{
+    for (int i = 0; i < s->frame_count; i++) {
+        const struct pp_search_frame *f = &s->frames[i];
+        if (f->tp == r->tp && f->pp == r->pp && f->cp == r->cp && f->ep == r->ep &&
+            f->mbs == r->mbs)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- what it does here ----------------------------------------------------------------------- */
+
+static bool try_point(const struct pp_search_space *s, int64_t point,
+                      struct pp_search_published *published)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_config config;
+    struct pp_result result;
+    struct pp_error ignored;
+
+    if (pp_search_config(arena, s, point, &config, &ignored) != PP_OK ||
+        pp_simulate(arena, &config, PP_QUICK, &result, &ignored) != PP_OK)
+        return false;
+    published->point = point;
+    published->fits = result.fits;
+    published->step_s = result.metrics.iteration_s;
+    published->s_per_sample = published->step_s / (double)config.layout.gbs;
+    published->peak_bytes = result.memory[result.peak_rank].peak_bytes;
+    return true;
+}
+
+/* With as much recomputation, and as much of the state cut, as it needs to fit. */
+static void try_recipe(const struct pp_search_space *s, struct pp_search_published *published)
+{
+    const int order = order_of(s, published->recipe), frame = frame_of(s, published->recipe);
+    const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count,
+              zeros = s->axis[PP_SEARCH_ZERO].count;
+
+    published->point = -1;
+    if (order < 0 || frame < 0)
+        return;
+    for (int r = 0; r < recomputes && !published->fits; r++)
+        for (int z = 0; z < zeros && !published->fits; z++)
+            try_point(s, (((int64_t)frame * recomputes + r) * zeros + z) * s->order_count + order,
+                      published);
+}
+
+/* ---- which are shown ------------------------------------------------------------------------- */
+
+static bool is_same_device(const struct pp_search_space *s, const struct pp_search_recipe *recipe)
+{
+    return !strcmp(s->fixed.cluster.device.name, recipe->device);
+}
+
+void pp_search_recipes(struct pp_search *search)
+{
+    const struct pp_search_space *s = &search->space;
+
+    search->published_count = 0;
+    for (int other = 0; other <= 1; other++) /* those of this device first */
+        for (int i = 0; i < RECIPES; i++) {
+            if (search->published_count == PP_SEARCH_PUBLISHED ||
+                !pp_same_name(s->fixed.model.name, recipes[i].model) ||
+                is_same_device(s, &recipes[i]) == (bool)other)
+                continue;
+            struct pp_search_published *published = &search->published[search->published_count++];
+            *published = (struct pp_search_published){.recipe = &recipes[i]};
+            try_recipe(s, published);
+        }
+}

@@ -1,0 +1,336 @@
+/* A layout search for people: what was searched, the best rows, why others are not there. */
+#include "core/text/terminal.h"
+#include "core/units.h"
+#include "sim/plan/search.h"
+#include "sim/report/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 13 };
+
+static const char *star(bool is_chosen)
+{
+    return is_chosen ? "*" : "";
+}
+
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void print_head(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_space *s = &search->space;
+    const struct pp_config *c = &s->fixed;
+    char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
+    const char *text = pp_arena_printf(
+        arena, "%s (%s) on %s GPU%s of %s, free:", c->model.name,
+        pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+        pp_units_print_count(s->gpus, gpus), s->gpus == 1 ? "" : "s", c->cluster.name);
+    const char *comma = "";
+
+    for (int i = 0; i < PP_SEARCH_AXES; i++)
+        if (s->is_free[i]) {
+            text = pp_arena_printf(arena, "%s%s %s", text, comma, pp_search_knobs[i].name);
+            comma = ",";
+        }
+    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    if (s->gbs)
+        text = pp_arena_printf(arena, "gbs~%lld%s", (long long)s->gbs, star(s->is_gbs_chosen));
+    else
+        text = pp_arena_printf(arena, "%d~micro-batches of each replica", s->fixed_n);
+    text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
+                           star(c->chosen & PP_CHOSE_SEQ), c->framework->name, c->cluster.name,
+                           star(c->chosen & PP_CHOSE_CLUSTER));
+    pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
+    pp_report_what_if(c, WIDTH, INDENT, out);
+}
+
+static const char *count_of(struct pp_arena *arena, int64_t count)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    return pp_arena_strdup(arena, pp_units_print_count(count, text));
+}
+
+static void print_counts(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const int64_t *n = search->counts;
+    const int64_t all = search->space.points - n[PP_SEARCH_ABSENT],
+                  large = n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE],
+                  illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
+    const char *text = pp_arena_printf(
+        arena, "%s~layout%s in %.1f~s: %s~fit, %s~out~of~memory (%s~by their bounds), %s~illegal",
+        count_of(arena, all), all == 1 ? "" : "s", search->wall_s,
+        count_of(arena, n[PP_SEARCH_FITS]), count_of(arena, large),
+        count_of(arena, n[PP_SEARCH_NO_ROOM]), count_of(arena, illegal));
+
+    if (n[PP_SEARCH_OPEN])
+        text = pp_arena_printf(arena,
+                               "%s, %s~not simulated: no order of theirs can be within "
+                               "%g~%% of the best",
+                               text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+    pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const char *again_of(struct pp_search_again again)
+{
+    static const char *const SHORT[] = {"none", "sel", "full", "part"};
+
+    return SHORT[again.recompute];
+}
+
+static const char *number(struct pp_arena *arena, int value, int none)
+{
+    return value == none ? "-" : pp_arena_printf(arena, "%d", value);
+}
+
+static void print_row(struct pp_arena *arena, const struct pp_search *search, int at, FILE *out)
+{
+    const struct pp_search_row *row = &search->rows[at];
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    const struct pp_search_frame *f = p.frame;
+    const bool has_experts = search->space.fixed.model.experts.count > 0;
+    const double worse = row->s_per_sample / search->rows[0].s_per_sample - 1;
+    char step[PP_UNITS_TEXT_BYTES], change[PP_UNITS_TEXT_BYTES] = "-";
+
+    if (at > 0)
+        snprintf(change, sizeof(change), "%+.1f", 100 * worse);
+    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%8s\n", at + 1,
+            search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
+            has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
+            p.order->base.schedule_name, again_of(p.again),
+            number(arena, p.zero, PP_SEARCH_AS_GIVEN),
+            pp_units_print(row->step_s, PP_UNIT_SECONDS, step), 100 * row->mfu,
+            row->peak_bytes / 1e9, change);
+}
+
+static void print_rows(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+{
+    const int shown = rows < search->count ? rows : search->count;
+
+    if (!search->count) {
+        fputs("\n  nothing fits\n\n", out);
+        return;
+    }
+    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%6s%8s\n", "schedule",
+            "rec.", "Z", "step", "MFU %", "GB", "vs #1 %");
+    for (int i = 0; i < shown; i++)
+        print_row(arena, search, i, out);
+    fputc('\n', out);
+    if (shown < search->count)
+        fprintf(out, "  %s more fit and were simulated; --top N shows them, -o FILE.csv has all\n",
+                count_of(arena, search->count - shown));
+}
+
+/* ---- words about them ------------------------------------------------------------------------ */
+
+static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_row *best = &search->rows[0];
+    char tokens[PP_UNITS_TEXT_BYTES];
+
+    pp_text_paragraph(
+        out, WIDTH, INDENT, "best",
+        pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s",
+                        pp_units_print_count((int64_t)best->tokens_per_s_per_gpu, tokens),
+                        best->is_simulated ? search->space.fixed.engine->name : "dag"));
+    pp_text_paragraph(out, WIDTH, INDENT, "choose",
+                      pp_search_command(arena, &search->space, best->point));
+    if (search->ties < 2)
+        return;
+    pp_text_paragraph(out, WIDTH, INDENT, "= ties",
+                      pp_arena_printf(arena,
+                                      "%s steps are within %g~%% of the fastest, closer than "
+                                      "costs can tell",
+                                      count_of(arena, search->ties), 100 * search->margin_frac));
+}
+
+static void print_safest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_row *row = &search->rows[search->safest];
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    char again[PP_SEARCH_AGAIN_BYTES];
+
+    pp_text_paragraph(
+        out, WIDTH, INDENT, "safest",
+        pp_arena_printf(arena,
+                        "#%d of the ties leaves most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, "
+                        "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
+                        search->safest + 1, (capacity - row->peak_bytes) / 1e9, capacity / 1e9,
+                        p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs,
+                        p.order->base.schedule_name, pp_search_again_text(p.again, again),
+                        100 * (row->s_per_sample / search->rows[0].s_per_sample - 1)));
+}
+
+static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
+{
+    const struct pp_search_point p = pp_search_point(&search->space, search->rows[at].point);
+
+    return pp_arena_printf(arena, "#%d (TP~%d, PP~%d, CP~%d, MBS~%d, %s)", at + 1, p.frame->tp,
+                           p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
+}
+
+/* Where half or twice of something makes another row the best; a difference that costs cannot tell
+ * is none. */
+static void print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const char *text = "", *same = "", *none = "";
+    int kept = 0;
+
+    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
+        const struct pp_search_flip *flip = &search->flips[i];
+        const char *name = pp_search_what_ifs[i].name;
+        if (!flip->is_known)
+            none = pp_arena_printf(arena, "%s%s%s", none, *none ? ", " : "", name);
+        else if (!flip->fits)
+            text =
+                pp_arena_printf(arena, "%s%s%s: #1 does not fit, %s wins", text, *text ? "; " : "",
+                                name, short_layout(arena, search, flip->winner));
+        else if (flip->winner > 0 && flip->behind_frac > PP_TIE_FRAC)
+            text = pp_arena_printf(
+                arena, "%s%s%s: %s wins, #1 is %.1f~%% behind", text, *text ? "; " : "", name,
+                short_layout(arena, search, flip->winner), 100 * flip->behind_frac);
+        else {
+            same = pp_arena_printf(arena, "%s%s%s", same, *same ? ", " : "", name);
+            kept++;
+        }
+    }
+    if (*none)
+        text =
+            pp_arena_printf(arena, "%s%s%s: nothing of these fits", text, *text ? "; " : "", none);
+    if (kept == PP_SEARCH_WHAT_IFS)
+        text = "#1 stays with half and twice of network, links of a node, device memory and "
+               "device FLOP/s";
+    else if (*same)
+        text = pp_arena_printf(arena, "%s%s#1 stays with %s", text, *text ? "; " : "", same);
+    pp_text_paragraph(out, WIDTH, INDENT, "sensitive", text);
+}
+
+static void print_published(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    for (int i = 0; i < search->published_count; i++) {
+        const struct pp_search_published *p = &search->published[i];
+        const struct pp_search_recipe *r = p->recipe;
+        char step[PP_UNITS_TEXT_BYTES];
+        const char *text = pp_arena_printf(
+            arena, "%s, %s~%s: TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s: ", r->source,
+            count_of(arena, r->gpus), r->device, r->tp, r->pp, r->cp, r->ep,
+            number(arena, r->vp, 0), r->mbs, r->schedule);
+        if (p->point < 0)
+            text = pp_arena_printf(arena, "%snot in this space", text);
+        else if (!p->fits)
+            text = pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->peak_bytes / 1e9);
+        else
+            text = pp_arena_printf(arena, "%shere %s, %.1f~GB", text,
+                                   pp_units_print(p->step_s, PP_UNIT_SECONDS, step),
+                                   p->peak_bytes / 1e9);
+        if (p->fits && search->count)
+            text = pp_arena_printf(arena, "%s, %+.1f~%% to #1", text,
+                                   100 * (p->s_per_sample / search->rows[0].s_per_sample - 1));
+        pp_text_paragraph(out, WIDTH, INDENT, "published", text);
+    }
+}
+
+static void print_least(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    if (search->least >= 0)
+        pp_text_paragraph(out, WIDTH, INDENT, "too large",
+                          pp_arena_printf(arena, "the least needs at least %.1f of %.1f~GB: %s",
+                                          search->least_bytes / 1e9,
+                                          search->space.fixed.cluster.device.memory_bytes / 1e9,
+                                          pp_search_command(arena, &search->space, search->least)));
+}
+
+struct refusals { /* of one schedule, with all its chunks */
+    const char *schedule;
+    int64_t count;
+};
+
+static int by_refusals(const void *a, const void *b)
+{
+    const struct refusals *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->schedule, y->schedule);
+}
+
+/* "hanayo 2,272, dualpipe 900, 3 others 40": who refuses most. */
+static const char *who_refuses(struct pp_arena *arena, const struct pp_search *search)
+{
+    enum { NAMED = 4 };
+    const struct pp_search_space *s = &search->space;
+    struct refusals *list = PP_ARRAY(arena, struct refusals, s->order_count);
+    int *at = PP_ARRAY(arena, int, s->order_count), kinds = 0, refusing = 0;
+    const char *text = "";
+    int64_t rest = 0;
+
+    for (int o = 0; o < s->order_count; o++) { /* the orders of a schedule follow each other */
+        const char *name = s->orders[o].base.schedule_name;
+        kinds += o == 0 || strcmp(name, list[kinds - 1].schedule) != 0;
+        list[at[o] = kinds - 1].schedule = name;
+    }
+    for (int64_t k = 0; k < s->points; k++)
+        list[at[k % s->order_count]].count += search->board.status[k] == PP_SEARCH_SHAPE;
+    qsort(list, (size_t)kinds, sizeof(*list), by_refusals);
+    while (refusing < kinds && list[refusing].count > 0)
+        refusing++;
+    for (int i = 0; i < refusing; i++) {
+        if (i < NAMED || refusing == NAMED + 1)
+            text = pp_arena_printf(arena, "%s%s%s~%s", text, i ? ", " : "", list[i].schedule,
+                                   count_of(arena, list[i].count));
+        else
+            rest += list[i].count;
+    }
+    return rest ? pp_arena_printf(arena, "%s, %d~others~%s", text, refusing - NAMED,
+                                  count_of(arena, rest))
+                : text;
+}
+
+/* Those of one kind, with the reason of the first. */
+static void print_reason(struct pp_arena *arena, const struct pp_search *search,
+                         enum pp_search_status status, const char *why, FILE *out)
+{
+    const int64_t example = search->examples[status];
+    struct pp_config config;
+    struct pp_error err = {0};
+
+    if (!search->counts[status] ||
+        pp_search_config(arena, &search->space, example, &config, &err) == PP_OK)
+        return;
+    const struct pp_search_point p = pp_search_point(&search->space, example);
+    pp_text_paragraph(out, WIDTH, INDENT, "illegal",
+                      pp_arena_printf(arena, "%s %s, such as %s on TP~%d x PP~%d x DP~%d: %s",
+                                      count_of(arena, search->counts[status]), why,
+                                      p.order->base.schedule_name, p.frame->tp, p.frame->pp,
+                                      p.frame->dp, err.message));
+}
+
+static void print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    print_reason(arena, search, PP_SEARCH_BATCH, "by their batch", out);
+    if (search->counts[PP_SEARCH_SHAPE])
+        print_reason(arena, search, PP_SEARCH_SHAPE,
+                     pp_arena_printf(arena, "by their schedules (%s)", who_refuses(arena, search)),
+                     out);
+    print_reason(arena, search, PP_SEARCH_REFUSED, "for other reasons", out);
+}
+
+void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+{
+    print_head(arena, search, out);
+    print_counts(arena, search, out);
+    print_rows(arena, search, rows, out);
+    if (search->count) {
+        print_best(arena, search, out);
+        if (search->ties > 1)
+            print_safest(arena, search, out);
+        print_flips(arena, search, out);
+    } else {
+        print_least(arena, search, out);
+    }
+    print_published(arena, search, out);
+    print_illegal(arena, search, out);
+}

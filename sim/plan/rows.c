@@ -1,0 +1,152 @@
+/* What was simulated, in order; the rows at the top by the engine of a run; ties and the safest. */
+#include "core/process/pool.h"
+#include "sim/plan/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Of equals the one that stands first in the space, so that nothing depends on chance. */
+static int by_merit(const void *a, const void *b)
+{
+    const struct pp_search_row *x = a, *y = b;
+
+    if (x->s_per_sample != y->s_per_sample)
+        return x->s_per_sample < y->s_per_sample ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+static void only_fitting(struct pp_search *search)
+{
+    int kept = 0;
+
+    for (int i = 0; i < search->count; i++)
+        if (search->rows[i].status == PP_SEARCH_FITS)
+            search->rows[kept++] = search->rows[i];
+    search->count = kept;
+    if (kept)
+        qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
+}
+
+/* Of ties those last that fit only as the allocator gives blocks back: that takes time that is in
+ * no step. The order is kept beside. */
+static void put_room_first(struct pp_search *search, int count)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_search_row *rows = search->rows,
+                         *strained = PP_ARRAY(scratch, struct pp_search_row, count + 1);
+    const double limit = rows[0].s_per_sample * (1 + search->margin_frac);
+    int kept = 0, put_off = 0, ties = 0;
+
+    for (; ties < count && rows[ties].s_per_sample <= limit; ties++)
+        if (rows[ties].is_strained)
+            strained[put_off++] = rows[ties];
+        else
+            rows[kept++] = rows[ties];
+    for (int i = 0; i < put_off; i++)
+        rows[kept + i] = strained[i];
+}
+
+/* ---- the engine of a run --------------------------------------------------------------------- */
+
+struct final {
+    struct pp_search *search;
+    struct pp_search_row *rows; /* shared */
+};
+
+static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *search,
+                               struct pp_search_row *row, struct pp_error *err)
+{
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_simulate(arena, &config, PP_METRICS, &result, err));
+    row->is_simulated = true;
+    row->step_s = result.metrics.iteration_s;
+    row->s_per_sample = row->step_s / (double)config.layout.gbs;
+    row->exposed_frac = result.metrics.exposed_comm_frac;
+    row->mfu = result.mfu;
+    row->tokens_per_s_per_gpu = result.tokens_per_s_per_gpu;
+    return PP_OK;
+}
+
+static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
+{
+    const struct final *final = context;
+    struct pp_error err;
+
+    if (simulate(scratch, final->search, &final->rows[item], &err) != PP_OK)
+        fputs(err.message, out);
+}
+
+/* What the engine cannot say says the evaluator: the row keeps its figures. */
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    const struct final *final = context;
+
+    (void)err;
+    if (length || death)
+        snprintf(final->rows[item].reason, PP_SEARCH_REASON_BYTES, "%s", death ? death : text);
+    return PP_OK;
+}
+
+static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
+{
+    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    struct final final = {search, PP_ARRAY(shared, struct pp_search_row, top)};
+    const struct pp_pool pool = {
+        .items = top, .workers = search->jobs, .context = &final, .work = work, .done = done};
+
+    for (int i = 0; i < top; i++)
+        final.rows[i] = search->rows[i];
+    PP_TRY(pp_pool_run(&pool, err));
+    for (int i = 0; i < top; i++)
+        search->rows[i] = final.rows[i];
+    qsort(search->rows, (size_t)top, sizeof(*search->rows), by_merit);
+    put_room_first(search, top);
+    return PP_OK;
+}
+
+/* ---- ties ------------------------------------------------------------------------------------ */
+
+/* By the engine that simulated the first row: others are lower bounds of what it would say. */
+static double fastest_of(const struct pp_search *search)
+{
+    const struct pp_search_row *rows = search->rows;
+    double s = (double)INFINITY;
+
+    for (int i = 0; i < search->count; i++)
+        if (rows[i].is_simulated == rows[0].is_simulated)
+            s = fmin(s, rows[i].s_per_sample);
+    return s;
+}
+
+static void mark_ties(struct pp_search *search)
+{
+    const double limit = fastest_of(search) * (1 + search->margin_frac);
+    struct pp_search_row *rows = search->rows;
+
+    for (int i = 0; i < search->count; i++) {
+        rows[i].is_tie = rows[i].s_per_sample <= limit;
+        search->ties += rows[i].is_tie;
+        if (rows[i].is_tie && rows[i].peak_bytes < rows[search->safest].peak_bytes)
+            search->safest = i;
+    }
+}
+
+enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
+                                struct pp_error *err)
+{
+    (void)arena;
+    only_fitting(search);
+    if (search->count)
+        put_room_first(search, search->count);
+    const int top = search->top < search->count ? search->top : search->count;
+    if (top)
+        PP_TRY(simulate_top(search, top, err));
+    mark_ties(search);
+    return PP_OK;
+}

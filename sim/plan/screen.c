@@ -1,0 +1,270 @@
+/* All points by closed forms: bounds of time and memory over flat arrays of stage costs. */
+#include "sim/plan/layer_table.h"
+
+#include <math.h>
+
+/* ---- what becomes of a point ----------------------------------------------------------------- */
+
+/* The least that state takes on a device: every class cut over as many devices as it may be. */
+struct cuts {
+    double params, grads, optimizer;
+};
+
+static double finest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static struct cuts cuts_of(const struct pp_search_space *s, int zero, double copies)
+{
+    const struct pp_mesh *shard = s->fixed.wanted.shard;
+    struct cuts cuts = {zero >= 3 ? copies : 1, zero >= 2 ? copies : 1, zero >= 1 ? copies : 1};
+
+    if (zero == PP_SEARCH_AS_GIVEN) {
+        cuts.params = pp_mesh_size(shard[PP_STATE_PARAMS]);
+        cuts.grads = finest(cuts.params, pp_mesh_size(shard[PP_STATE_GRADS]));
+        cuts.optimizer = finest(cuts.grads, pp_mesh_size(shard[PP_STATE_OPTIMIZER]));
+    }
+    return cuts;
+}
+
+static void cut_state(struct pp_stage_sums *sums, int stages, struct cuts cuts)
+{
+    const double *params = sums->term[PP_TERM_PARAMS], *grads = sums->term[PP_TERM_GRADS],
+                 *optimizer = sums->term[PP_TERM_OPTIMIZER];
+    const double params_frac = 1 / cuts.params, grads_frac = 1 / cuts.grads,
+                 optimizer_frac = 1 / cuts.optimizer;
+
+    for (int i = 0; i < stages; i++)
+        sums->state_bytes[i] =
+            params[i] * params_frac + grads[i] * grads_frac + optimizer[i] * optimizer_frac;
+}
+
+static struct pp_bound_stages stages_of(const struct pp_stage_sums *sums, int stages,
+                                        double other_bytes)
+{
+    return (struct pp_bound_stages){
+        .stages = stages,
+        .times = {sums->term[PP_TERM_FORWARD], sums->term[PP_TERM_INPUT],
+                  sums->term[PP_TERM_WEIGHT]},
+        .hidden = {sums->term[PP_TERM_HIDDEN_FORWARD], sums->term[PP_TERM_HIDDEN_INPUT],
+                   sums->term[PP_TERM_HIDDEN_WEIGHT]},
+        .again_s = sums->term[PP_TERM_AGAIN],
+        .state_bytes = sums->state_bytes,
+        .kept_bytes = sums->term[PP_TERM_KEPT],
+        .weights_bytes = sums->term[PP_TERM_WEIGHTS],
+        .other_bytes = other_bytes,
+    };
+}
+
+/* ---- a walk over the space ------------------------------------------------------------------- */
+
+struct division { /* of the layers into so many stages */
+    int *first;   /* NULL: nobody knows it yet; [stages + 1] */
+    struct pp_stage_sums sums;
+    int64_t filled_for; /* of which frame and recomputation */
+};
+
+struct screen {
+    struct pp_arena *arena;
+    const struct pp_search_space *s;
+    struct pp_search_board *board;
+    bool is_exhaustive;
+    struct division *divisions; /* [stages] */
+    int most_stages;
+    struct pp_layer_table *tables; /* [tp][cp][dp of experts][ep][mbs][recompute] */
+    uint8_t *has_table;            /* 0: not yet, 1: here, 2: refused */
+};
+
+static bool is_divided_evenly(const struct screen *c)
+{
+    return c->s->fixed.head == PP_HEAD_LAST || c->s->fixed.head == PP_HEAD_IGNORED;
+}
+
+static struct division *division_of(struct screen *c, int stages)
+{
+    struct division *d = &c->divisions[stages];
+    const struct pp_config *fixed = &c->s->fixed;
+    struct pp_error ignored;
+    int *blocks;
+
+    if (d->sums.state_bytes)
+        return d;
+    d->sums = pp_stage_sums_make(c->arena, stages);
+    d->filled_for = -1;
+    if (!is_divided_evenly(c) ||
+        pp_partition_blocks(c->arena, fixed->model.layers, stages, fixed->first_stage_layers,
+                            fixed->last_stage_layers, &blocks, &ignored) != PP_OK)
+        return d;
+    d->first = PP_ARRAY(c->arena, int, stages + 1);
+    for (int s = 0; s < stages; s++)
+        d->first[s + 1] = d->first[s] + blocks[s];
+    return d;
+}
+
+static int at_value(const struct pp_search_values *values, int value)
+{
+    for (int i = 0; i < values->count; i++)
+        if (values->list[i] == value)
+            return i;
+    return 0;
+}
+
+/* Costs of layers do not depend on the pipeline; with experts they do, as it leaves fewer devices
+ * to spread them over. */
+static size_t table_at(const struct pp_search_space *s, const struct pp_search_frame *f,
+                       int recompute)
+{
+    const struct pp_search_values *axis = s->axis;
+    const int pp = s->fixed.model.experts.count > 0 ? at_value(&axis[PP_SEARCH_PP], f->pp) : 0;
+    size_t at = (size_t)at_value(&axis[PP_SEARCH_TP], f->tp);
+
+    at = at * (size_t)axis[PP_SEARCH_CP].count + (size_t)at_value(&axis[PP_SEARCH_CP], f->cp);
+    at = at * (size_t)axis[PP_SEARCH_PP].count + (size_t)pp;
+    at = at * (size_t)axis[PP_SEARCH_EP].count + (size_t)at_value(&axis[PP_SEARCH_EP], f->ep);
+    at = at * (size_t)axis[PP_SEARCH_MBS].count + (size_t)at_value(&axis[PP_SEARCH_MBS], f->mbs);
+    return at * (size_t)axis[PP_SEARCH_RECOMPUTE].count + (size_t)recompute;
+}
+
+static size_t table_count(const struct pp_search_space *s)
+{
+    static const int keys[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARCH_PP,
+                               PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
+    size_t count = 1;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        count *= (size_t)s->axis[keys[i]].count;
+    return count;
+}
+
+static const struct pp_layer_table *table_of(struct screen *c, const struct pp_search_frame *f,
+                                             int recompute)
+{
+    const size_t at = table_at(c->s, f, recompute);
+    struct pp_search_frame own = *f;
+    struct pp_error ignored;
+
+    if (c->s->fixed.model.experts.count == 0)
+        own.dp = 1;
+    if (!c->has_table[at])
+        c->has_table[at] =
+            pp_layer_table_make(c->arena, c->s, &own,
+                                pp_search_again(c->s->axis[PP_SEARCH_RECOMPUTE].list[recompute]),
+                                &c->tables[at], &ignored) == PP_OK
+                ? 1
+                : 2;
+    return c->has_table[at] == 1 ? &c->tables[at] : NULL;
+}
+
+static void fill(struct screen *c, struct division *d, const struct pp_layer_table *table,
+                 int stages, int64_t key)
+{
+    if (d->filled_for == key)
+        return;
+    d->filled_for = key;
+    if (d->first)
+        pp_stage_sums_fill(&d->sums, table, d->first, stages);
+    else
+        pp_stage_sums_spread(&d->sums, table, stages);
+    (void)c;
+}
+
+/* Of a layout whose division is not known only work and state count, on average: as of steps that
+ * overlap. */
+static struct pp_bound_rule rule_in(const struct division *d, const struct pp_search_rule *rule)
+{
+    struct pp_bound_rule bound = rule->bound;
+
+    if (!d->first && bound.steps == 1)
+        bound.steps = 2;
+    return bound;
+}
+
+/* Tables are of whole micro-batches. Attention whose kernels compute whole rectangles takes less in
+ * splits, which leave out what lies ahead of them: (q + 1) / 2q of the keys. Nothing else does. */
+static double least_frac(const struct pp_search_space *s, const struct pp_bound_rule *bound)
+{
+    const double splits = bound->shape.splits;
+    const bool is_cut = s->fixed.model.is_causal && s->fixed.cluster.device.is_attention_unfused;
+
+    return is_cut ? (splits + 1) / (2 * splits) : 1;
+}
+
+/* The points of one frame, recomputation and order: one for each ZeRO stage. */
+static void screen_order(struct screen *c, const struct pp_search_frame *f,
+                         const struct pp_layer_table *table, int64_t first, int order)
+{
+    const struct pp_search_space *s = c->s;
+    const struct pp_search_values *zero = &s->axis[PP_SEARCH_ZERO];
+    const struct pp_search_rule *rule = &f->rules[order];
+    struct division *d = division_of(c, rule->stages);
+    const double copies = (double)f->dp * f->cp * rule->bound.shape.pipelines;
+
+    fill(c, d, table, rule->stages, first);
+    const struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
+    const struct pp_bound_rule bound = rule_in(d, rule);
+    const double step_s = least_frac(s, &bound) * pp_bound_step_s(&bound, &stages) / (double)f->gbs;
+    for (int z = 0; z < zero->count; z++) {
+        const int64_t k = first + (int64_t)z * s->order_count + order;
+        cut_state(&d->sums, rule->stages, cuts_of(s, zero->list[z], copies));
+        const double bytes = pp_bound_peak_bytes(&bound, &stages);
+        c->board->bound_s[k] = nextafterf((float)step_s, 0);
+        c->board->bound_bytes[k] = nextafterf((float)bytes, 0);
+        c->board->status[k] = copies == 1 && zero->list[z] > 0 && zero->count > 1 ? PP_SEARCH_ABSENT
+                              : !c->is_exhaustive && (double)c->board->bound_bytes[k] >
+                                                         s->fixed.cluster.device.memory_bytes
+                                  ? PP_SEARCH_NO_ROOM
+                                  : PP_SEARCH_OPEN;
+    }
+}
+
+static void mark_all(struct screen *c, int64_t first, int order, enum pp_search_status status)
+{
+    for (int z = 0; z < c->s->axis[PP_SEARCH_ZERO].count; z++)
+        c->board->status[first + (int64_t)z * c->s->order_count + order] = (uint8_t)status;
+}
+
+static void screen_frame(struct screen *c, const struct pp_search_frame *f, int recompute,
+                         int64_t first)
+{
+    const struct pp_layer_table *table = f->rules ? table_of(c, f, recompute) : NULL;
+
+    for (int o = 0; o < c->s->order_count; o++) {
+        const struct pp_search_rule *rule = f->rules ? &f->rules[o] : NULL;
+        if (!rule)
+            mark_all(c, first, o, PP_SEARCH_BATCH);
+        else if (!rule->is_there)
+            mark_all(c, first, o, PP_SEARCH_ABSENT);
+        else if (!rule->is_legal)
+            mark_all(c, first, o, PP_SEARCH_SHAPE);
+        else if (!table)
+            mark_all(c, first, o, PP_SEARCH_REFUSED);
+        else
+            screen_order(c, f, table, first, o);
+    }
+}
+
+enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_space *s,
+                                bool is_exhaustive, struct pp_search_board *board,
+                                struct pp_error *err)
+{
+    enum { MOST_POINTS = 1 << 28 };
+    const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count;
+    const int64_t stride = (int64_t)s->axis[PP_SEARCH_ZERO].count * s->order_count;
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct screen c = {.arena = scratch, .s = s, .board = board, .is_exhaustive = is_exhaustive};
+
+    if (s->points > MOST_POINTS)
+        return pp_error_set(err, PP_EINVAL, "--free: %lld combinations are more than %d",
+                            (long long)s->points, MOST_POINTS);
+    board->status = PP_ARRAY(arena, uint8_t, s->points);
+    board->bound_s = PP_ARRAY(arena, float, s->points);
+    board->bound_bytes = PP_ARRAY(arena, float, s->points);
+    c.divisions = PP_ARRAY(scratch, struct division, UINT16_MAX + 1);
+    c.tables = PP_ARRAY(scratch, struct pp_layer_table, table_count(s));
+    c.has_table = PP_ARRAY(scratch, uint8_t, table_count(s));
+    for (int f = 0; f < s->frame_count; f++)
+        for (int r = 0; r < recomputes; r++)
+            screen_frame(&c, &s->frames[f], r, ((int64_t)f * recomputes + r) * stride);
+    return PP_OK;
+}

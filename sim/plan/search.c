@@ -1,0 +1,335 @@
+/* The search: what the screen leaves, in order of bounds, through the evaluator, until no bound is
+ * near the best. Workers share the best so far; what they try beyond the final margin is forgotten,
+ * so that the result does not depend on who was faster. */
+#include "sim/plan/search.h"
+#include "core/process/pool.h"
+#include "core/text/progress.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    FIRST_ROUND = 256,
+    GROWTH = 4,     /* of rounds */
+    ITEM_POINTS = 4 /* that a worker takes at a time */
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- one point ------------------------------------------------------------------------------- */
+
+struct round {
+    struct pp_search *search;
+    struct pp_search_row *rows; /* shared with the workers */
+    int count;
+    _Atomic double *best; /* seconds per sample; shared */
+    int64_t done;         /* points; of the parent */
+    struct pp_progress progress;
+};
+
+static double limit_of(const struct pp_search *search, double best)
+{
+    return search->is_exhaustive ? (double)INFINITY : best * (1 + search->margin_frac);
+}
+
+static double state_bytes(const struct pp_result *result)
+{
+    const struct pp_rank_memory *m = &result->memory[result->peak_rank];
+
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+}
+
+static void refuse(struct pp_search_row *row, const struct pp_error *err)
+{
+    row->status = PP_SEARCH_REFUSED;
+    snprintf(row->reason, sizeof(row->reason), "%.*s", (int)sizeof(row->reason) - 1, err->message);
+}
+
+static void take_result(const struct pp_result *result, struct pp_search_row *row)
+{
+    row->status = result->fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
+    row->peak_bytes = result->memory[result->peak_rank].peak_bytes;
+    row->state_bytes = state_bytes(result);
+    for (int r = 0; r < result->program->ranks; r++)
+        row->is_strained |= result->memory[r].is_strained;
+}
+
+static void take_times(const struct pp_result *result, struct pp_search_row *row)
+{
+    row->dag_s = row->step_s = result->metrics.iteration_s;
+    row->s_per_sample = row->step_s / (double)result->config.layout.gbs;
+    row->mfu = result->mfu;
+    row->tokens_per_s_per_gpu = result->tokens_per_s_per_gpu;
+}
+
+static void lower_best(_Atomic double *best, double value)
+{
+    double old = atomic_load(best);
+
+    while (value < old && !atomic_compare_exchange_weak(best, &old, value))
+        ;
+}
+
+/* What needs least of all that does not fit is simulated, too, if nothing else is left. */
+static enum pp_status try_point(struct pp_arena *arena, const struct round *round,
+                                struct pp_search_row *row, struct pp_error *err)
+{
+    const struct pp_search *search = round->search;
+    struct pp_search_bounds bounds;
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
+    row->bound_s = bounds.step_s / (double)config.layout.gbs;
+    if (!search->is_exhaustive && bounds.peak_bytes > config.cluster.device.memory_bytes) {
+        row->status = PP_SEARCH_NO_ROOM;
+        row->peak_bytes = bounds.peak_bytes;
+        return PP_OK;
+    }
+    if (row->bound_s > limit_of(search, atomic_load(round->best)))
+        return PP_OK; /* open */
+    PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &result, err));
+    take_result(&result, row);
+    if (row->status != PP_SEARCH_FITS)
+        return PP_OK;
+    config.prepared = result.config.prepared;
+    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &result, err));
+    take_times(&result, row);
+    lower_best(round->best, row->s_per_sample);
+    return PP_OK;
+}
+
+static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
+{
+    const struct round *round = context;
+
+    (void)out;
+    for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
+        const struct pp_arena_mark mark = pp_arena_mark(scratch);
+        struct pp_error err = {0};
+        if (try_point(scratch, round, &round->rows[i], &err) != PP_OK)
+            refuse(&round->rows[i], &err);
+        pp_arena_release(scratch, mark);
+    }
+}
+
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    struct round *round = context;
+
+    (void)text, (void)length, (void)err;
+    round->done += ITEM_POINTS;
+    for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
+         i++) {
+        round->rows[i].status = PP_SEARCH_REFUSED;
+        snprintf(round->rows[i].reason, PP_SEARCH_REASON_BYTES, "%s", death);
+    }
+    return PP_OK;
+}
+
+static void tick(void *context)
+{
+    struct round *round = context;
+
+    pp_progress_count(&round->progress, round->search->count + round->done,
+                      round->search->count + round->count, "layouts");
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+struct candidate {
+    float bound_s;
+    int64_t point;
+};
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->bound_s != y->bound_s)
+        return x->bound_s < y->bound_s ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+/* A bound that so many of the candidates do not exceed, or a few more: by counting them in bins of
+ * the bits of a float, which are in the order of its values. */
+static float bound_of(const struct pp_search *search, float above, float limit, int64_t wanted)
+{
+    enum { BINS = 1 << 16 };
+    static int64_t bins[BINS];
+    const struct pp_search_board *b = &search->board;
+    int64_t sum = 0;
+
+    memset(bins, 0, sizeof(bins));
+    for (int64_t k = 0; k < search->space.points; k++)
+        if (b->status[k] == PP_SEARCH_OPEN && b->bound_s[k] > above && b->bound_s[k] <= limit) {
+            uint32_t bits;
+            memcpy(&bits, &b->bound_s[k], sizeof(bits));
+            bins[bits >> 16]++;
+        }
+    for (int bin = 0; bin < BINS; bin++) {
+        sum += bins[bin];
+        if (sum >= wanted) {
+            const uint32_t bits = (uint32_t)bin << 16 | 0xffff;
+            float bound;
+            memcpy(&bound, &bits, sizeof(bound));
+            return fminf(bound, limit);
+        }
+    }
+    return limit;
+}
+
+static struct candidate *list_between(struct pp_arena *arena, const struct pp_search *search,
+                                      float above, float until, int *count)
+{
+    struct candidate *list = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int64_t k = 0; k < search->space.points; k++)
+        if (search->board.status[k] == PP_SEARCH_OPEN && search->board.bound_s[k] > above &&
+            search->board.bound_s[k] <= until)
+            *PP_PUSH(arena, list, *count, capacity) =
+                (struct candidate){search->board.bound_s[k], k};
+    if (*count)
+        qsort(list, (size_t)*count, sizeof(*list), by_bound);
+    return list;
+}
+
+static void note_least(struct pp_search *search, double bytes, int64_t point)
+{
+    if (search->least < 0 || bytes < search->least_bytes) {
+        search->least_bytes = bytes;
+        search->least = point;
+    }
+}
+
+static void keep(struct pp_arena *arena, struct pp_search *search, const struct round *round)
+{
+    for (int i = 0; i < round->count; i++) {
+        const struct pp_search_row *row = &round->rows[i];
+        search->board.status[row->point] = (uint8_t)row->status;
+        if (row->status != PP_SEARCH_FITS && row->peak_bytes > 0)
+            note_least(search, row->peak_bytes, row->point);
+        *PP_PUSH(arena, search->rows, search->count, search->capacity) = *row;
+    }
+}
+
+static enum pp_status run_round(struct pp_arena *arena, struct pp_search *search,
+                                const struct candidate *list, int count, _Atomic double *best,
+                                struct pp_error *err)
+{
+    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    struct round round = {.search = search,
+                          .rows = PP_ARRAY(shared, struct pp_search_row, count),
+                          .count = count,
+                          .best = best};
+    const struct pp_pool pool = {.items = (count + ITEM_POINTS - 1) / ITEM_POINTS,
+                                 .workers = search->jobs,
+                                 .context = &round,
+                                 .work = work,
+                                 .done = done,
+                                 .tick = tick};
+
+    for (int i = 0; i < count; i++)
+        round.rows[i] = (struct pp_search_row){.point = list[i].point, .status = PP_SEARCH_OPEN};
+    round.progress = search->progress;
+    const enum pp_status status = pp_pool_run(&pool, err);
+    search->progress = round.progress;
+    pp_progress_clear(&search->progress);
+    PP_TRY(status);
+    keep(arena, search, &round);
+    return PP_OK;
+}
+
+static enum pp_status try_all(struct pp_arena *arena, struct pp_search *search,
+                              struct pp_error *err)
+{
+    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    _Atomic double *best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*best));
+    float above = -1, limit = INFINITY;
+
+    atomic_store(best, (double)INFINITY);
+    for (int64_t wanted = FIRST_ROUND; above < limit; wanted *= GROWTH) {
+        struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+        const float until = bound_of(search, above, limit, wanted);
+        int count;
+        struct candidate *list = list_between(scratch, search, above, until, &count);
+        if (count)
+            PP_TRY(run_round(arena, search, list, count, best, err));
+        above = until;
+        limit = nextafterf((float)limit_of(search, atomic_load(best)), INFINITY);
+    }
+    return PP_OK;
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static double best_of(const struct pp_search *search)
+{
+    double best = INFINITY;
+
+    for (int i = 0; i < search->count; i++)
+        if (search->rows[i].status == PP_SEARCH_FITS)
+            best = fmin(best, search->rows[i].s_per_sample);
+    return best;
+}
+
+/* Only what every order of work would have tried counts as tried. */
+static void forget_late(struct pp_search *search)
+{
+    const double limit = limit_of(search, best_of(search));
+    int kept = 0;
+
+    for (int i = 0; i < search->count; i++) {
+        const struct pp_search_row *row = &search->rows[i];
+        const bool is_late = row->status != PP_SEARCH_NO_ROOM && row->status != PP_SEARCH_REFUSED &&
+                             row->bound_s > limit;
+        if (is_late || (double)search->board.bound_s[row->point] > limit)
+            search->board.status[row->point] = PP_SEARCH_OPEN;
+        else
+            search->rows[kept++] = *row;
+    }
+    search->count = kept;
+}
+
+static void count_points(struct pp_search *search)
+{
+    for (int i = 0; i < PP_SEARCH_STATUSES; i++)
+        search->counts[i] = 0, search->examples[i] = -1;
+    for (int64_t k = 0; k < search->space.points; k++) {
+        const int status = search->board.status[k];
+        if (search->counts[status]++ == 0)
+            search->examples[status] = k;
+        if (status == PP_SEARCH_NO_ROOM && search->counts[PP_SEARCH_FITS] == 0)
+            note_least(search, (double)search->board.bound_bytes[k], k);
+    }
+}
+
+enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, struct pp_error *err)
+{
+    const double start_s = now_s();
+
+    search->least = -1;
+    PP_TRY(pp_search_screen(arena, &search->space, search->is_exhaustive, &search->board, err));
+    search->screen_s = now_s() - start_s;
+    PP_TRY(try_all(arena, search, err));
+    forget_late(search);
+    count_points(search);
+    PP_TRY(pp_search_finish(arena, search, err));
+    PP_TRY(pp_search_flip(arena, search, err));
+    pp_search_recipes(search);
+    search->wall_s = now_s() - start_s;
+    return PP_OK;
+}

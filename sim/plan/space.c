@@ -1,0 +1,427 @@
+/* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
+#include "core/cli/request.h"
+#include "sim/command/commands.h"
+#include "sim/config/inputs.h"
+#include "sim/plan/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_TOKENS = 1024, MOST_MBS = 8, MOST_FRAMES = 1 << 24 };
+
+static bool is_power(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static bool is_tp(const struct pp_search_space *s, int tp)
+{
+    return tp <= s->fixed.cluster.gpus_per_node && s->fixed.model.heads % tp == 0 &&
+           s->gpus % tp == 0;
+}
+
+static bool is_cp(const struct pp_search_space *s, int cp)
+{
+    const int seq = s->fixed.layout.seq;
+
+    return is_power(cp) && seq % cp == 0 && (cp == 1 || seq / cp >= LEAST_TOKENS) &&
+           s->gpus % cp == 0;
+}
+
+/* Embedding and head may fill a stage each. */
+static int most_stages(const struct pp_search_space *s)
+{
+    return s->fixed.model.layers + (s->fixed.head == PP_HEAD_COUNTED ? 2 : 0);
+}
+
+static bool is_pp(const struct pp_search_space *s, int pp)
+{
+    return s->gpus % pp == 0 && pp <= most_stages(s);
+}
+
+static bool is_ep(const struct pp_search_space *s, int ep)
+{
+    const int experts = s->fixed.model.experts.count;
+
+    return ep == 1 || (experts > 0 && experts % ep == 0);
+}
+
+static bool is_vp(const struct pp_search_space *s, int vp)
+{
+    return vp >= 2 && 2 * vp <= most_stages(s) && (is_power(vp) || s->fixed.model.layers % vp == 0);
+}
+
+static bool is_mbs(const struct pp_search_space *s, int mbs)
+{
+    (void)s;
+    return is_power(mbs) && mbs <= MOST_MBS;
+}
+
+static bool is_zero(const struct pp_search_space *s, int zero)
+{
+    (void)s;
+    return zero <= 1;
+}
+
+/* Selective recomputation frees nothing where a fused kernel keeps no scores. */
+static bool is_recompute(const struct pp_search_space *s, int recompute)
+{
+    return recompute < PP_RECOMPUTE_STAGE &&
+           (recompute != PP_RECOMPUTE_SELECTIVE || s->fixed.cluster.device.is_attention_unfused ||
+            s->fixed.framework->is_selective_per_op);
+}
+
+static const struct axis {
+    const char *option;
+    int least, usual; /* neither given nor free */
+    bool (*is_candidate)(const struct pp_search_space *space, int value);
+} AXES[PP_SEARCH_AXES] = {
+    [PP_SEARCH_CP] = {"cp", 1, 1, is_cp},     [PP_SEARCH_EP] = {"ep", 1, 1, is_ep},
+    [PP_SEARCH_MBS] = {"mbs", 1, 1, is_mbs},  [PP_SEARCH_PP] = {"pp", 1, 1, is_pp},
+    [PP_SEARCH_TP] = {"tp", 1, 1, is_tp},     [PP_SEARCH_VP] = {"vp", 2, 2, is_vp},
+    [PP_SEARCH_ZERO] = {NULL, 0, 0, is_zero}, [PP_SEARCH_RECOMPUTE] = {NULL, 0, 0, is_recompute},
+};
+
+static void add_value(struct pp_search_values *values, int value)
+{
+    if (values->count < PP_SEARCH_VALUES)
+        values->list[values->count++] = value;
+}
+
+/* What is given, else its usual value, where it is not free. */
+static void fix_axis(const struct pp_request *request, struct pp_search_space *s, int i)
+{
+    const int dp_alone = i == PP_SEARCH_PP && s->dp && !pp_request_has(request, "pp");
+    int value = AXES[i].usual;
+
+    if (AXES[i].option)
+        value = pp_request_int(request, AXES[i].option, value);
+    else if (i == PP_SEARCH_RECOMPUTE)
+        value = pp_search_again_value((struct pp_search_again){s->fixed.recompute, s->fixed.again});
+    else
+        value = s->fixed.wanted_zero < 0 ? PP_SEARCH_AS_GIVEN : s->fixed.wanted_zero;
+    if (!dp_alone)
+        add_value(&s->axis[i], value);
+    for (int pp = 1; dp_alone && pp <= s->gpus; pp++) /* what dp leaves */
+        if (s->gpus % pp == 0 && s->gpus / pp % s->dp == 0)
+            add_value(&s->axis[i], pp);
+}
+
+/* Every set of modules that the model has, but those where one would change nothing. */
+static void add_modules(struct pp_search_space *s)
+{
+    enum { ALL = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_LATENT | PP_AGAIN_MLP };
+    const struct pp_model *m = &s->fixed.model;
+    unsigned none = m->latent.kv_rank == 0 ? PP_AGAIN_LATENT : 0;
+
+    if (pp_model_moe_blocks(m, 0, m->layers) == m->layers)
+        none |= PP_AGAIN_MLP;
+    if (!s->fixed.cluster.device.is_attention_unfused)
+        none |= PP_AGAIN_CORE; /* keeps no scores */
+    for (unsigned modules = 1; modules <= ALL; modules++)
+        if (!(modules & none))
+            add_value(&s->axis[PP_SEARCH_RECOMPUTE], pp_search_again_value((struct pp_search_again){
+                                                         PP_RECOMPUTE_SELECTIVE, modules}));
+}
+
+static void fill_axes(const struct pp_request *request, struct pp_search_space *s)
+{
+    const int most = s->gpus > most_stages(s) ? s->gpus : most_stages(s);
+
+    for (int i = 0; i < PP_SEARCH_AXES; i++) {
+        if (i == PP_SEARCH_SCHEDULE || i == PP_SEARCH_MODULES)
+            continue;
+        if (!s->is_free[i])
+            fix_axis(request, s, i);
+        for (int value = AXES[i].least; s->is_free[i] && value <= most + 1; value++)
+            if (AXES[i].is_candidate(s, value))
+                add_value(&s->axis[i], value);
+    }
+    if (s->is_free[PP_SEARCH_MODULES])
+        add_modules(s);
+}
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static bool chooses_chunks(const struct pp_schedule *schedule)
+{
+    return schedule->options & PP_OPT_CHUNKS && schedule->chunks == 0;
+}
+
+static enum pp_status add_orders(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_subject *subject, struct pp_search_space *s,
+                                 struct pp_error *err)
+{
+    const struct pp_search_values *vp = &s->axis[PP_SEARCH_VP];
+    struct pp_config base = s->fixed;
+
+    if (!subject->schedule)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: a program file fixes its layout; plan chooses among "
+                            "schedules by name",
+                            subject->name);
+    PP_TRY(pp_resolve_shape(request, subject, &base, err));
+    for (int i = 0; i < (chooses_chunks(subject->schedule) ? vp->count : 1); i++) {
+        struct pp_search_order *order =
+            PP_PUSH(arena, s->orders, s->order_count, s->order_capacity);
+        *order = (struct pp_search_order){.base = base};
+        if (!chooses_chunks(subject->schedule))
+            continue;
+        order->vp = order->base.shape.chunks = vp->list[i];
+        if (s->is_free[PP_SEARCH_VP])
+            order->base.chosen &= ~(unsigned)PP_CHOSE_VP;
+    }
+    return PP_OK;
+}
+
+/* Those of --schedule; where it is free and no list is given, all that can be executed. */
+static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_search_space *s, struct pp_error *err)
+{
+    enum pp_origin origin;
+    struct pp_subject *subjects;
+    int count = 0;
+
+    pp_request_get(request, "schedule", &origin);
+    if (!s->is_free[PP_SEARCH_SCHEDULE] || origin == PP_FROM_FLAG) {
+        PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
+        for (int i = 0; i < count; i++)
+            PP_TRY(add_orders(arena, request, &subjects[i], s, err));
+        return s->order_count
+                   ? PP_OK
+                   : pp_error_set(err, PP_EINVAL,
+                                  "--schedule: chunks are needed, and %d layers are too few for 2 "
+                                  "ranks with 2 each; give --vp, or other schedules",
+                                  s->fixed.model.layers);
+    }
+    for (int i = 0; pp_schedules[i]; i++) {
+        const struct pp_subject subject = {
+            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        if (!pp_schedules[i]->is_simulated_only)
+            PP_TRY(add_orders(arena, request, &subject, s, err));
+    }
+    return PP_OK;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* Chunks that leave stages of equal size, or are a power of two. */
+static bool is_there(const struct pp_search_space *s, const struct pp_search_order *order, int pp)
+{
+    const int stages = pp * order->base.shape.chunks;
+
+    return !order->vp || !s->is_free[PP_SEARCH_VP] ||
+           (stages <= most_stages(s) &&
+            (is_power(order->vp) || s->fixed.model.layers % stages == 0));
+}
+
+static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_search_space *s,
+                                     const struct pp_search_order *order,
+                                     const struct pp_search_frame *frame)
+{
+    const struct pp_config *base = &order->base;
+    const struct pp_eval_options *plan = &base->engine_options.plan;
+    struct pp_search_rule rule = {.is_there = is_there(s, order, frame->pp)};
+    struct pp_shape shape = base->shape;
+    struct pp_error ignored;
+
+    if (!rule.is_there)
+        return rule;
+    shape.ranks = frame->pp;
+    shape.micro_batches = frame->micro_batches;
+    rule.is_legal = pp_schedule_check(base->schedule, &shape, &ignored) == PP_OK &&
+                    !pp_schedule_variants(base->schedule, &shape) &&
+                    frame->mbs % shape.granules == 0 && pp_shape_stages(&shape) <= most_stages(s);
+    if (!rule.is_legal)
+        return rule;
+    rule.stages = pp_shape_stages(&shape);
+    rule.bound = pp_bound_rule_make(arena, base->schedule, &shape,
+                                    plan->is_barrier_free ? plan->steps : 1, base->is_eager);
+    return rule;
+}
+
+/* Cuts less, else holds less. */
+static bool is_plainer(const struct pp_search_rule *a, const struct pp_search_rule *b)
+{
+    const struct pp_shape *x = &a->bound.shape, *y = &b->bound.shape;
+    const int parts = a->stages * x->splits * x->granules,
+              other_parts = b->stages * y->splits * y->granules;
+
+    return parts != other_parts ? parts < other_parts : a->bound.held[0] < b->bound.held[0];
+}
+
+/* Without a pipeline there is nothing to schedule: the plainest order stands for all. */
+static void leave_plainest(struct pp_search_rule *rules, int count)
+{
+    int plainest = -1;
+
+    for (int i = 0; i < count; i++)
+        if (rules[i].is_legal && (plainest < 0 || is_plainer(&rules[i], &rules[plainest])))
+            plainest = i;
+    for (int i = 0; plainest >= 0 && i < count; i++)
+        rules[i].is_there = i == plainest;
+}
+
+/* Those of a frame with the same pp, N and mbs serve again. */
+static const struct pp_search_rule *rules_of(struct pp_arena *arena,
+                                             const struct pp_search_space *s,
+                                             const struct pp_search_frame *frame)
+{
+    struct pp_search_rule *rules;
+
+    for (int i = s->frame_count - 1; i >= 0; i--) {
+        const struct pp_search_frame *other = &s->frames[i];
+        if (other->rules && other->pp == frame->pp && other->mbs == frame->mbs &&
+            other->micro_batches == frame->micro_batches)
+            return other->rules;
+    }
+    rules = PP_ARRAY(arena, struct pp_search_rule, s->order_count);
+    for (int i = 0; i < s->order_count; i++)
+        rules[i] = rule_of(arena, s, &s->orders[i], frame);
+    if (frame->pp == 1 && s->is_free[PP_SEARCH_SCHEDULE])
+        leave_plainest(rules, s->order_count);
+    return rules;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static void set_batch(const struct pp_search_space *s, struct pp_search_frame *f)
+{
+    const int64_t unit = (int64_t)f->dp * f->mbs;
+
+    if (s->gbs && s->fixed_n)
+        f->micro_batches = unit * s->fixed_n == s->gbs ? s->fixed_n : 0;
+    else if (s->fixed_n)
+        f->micro_batches = s->fixed_n;
+    else
+        f->micro_batches = s->gbs % unit || s->gbs / unit > 1 << 20 ? 0 : (int)(s->gbs / unit);
+    f->gbs = s->gbs ? s->gbs : unit * s->fixed_n;
+}
+
+static enum pp_status add_frame(struct pp_arena *arena, struct pp_search_space *s,
+                                struct pp_search_frame f, struct pp_error *err)
+{
+    if (s->frame_count == MOST_FRAMES)
+        return pp_error_set(err, PP_EINVAL, "more than %d combinations of degrees; leave less free",
+                            MOST_FRAMES);
+    set_batch(s, &f);
+    f.rules = f.micro_batches ? rules_of(arena, s, &f) : NULL;
+    *PP_PUSH(arena, s->frames, s->frame_count, s->frame_capacity) = f;
+    return PP_OK;
+}
+
+/* Experts lie on the devices of a pipeline rank's replicas. */
+static bool has_room(const struct pp_search_frame *f, int ep)
+{
+    return (int64_t)f->tp * f->cp * f->dp % ep == 0;
+}
+
+static enum pp_status add_frames(struct pp_arena *arena, struct pp_search_space *s,
+                                 struct pp_search_frame f, struct pp_error *err)
+{
+    const struct pp_search_values *ep = &s->axis[PP_SEARCH_EP], *mbs = &s->axis[PP_SEARCH_MBS];
+
+    for (int e = 0; e < ep->count; e++)
+        for (int m = 0; m < mbs->count; m++) {
+            f.ep = ep->list[e];
+            f.mbs = mbs->list[m];
+            if (!s->is_free[PP_SEARCH_EP] || has_room(&f, f.ep))
+                PP_TRY(add_frame(arena, s, f, err));
+        }
+    return PP_OK;
+}
+
+static enum pp_status fill_frames(struct pp_arena *arena, struct pp_search_space *s,
+                                  struct pp_error *err)
+{
+    const struct pp_search_values *tp = &s->axis[PP_SEARCH_TP], *cp = &s->axis[PP_SEARCH_CP],
+                                  *pp = &s->axis[PP_SEARCH_PP];
+
+    for (int t = 0; t < tp->count; t++)
+        for (int c = 0; c < cp->count; c++)
+            for (int p = 0; p < pp->count; p++) {
+                struct pp_search_frame f = {
+                    .tp = tp->list[t], .cp = cp->list[c], .pp = pp->list[p]};
+                const int64_t inner = (int64_t)f.tp * f.cp * f.pp;
+                if (s->gpus % inner)
+                    continue;
+                f.dp = (int)(s->gpus / inner);
+                if (!s->dp || f.dp == s->dp)
+                    PP_TRY(add_frames(arena, s, f, err));
+            }
+    return s->frame_count ? PP_OK
+                          : pp_error_set(err, PP_EINVAL,
+                                         "no layout of %d GPUs: tp * cp * pp * dp must be their "
+                                         "number; give fewer degrees, or others",
+                                         s->gpus);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* A batch near the usual one, less than an eighth away, that as many as possible of all replicas
+ * and micro-batches can share: a multiple of their product, or of its half, and so on, at least of
+ * its odd part. */
+static int64_t shared_gbs(int64_t usual, int64_t unit)
+{
+    for (;; unit /= 2) {
+        const int64_t gbs = (usual + unit / 2) / unit * unit;
+
+        if (unit % 2)
+            return gbs ? gbs : unit;
+        if (llabs(gbs - usual) <= usual / 8)
+            return gbs;
+    }
+}
+
+/* The batch is the same for all layouts, so that steps compare. */
+static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
+{
+    enum pp_origin n_from;
+    const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from),
+                                 *gbs = pp_request_get(request, "gbs", NULL);
+    const int64_t replicas = s->dp ? s->dp : s->gpus;
+
+    if (n && (n_from == PP_FROM_FLAG || !gbs))
+        s->fixed_n = (int)n->integer;
+    if (gbs)
+        s->gbs = gbs->integer;
+    if (gbs || n)
+        return;
+    s->is_gbs_chosen = true;
+    s->gbs = shared_gbs(pp_resolve_usual_gbs(s->fixed.layout.seq),
+                        replicas * pp_request_int(request, "mbs", MOST_MBS));
+}
+
+enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_search_space *s, struct pp_error *err)
+{
+    s->request = request;
+    PP_TRY(pp_resolve_fixed(arena, request, &s->fixed, err));
+    pp_inputs_take(arena, request, &s->fixed);
+    s->dp = pp_request_int(request, "dp", 0);
+    PP_TRY(pp_resolve_gpus(request, &s->fixed, &s->gpus, err));
+    PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));
+    PP_TRY(pp_search_rescale(&s->scale, &s->fixed, err));
+    set_gbs(request, s);
+    fill_axes(request, s);
+    return PP_OK;
+}
+
+enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *s,
+                              struct pp_error *err)
+{
+    PP_TRY(fill_orders(arena, s->request, s, err));
+    PP_TRY(fill_frames(arena, s, err));
+    s->points = (int64_t)s->frame_count * s->axis[PP_SEARCH_RECOMPUTE].count *
+                s->axis[PP_SEARCH_ZERO].count * s->order_count;
+    return PP_OK;
+}
+
+enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
+                              struct pp_search_space *space, struct pp_error *err)
+{
+    PP_TRY(pp_search_begin(arena, request, space, err));
+    return pp_search_fill(arena, space, err);
+}

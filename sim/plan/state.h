@@ -1,0 +1,72 @@
+/* sim/plan/state.h — pipesim plan: what the user leaves free is tried out, each choice simulated,
+ * all ranked. What can be free is a table of knobs; a choice is a complete configuration. */
+#ifndef PP_SIM_PLAN_STATE_H
+#define PP_SIM_PLAN_STATE_H
+
+#include "core/cost/analytic/shard_times.h"
+#include "sim/config/config.h"
+
+struct pp_request;
+
+/* Something that may be left free. */
+struct pp_state_plan_knob {
+    const char *name, *summary;
+    const char *const *settled_by; /* options that leave nothing free, NULL-terminated */
+    /* Every value that it can take in `base`, each a configuration. PP_EINVAL when it has none. */
+    enum pp_status (*values)(struct pp_arena *arena, const struct pp_config *base,
+                             struct pp_config **list, int *count, struct pp_error *err);
+};
+extern const struct pp_state_plan_knob pp_state_plan_knobs[]; /* alphabetical, terminated by NULL */
+
+/* STEP: the simulated step; COMM: the closed form of communication, nothing hidden. */
+enum pp_objective { PP_OBJECTIVE_STEP, PP_OBJECTIVE_COMM };
+extern const char *const pp_objective_names[]; /* terminated by NULL */
+
+enum { PP_PLANNED_REASON_BYTES = 192 };
+struct pp_state_planned {
+    struct pp_config config;
+    enum pp_status status; /* refused where it is not PP_OK */
+    char reason[PP_PLANNED_REASON_BYTES];
+    bool fits;
+    bool
+        is_strained; /* it fits, if at all, only as the allocator gives blocks back, see memory.h */
+    double step_s, exposed_frac, mfu;
+    double state_bytes, peak_bytes; /* of the fullest rank */
+    struct pp_shard_times comm;     /* in closed form */
+    bool is_tie;                    /* with the fastest that fits */
+};
+
+enum { PP_PLANNER_KNOBS = 8 };
+struct pp_state_plan {
+    struct pp_config base;
+    const struct pp_state_plan_knob *knobs[PP_PLANNER_KNOBS]; /* those that are free */
+    int knob_count;
+    enum pp_objective objective;
+    bool is_framework_chosen; /* not by the user */
+    struct pp_state_planned
+        *points; /* best first: those that fit, those that do not, the refused */
+    int count, fitting, too_large, refused, ties;
+};
+
+/* Are all names of a list with commas in the table? */
+bool pp_state_plan_has(const char *list);
+/* --free, a list that the planner has, checked against what was given. */
+enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
+                                  struct pp_error *err);
+/* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that
+ * differ by less than the model's own error are ties, as such a difference is no win:
+ * docs/plan.md has the figure. Of ties come first where no rank is strained: giving blocks back
+ * takes time that no step counts, and how much comes back is an assumption. Then where gradients
+ * are cut like parameters, then least communication by the closed form, and where that is a tie,
+ * too, least state. */
+#define PP_PLANNER_TIE_FRAC 0.06
+enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *planner,
+                                 struct pp_error *err);
+
+/* ---- sim/plan/state_report.c ---- */
+void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
+                         FILE *out);
+void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out); /* "pipesim.plan/1" */
+void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out);  /* every point a row */
+
+#endif

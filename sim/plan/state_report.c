@@ -1,0 +1,259 @@
+/* The ranked choices: for people, as JSON, as CSV. */
+#include "core/text/csv.h"
+#include "core/text/terminal.h"
+#include "core/units.h"
+#include "sim/plan/state.h"
+#include "sim/plan/words.h"
+#include "sim/report/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { WIDTH = 80, INDENT = 13, MESH_BYTES = 24 };
+
+struct mesh_text {
+    char text[MESH_BYTES];
+};
+static struct mesh_text mesh_of(const struct pp_state_spec *state, enum pp_state_class class)
+{
+    struct mesh_text mesh;
+
+    snprintf(mesh.text, sizeof(mesh.text), "%dx%d", state->shard[class].in_node,
+             state->shard[class].nodes);
+    return mesh;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *print_free(const struct pp_state_plan *planner, char text[PP_TEXT_BYTES])
+{
+    int used = 0;
+
+    for (int i = 0; i < planner->knob_count; i++)
+        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s%s", i ? ", " : "",
+                         planner->knobs[i]->name);
+    return text;
+}
+
+static void print_head(const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_config *c = &planner->base;
+    const struct pp_layout *l = &c->layout;
+    char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES], names[PP_TEXT_BYTES],
+        text[2 * PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s (%s) on %s GPU%s of %s: %d choice%s, free: %s", c->model.name,
+             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+             pp_units_print_count(l->gpus, gpus), l->gpus == 1 ? "" : "s", c->cluster.name,
+             planner->count, planner->count == 1 ? "" : "s", print_free(planner, names));
+    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    snprintf(text, sizeof(text),
+             "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
+             "framework~%s%s; state may be cut over %d in a node x %d nodes",
+             c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp,
+             pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
+             pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
+             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), l->seq, pp_text_star(c, PP_CHOSE_SEQ),
+             c->framework->name, planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
+             c->state.replicas.nodes);
+    pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
+    pp_report_what_if(c, WIDTH, INDENT, out);
+}
+
+static void print_row(const struct pp_state_planned *point, int place,
+                      const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_state_spec *state = &point->config.state;
+    const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
+    char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES];
+
+    if (is_step)
+        snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->exposed_frac);
+    else
+        pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
+    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", place,
+            mesh_of(state, PP_STATE_PARAMS).text, mesh_of(state, PP_STATE_GRADS).text,
+            mesh_of(state, PP_STATE_OPTIMIZER).text, pp_recompute_names[point->config.recompute],
+            pp_text_time(&point->config, point->step_s, step), point->is_tie ? '=' : ' ', comm,
+            100 * point->mfu, point->state_bytes / 1e9, point->peak_bytes / 1e9);
+}
+
+/* What was not ranked, and why. */
+static void print_rest(const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_state_planned *large = &planner->points[planner->fitting],
+                                  *refused = large + planner->too_large;
+    char text[PP_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
+
+    if (planner->too_large) {
+        snprintf(text, sizeof(text),
+                 "%d do not fit in %.1f~GB: the least of them, %s recompute~%s, needs "
+                 "%.1f~GB",
+                 planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
+                 pp_state_print(&large->config.state, state),
+                 pp_recompute_names[large->config.recompute], large->peak_bytes / 1e9);
+        pp_text_paragraph(out, WIDTH, INDENT, "too large", text);
+    }
+    if (planner->refused) {
+        snprintf(text, sizeof(text), "%d, the first because: %s", planner->refused,
+                 refused->reason);
+        pp_text_paragraph(out, WIDTH, INDENT, "refused", text);
+    }
+}
+
+/* A run that is the best choice: all that was said or taken for granted, and what was free. */
+static void print_best(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    static const char *const own[] = {"shard", "zero", "recompute", NULL};
+    const struct pp_state_planned *best = &planner->points[0];
+    char state[PP_STATE_TEXT_BYTES];
+
+    if (planner->fitting == 0)
+        return;
+    const char *text = pp_plan_words(arena, &planner->base, own);
+    if (pp_mesh_size(best->config.state.replicas) > 1)
+        text = pp_plan_add(arena, text, "shard", pp_state_print(&best->config.state, state));
+    text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.recompute]);
+    pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
+}
+
+void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
+                         FILE *out)
+{
+    const int shown = rows < planner->fitting ? rows : planner->fitting;
+
+    print_head(planner, out);
+    if (planner->fitting == 0)
+        fputs("\n  nothing fits\n", out);
+    else
+        fprintf(out, "\n   #  %-7s%-7s%-7s%-10s%9s %9s%8s%8s%8s\n", "p", "g", "os", "recompute",
+                "step", planner->objective == PP_OBJECTIVE_STEP ? "exposed" : "comm", "MFU",
+                "state", "GB");
+    for (int i = 0; i < shown; i++)
+        print_row(&planner->points[i], i + 1, planner, out);
+    fputc('\n', out);
+    if (shown < planner->fitting)
+        fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
+                planner->fitting - shown);
+    print_rest(planner, out);
+    print_best(arena, planner, out);
+    if (planner->ties > 1) {
+        char text[PP_TEXT_BYTES];
+        snprintf(
+            text, sizeof(text),
+            "%d steps are within %g~%% of the fastest, closer than costs can tell; of those come "
+            "first: room for all that the allocator keeps, gradients cut like parameters, least "
+            "communication, least state",
+            planner->ties, 100 * PP_PLANNER_TIE_FRAC);
+        pp_text_paragraph(out, WIDTH, INDENT, "= ties", text);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void put_bytes(json_t *object, const char *key, double bytes)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)llround(bytes)));
+}
+
+static json_t *shard_json(const struct pp_state_spec *state)
+{
+    json_t *o = json_object();
+
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        json_object_set_new(o, pp_state_class_names[c],
+                            json_string(mesh_of(state, (enum pp_state_class)c).text));
+    return o;
+}
+
+static json_t *comm_json(struct pp_shard_times t)
+{
+    json_t *o = json_object();
+
+    put(o, "gathers_s", t.gathers_s);
+    put(o, "grads_s", t.grads_s);
+    put(o, "sums_s", t.sums_s);
+    put(o, "spread_s", t.spread_s);
+    return o;
+}
+
+static json_t *point_json(const struct pp_state_planned *point)
+{
+    json_t *o = json_pack("{so ss}", "shard", shard_json(&point->config.state), "recompute",
+                          pp_recompute_names[point->config.recompute]);
+
+    if (point->status != PP_OK) {
+        json_object_set_new(o, "refused", json_string(point->reason));
+        return o;
+    }
+    json_object_set_new(o, "fits", json_boolean(point->fits));
+    json_object_set_new(o, "strained", json_boolean(point->is_strained));
+    put(o, "iteration_s", point->step_s);
+    put(o, "mfu", point->mfu);
+    put(o, "exposed_comm_frac", point->exposed_frac);
+    put_bytes(o, "state_bytes", point->state_bytes);
+    put_bytes(o, "peak_mem_bytes", point->peak_bytes);
+    json_object_set_new(o, "closed_form", comm_json(point->comm));
+    return o;
+}
+
+void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_config *c = &planner->base;
+    const struct pp_layout *l = &c->layout;
+    json_t *free_knobs = json_array(), *points = json_array();
+
+    for (int i = 0; i < planner->knob_count; i++)
+        json_array_append_new(free_knobs, json_string(planner->knobs[i]->name));
+    for (int i = 0; i < planner->count; i++)
+        json_array_append_new(points, point_json(&planner->points[i]));
+    json_t *o = json_pack("{ss ss ss ss so ss}", "schema", "pipesim.plan/1", "model", c->model.name,
+                          "cluster", c->cluster.name, "schedule", c->schedule_name, "free",
+                          free_knobs, "objective", pp_objective_names[planner->objective]);
+    json_object_set_new(o, "layout",
+                        json_pack("{si si si si si si si si si sI si}", "gpus", l->gpus, "tp",
+                                  l->tp, "pp", l->pp, "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp",
+                                  l->vp, "micro_batches", l->micro_batches, "mbs", l->mbs, "gbs",
+                                  (json_int_t)l->gbs, "seq", l->seq));
+    json_object_set_new(o, "count",
+                        json_pack("{si si si si}", "all", planner->count, "fit", planner->fitting,
+                                  "too_large", planner->too_large, "refused", planner->refused));
+    json_object_set_new(o, "best",
+                        planner->fitting ? point_json(&planner->points[0]) : json_null());
+    json_object_set_new(o, "points", points);
+    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    json_decref(o);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
+{
+    fputs("rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,"
+          "gathers_s,grads_s,sums_s,spread_s,reason\n",
+          out);
+    for (int i = 0; i < planner->count; i++) {
+        const struct pp_state_planned *point = &planner->points[i];
+        const struct pp_state_spec *state = &point->config.state;
+        const struct pp_shard_times t = point->comm;
+        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,
+                mesh_of(state, PP_STATE_GRADS).text, mesh_of(state, PP_STATE_OPTIMIZER).text,
+                pp_recompute_names[point->config.recompute]);
+        if (point->status == PP_OK)
+            fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,", point->step_s,
+                    point->mfu, point->exposed_frac, point->state_bytes, point->peak_bytes,
+                    point->fits, t.gathers_s, t.grads_s, t.sums_s, t.spread_s);
+        else
+            fputs(",,,,,,,,,,", out);
+        pp_csv_write_field(out, point->reason);
+        fputc('\n', out);
+    }
+}

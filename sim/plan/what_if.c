@@ -1,0 +1,146 @@
+/* Which layout wins on a machine with half or twice of something: the rows at the top, simulated
+ * again there by the evaluator. What did not come near the best here is not looked at. */
+#include "core/process/pool.h"
+#include "sim/plan/search.h"
+
+#include <math.h>
+
+const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS + 1] = {
+    {"network x 0.5", {.network = 0.5}},
+    {"network x 2", {.network = 2}},
+    {"links of a node x 0.5", {.node = 0.5}},
+    {"links of a node x 2", {.node = 2}},
+    {"device memory x 0.5", {.memory = 0.5}},
+    {"device memory x 2", {.memory = 2}},
+    {"device FLOP/s x 0.5", {.peak = 0.5}},
+    {"device FLOP/s x 2", {.peak = 2}},
+    {NULL, {0}},
+};
+
+/* ---- another machine ----------------------------------------------------------------------- */
+
+/* Bandwidth of a class of links, by the cluster's figures and by the fabric's. */
+static enum pp_status scale_links(const struct pp_fabric *fabric, const char *class, double factor,
+                                  double *links, struct pp_error *err)
+{
+    if (factor == 0)
+        return PP_OK;
+    *links *= factor;
+    return pp_fabric_scale((struct pp_fabric *)(uintptr_t)fabric, class, factor, err);
+}
+
+static void scale_device(const struct pp_search_scale *scale, struct pp_device *device)
+{
+    if (scale->memory > 0)
+        device->memory_bytes *= scale->memory;
+    if (scale->peak > 0)
+        pp_device_scale_peak(device, scale->peak * device->peak_flops_per_s);
+}
+
+enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    PP_TRY(scale_links(config->fabric, "network", scale->network, &config->inter_factor, err));
+    PP_TRY(scale_links(config->fabric, "node", scale->node, &config->intra_factor, err));
+    scale_device(scale, &config->cluster.device);
+    return PP_OK;
+}
+
+/* ---- the rows at the top on it ------------------------------------------------------------- */
+
+enum { MOST_ROWS = 16 }; /* half and twice of all takes as long as 128 rows */
+
+struct trial {
+    double s_per_sample;
+    bool fits;
+};
+struct trials {
+    const struct pp_search *search;
+    struct pp_search_space *spaces; /* [what-if] */
+    bool *is_there;                 /* [what-if] */
+    struct trial *list;             /* [what-if][row]; shared */
+    int rows;
+};
+
+static enum pp_status try_row(struct pp_arena *arena, const struct trials *trials, int what_if,
+                              int row, struct pp_error *err)
+{
+    const struct pp_search_row *here = &trials->search->rows[row];
+    struct trial *trial = &trials->list[what_if * trials->rows + row];
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, &trials->spaces[what_if], here->point, &config, err));
+    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &result, err));
+    trial->fits = result.fits;
+    trial->s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
+    if (here->is_simulated) /* what shared links add here, they are taken to add there */
+        trial->s_per_sample *= here->step_s / here->dag_s;
+    return PP_OK;
+}
+
+static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
+{
+    const struct trials *trials = context;
+    const int what_if = (int)(item / trials->rows), row = (int)(item % trials->rows);
+    struct pp_error ignored;
+
+    (void)out;
+    if (trials->is_there[what_if])
+        try_row(scratch, trials, what_if, row, &ignored);
+}
+
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    (void)context, (void)item, (void)text, (void)length, (void)death, (void)err;
+    return PP_OK; /* a row that is not known does not fit */
+}
+
+static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
+{
+    const struct trial *list = &trials->list[what_if * trials->rows];
+    struct pp_search_flip flip = {.winner = -1, .fits = list[0].fits};
+
+    for (int i = 0; i < trials->rows; i++)
+        if (list[i].fits &&
+            (flip.winner < 0 || list[i].s_per_sample < list[flip.winner].s_per_sample))
+            flip.winner = i;
+    flip.is_known = flip.winner >= 0;
+    if (flip.is_known && flip.fits)
+        flip.behind_frac = list[0].s_per_sample / list[flip.winner].s_per_sample - 1;
+    return flip;
+}
+
+enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
+                              struct pp_error *err)
+{
+    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct trials trials = {.search = search,
+                            .spaces = PP_ARRAY(scratch, struct pp_search_space, PP_SEARCH_WHAT_IFS),
+                            .is_there = PP_ARRAY(scratch, bool, PP_SEARCH_WHAT_IFS),
+                            .rows = search->count < MOST_ROWS ? search->count : MOST_ROWS};
+    const struct pp_pool pool = {.items = (int64_t)PP_SEARCH_WHAT_IFS * trials.rows,
+                                 .workers = search->jobs,
+                                 .context = &trials,
+                                 .work = work,
+                                 .done = done};
+
+    search->flips = PP_ARRAY(arena, struct pp_search_flip, PP_SEARCH_WHAT_IFS);
+    if (!trials.rows)
+        return PP_OK;
+    trials.list = PP_ARRAY(shared, struct trial, PP_SEARCH_WHAT_IFS * trials.rows);
+    for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++) {
+        struct pp_error ignored;
+        trials.spaces[i].scale = pp_search_what_ifs[i].scale;
+        for (int k = 0; k < PP_SEARCH_AXES; k++)
+            trials.spaces[i].is_free[k] = search->space.is_free[k];
+        trials.is_there[i] =
+            pp_search_open(scratch, search->space.request, &trials.spaces[i], &ignored) == PP_OK;
+    }
+    PP_TRY(pp_pool_run(&pool, err));
+    for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++)
+        search->flips[i] = flip_of(&trials, i);
+    return PP_OK;
+}

@@ -1,0 +1,18 @@
+/* sim/plan/words.h — a choice of pipesim plan as the command line of a run. Blanks inside of an
+ * option are '~', as paragraphs want them. Internal to sim/plan*.c and sim/search*.c. */
+#ifndef PP_SIM_PLAN_WORDS_H
+#define PP_SIM_PLAN_WORDS_H
+
+#include "sim/config/config.h"
+
+/* "pipesim --option~value ...": config->inputs without the options of the planner itself and
+ * those in `without`, ended by NULL. In the arena. */
+const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config,
+                          const char *const *without);
+/* With one more option; in quotes where a shell would take the value apart. `value` may be NULL. */
+const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *name,
+                        const char *value);
+const char *pp_plan_add_int(struct pp_arena *arena, const char *text, const char *name,
+                            int64_t value);
+
+#endif

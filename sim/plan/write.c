@@ -1,0 +1,228 @@
+/* A layout search as JSON, as CSV, and a point as a command. */
+#include "core/text/csv.h"
+#include "sim/plan/search.h"
+#include "sim/plan/words.h"
+#include "sim/report/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *s, int64_t k)
+{
+    static const char *const own[] = {"schedule",  "gpus", "tp",  "pp",  "dp",   "cp",
+                                      "ep",        "vp",   "mbs", "gbs", "zero", "micro-batches",
+                                      "recompute", NULL};
+    const struct pp_search_point p = pp_search_point(s, k);
+    const struct pp_search_frame *f = p.frame;
+    const char *text = pp_plan_words(arena, &s->fixed, own);
+    char again[PP_SEARCH_AGAIN_BYTES];
+
+    text = pp_plan_add(arena, text, "schedule", p.order->base.schedule_name);
+    text = pp_plan_add_int(arena, text, "gpus", s->gpus);
+    text = pp_plan_add_int(arena, text, "tp", f->tp);
+    text = pp_plan_add_int(arena, text, "pp", f->pp);
+    if (f->cp > 1)
+        text = pp_plan_add_int(arena, text, "cp", f->cp);
+    if (s->fixed.model.experts.count)
+        text = pp_plan_add_int(arena, text, "ep", f->ep);
+    if (p.order->vp)
+        text = pp_plan_add_int(arena, text, "vp", p.order->vp);
+    text = pp_plan_add_int(arena, text, "mbs", f->mbs);
+    text = pp_plan_add_int(arena, text, "gbs", f->gbs);
+    if (p.zero != PP_SEARCH_AS_GIVEN && (f->dp * f->cp > 1 || p.rule->bound.shape.pipelines > 1))
+        text = pp_plan_add_int(arena, text, "zero", p.zero);
+    return pp_plan_add(arena, text, "recompute",
+                       p.again.recompute == PP_RECOMPUTE_STAGE
+                           ? pp_request_text(s->request, "recompute", "none")
+                           : pp_search_again_text(p.again, again));
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void put_bytes(json_t *object, const char *key, double bytes)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)llround(bytes)));
+}
+
+static json_t *layout_json(const struct pp_search_space *s, const struct pp_search_point *p)
+{
+    const struct pp_search_frame *f = p->frame;
+
+    return json_pack("{si si si si si si si si si sI si}", "gpus", s->gpus, "tp", f->tp, "pp",
+                     f->pp, "dp", f->dp, "cp", f->cp, "ep", f->ep, "vp",
+                     p->order->base.shape.chunks, "micro_batches", f->micro_batches, "mbs", f->mbs,
+                     "gbs", (json_int_t)f->gbs, "seq", s->fixed.layout.seq);
+}
+
+static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
+{
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    char again[PP_SEARCH_AGAIN_BYTES];
+    json_t *o =
+        json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
+                  p.order->base.schedule_name, "recompute", pp_search_again_text(p.again, again));
+
+    if (p.zero != PP_SEARCH_AS_GIVEN)
+        json_object_set_new(o, "zero", json_integer(p.zero));
+    json_object_set_new(o, "fits", json_true());
+    json_object_set_new(o, "strained", json_boolean(row->is_strained));
+    json_object_set_new(o, "tie", json_boolean(row->is_tie));
+    json_object_set_new(o, "engine",
+                        json_string(row->is_simulated ? search->space.fixed.engine->name : "dag"));
+    put(o, "iteration_s", row->step_s);
+    put(o, "bound_s", row->bound_s * (double)p.frame->gbs);
+    put(o, "mfu", row->mfu);
+    put(o, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu);
+    put(o, "exposed_comm_frac", row->is_simulated ? row->exposed_frac : (double)NAN);
+    put_bytes(o, "state_bytes", row->state_bytes);
+    put_bytes(o, "peak_mem_bytes", row->peak_bytes);
+    return o;
+}
+
+static json_t *counts_json(const struct pp_search *search)
+{
+    const int64_t *n = search->counts;
+    const int64_t illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
+
+    return json_pack("{sI sI sI sI sI}", "all",
+                     (json_int_t)(search->space.points - n[PP_SEARCH_ABSENT]), "fit",
+                     (json_int_t)n[PP_SEARCH_FITS], "too_large",
+                     (json_int_t)(n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE]), "refused",
+                     (json_int_t)illegal, "slower", (json_int_t)n[PP_SEARCH_OPEN]);
+}
+
+static json_t *flips_json(const struct pp_search *search)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
+        const struct pp_search_flip *flip = &search->flips[i];
+        json_t *o =
+            json_pack("{ss sb}", "what_if", pp_search_what_ifs[i].name, "best_fits", flip->fits);
+        json_object_set_new(o, "winner", flip->is_known ? json_integer(flip->winner) : json_null());
+        put(o, "best_behind_frac", flip->fits ? flip->behind_frac : (double)NAN);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *published_json(const struct pp_search *search)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < search->published_count; i++) {
+        const struct pp_search_published *p = &search->published[i];
+        const struct pp_search_recipe *r = p->recipe;
+        json_t *o =
+            json_pack("{ss ss si si si si si si si ss sb}", "source", r->source, "device",
+                      r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp, "ep",
+                      r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule, "fits", p->fits);
+        put(o, "iteration_s", p->point >= 0 ? p->step_s : (double)NAN);
+        put(o, "peak_mem_bytes", p->point >= 0 ? p->peak_bytes : (double)NAN);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_space *s = &search->space;
+    json_t *free_knobs = json_array(), *points = json_array();
+
+    for (int i = 0; i < PP_SEARCH_AXES; i++)
+        if (s->is_free[i])
+            json_array_append_new(free_knobs, json_string(pp_search_knobs[i].name));
+    for (int i = 0; i < search->count; i++)
+        json_array_append_new(points, row_json(search, &search->rows[i]));
+    json_t *o =
+        json_pack("{ss ss ss so ss}", "schema", "pipesim.plan/1", "model", s->fixed.model.name,
+                  "cluster", s->fixed.cluster.name, "free", free_knobs, "objective", "step");
+    json_object_set_new(o, "count", counts_json(search));
+    if (search->count) {
+        const struct pp_search_point p = pp_search_point(s, search->rows[0].point);
+        json_object_set_new(o, "schedule", json_string(p.order->base.schedule_name));
+        json_object_set_new(o, "layout", layout_json(s, &p));
+        char *command = pp_arena_strdup(arena, pp_search_command(arena, s, search->rows[0].point));
+        for (char *at = command; (at = strchr(at, '~'));)
+            *at = ' ';
+        json_object_set_new(o, "choose", json_string(command));
+        json_object_set_new(o, "safest", row_json(search, &search->rows[search->safest]));
+    }
+    json_object_set_new(o, "best",
+                        search->count ? row_json(search, &search->rows[0]) : json_null());
+    json_object_set_new(o, "sensitivity", flips_json(search));
+    json_object_set_new(o, "published", published_json(search));
+    json_object_set_new(o, "points", points);
+    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    json_decref(o);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void print_row(const struct pp_search_row *row, FILE *out)
+{
+    if (row && row->status == PP_SEARCH_FITS)
+        fprintf(out, "%.17g,%.17g,%.17g,%d,", row->step_s, row->mfu, row->peak_bytes, row->is_tie);
+    else
+        fputs(",,,,", out);
+}
+
+/* Why it was not ranked. */
+static const char *reason_of(struct pp_arena *arena, const struct pp_search *search, int64_t k)
+{
+    const enum pp_search_status status = (enum pp_search_status)search->board.status[k];
+    struct pp_config config;
+    struct pp_error err = {0};
+
+    if (status == PP_SEARCH_NO_ROOM)
+        return "its least memory is more than a device has";
+    if (status == PP_SEARCH_OPEN)
+        return "cannot be among the best: see bound_s";
+    if (status == PP_SEARCH_TOO_LARGE)
+        return "does not fit";
+    if (status == PP_SEARCH_FITS)
+        return "";
+    return pp_search_config(arena, &search->space, k, &config, &err) == PP_OK
+               ? "cannot be simulated"
+               : pp_arena_strdup(arena, err.message);
+}
+
+void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_space *s = &search->space;
+    const struct pp_search_row **row_of = PP_ARRAY(arena, const struct pp_search_row *, s->points);
+
+    for (int i = 0; i < search->count; i++)
+        row_of[search->rows[i].point] = &search->rows[i];
+    fputs("tp,pp,cp,dp,ep,vp,mbs,micro_batches,gbs,schedule,recompute,zero,status,bound_s,"
+          "bound_mem_bytes,iteration_s,mfu,peak_mem_bytes,tie,reason\n",
+          out);
+    for (int64_t k = 0; k < s->points; k++) {
+        const struct pp_search_point p = pp_search_point(s, k);
+        const struct pp_search_frame *f = p.frame;
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        const enum pp_search_status status = (enum pp_search_status)search->board.status[k];
+        char again[PP_SEARCH_AGAIN_BYTES];
+        if (status == PP_SEARCH_ABSENT)
+            continue;
+        fprintf(out, "%d,%d,%d,%d,%d,%d,%d,%d,%lld,%s,%s,", f->tp, f->pp, f->cp, f->dp, f->ep,
+                p.order->base.shape.chunks, f->mbs, f->micro_batches, (long long)f->gbs,
+                p.order->base.schedule_name, pp_search_again_text(p.again, again));
+        if (p.zero != PP_SEARCH_AS_GIVEN)
+            fprintf(out, "%d", p.zero);
+        fprintf(out, ",%s,%.9g,%.9g,", pp_search_status_names[status],
+                (double)search->board.bound_s[k] * (double)f->gbs,
+                (double)search->board.bound_bytes[k]);
+        print_row(row_of[k], out);
+        pp_csv_write_field(out, reason_of(arena, search, k));
+        fputc('\n', out);
+        pp_arena_release(arena, mark);
+    }
+}

@@ -1,0 +1,175 @@
+/* Platforms in one <cluster>. */
+#include "sim/platform/parts.h"
+
+enum { TEXT_BYTES = 64 };
+
+static struct pp_platform_level level_of(const struct pp_xml_page *p, int source, int dest,
+                                         int position)
+{
+    (void)pp_fabric_route(p->fabric, source, dest, p->links);
+    const struct pp_fabric_link link = pp_fabric_link(p->fabric, p->links[position]);
+
+    return (struct pp_platform_level){link.bytes_per_s, link.latency_s};
+}
+
+static int count_links(const struct pp_xml_page *p, int dest)
+{
+    return pp_fabric_route(p->fabric, 0, dest, p->links).count;
+}
+
+/* Devices with a link of their own to one switch. */
+static bool form_star(const struct pp_xml_page *p, struct pp_form *form)
+{
+    const struct pp_fabric_size *s = &p->size;
+
+    if (s->gpus_per_node > 1 && s->nodes > 1)
+        return false;
+    form->levels = 1;
+    form->level[0] = level_of(p, 0, pp_fabric_devices(p->fabric) - 1, 0);
+    return true;
+}
+
+/* From below: devices to the switch of the node, nodes to their leaves, leaves to spines; the way
+ * up from the first device to the last has a link of each. */
+static bool form_fat_tree(const struct pp_xml_page *p, struct pp_form *form)
+{
+    const struct pp_fabric_size *s = &p->size;
+    const int last = pp_fabric_devices(p->fabric) - 1;
+    const bool has_device = s->gpus_per_node > 1, has_leaf = s->uplinks > 0;
+    const int leaves = has_leaf ? s->nodes / s->leaf_nodes : 1, nodes = s->nodes / leaves;
+    const int levels = count_links(p, last) / 2;
+    char down[TEXT_BYTES], up[TEXT_BYTES], ports[TEXT_BYTES];
+
+    if (s->nodes == 1)
+        return form_star(p, form);
+    if (s->gpus_per_node % s->rails != 0 || levels != has_device + 1 + has_leaf)
+        return false;
+    form->topology = "FAT_TREE";
+    form->levels = levels;
+    for (int i = 0; i < levels; i++)
+        form->level[i] = level_of(p, 0, last, i);
+    snprintf(down, sizeof down, has_leaf ? "%d,%d" : "%d", nodes, leaves);
+    snprintf(up, sizeof up, has_leaf ? "%d,%d" : "%d", s->rails, s->uplinks);
+    snprintf(ports, sizeof ports, has_leaf ? "1,1" : "1");
+    if (has_device)
+        snprintf(form->parameters, sizeof form->parameters, "%d;%d,%s;1,%s;1,%s", levels,
+                 s->gpus_per_node, down, up, ports);
+    else
+        snprintf(form->parameters, sizeof form->parameters, "%d;%s;%s;%s", levels, down, up, ports);
+    if (has_leaf && !s->is_static)
+        form->note = "The uplinks of a leaf are one link: routing is adaptive.";
+    return true;
+}
+
+/* Links of one node to others that are one step away on each level. Adaptive routing spreads the
+ * flows of a group; its links are as wide as all nodes of the group, and never bind. */
+static bool form_dragonfly(const struct pp_xml_page *p, struct pp_form *form)
+{
+    const struct pp_fabric_size *s = &p->size;
+    const int chassis = s->routers * s->router_nodes, group = chassis * s->chassis;
+
+    if (s->gpus_per_node > 1 || s->groups > s->routers)
+        return false;
+    form->topology = "DRAGONFLY";
+    snprintf(form->parameters, sizeof form->parameters, "%d,1;%d,1;%d,1;%d", s->groups, s->chassis,
+             s->routers, s->router_nodes);
+    form->levels = PP_FORM_LEVELS;
+    form->level[0] = level_of(p, 0, pp_fabric_devices(p->fabric) - 1, 0);
+    const bool has[PP_FORM_LEVELS] = {true, s->routers > 1, s->chassis > 1, s->groups > 1};
+    for (int i = 1; i < PP_FORM_LEVELS; i++)
+        form->level[i].bytes_per_s = has[i] ? form->level[0].bytes_per_s * group : 0;
+    if (s->is_static) {
+        if (s->routers > 1)
+            form->level[1] = level_of(p, 0, s->router_nodes, 1);
+        if (s->chassis > 1)
+            form->level[2] = level_of(p, 0, chassis, 1);
+        if (s->groups > 1)
+            form->level[3] = level_of(p, s->router_nodes, group, 1);
+        if (s->chassis > 1)
+            form->note = "SimGrid 3.32 ends each way inside a group as if it came from chassis 0;\n"
+                         "       pipesim's own fabric comes from where the flow is.";
+        return true;
+    }
+    const int near = s->routers > 1 ? s->router_nodes : chassis;
+    if (group > s->router_nodes && count_links(p, near) > 2)
+        return false; /* the ports of a router bind */
+    if (s->groups > 1 && count_links(p, group) > 2)
+        form->level[3] = level_of(p, 0, group, 1);
+    form->note = "Routing is adaptive: links inside a group are as wide as all its nodes.";
+    return true;
+}
+
+static bool form_torus(const struct pp_xml_page *p, struct pp_form *form)
+{
+    const struct pp_fabric_size *s = &p->size;
+
+    if (s->gpus_per_node > 1)
+        return false;
+    form->topology = "TORUS";
+    snprintf(form->parameters, sizeof form->parameters, "%d,%d,%d", s->torus[0], s->torus[1],
+             s->torus[2]);
+    form->levels = 1;
+    form->level[0] = level_of(p, 0, pp_fabric_devices(p->fabric) - 1, 0);
+    form->alpha_s = p->cluster->inter.alpha_s;
+    form->note = "Latency does not grow with hops: it is a property.";
+    return true;
+}
+
+static bool no_form(const struct pp_xml_page *p, struct pp_form *form)
+{
+    (void)p, (void)form;
+    return false;
+}
+
+static bool (*const forms[PP_FABRIC_KINDS])(const struct pp_xml_page *, struct pp_form *) = {
+    [PP_FABRIC_FAT_TREE] = form_fat_tree, [PP_FABRIC_DRAGONFLY] = form_dragonfly,
+    [PP_FABRIC_TORUS] = form_torus,       [PP_FABRIC_STAR] = form_star,
+    [PP_FABRIC_IDEAL] = no_form,          [PP_FABRIC_FILE] = no_form,
+};
+
+bool pp_platform_form(const struct pp_xml_page *p, struct pp_form *form)
+{
+    return forms[p->size.kind](p, form);
+}
+
+void pp_platform_compact(const struct pp_xml_page *p, const struct pp_form *form)
+{
+    FILE *out = p->out;
+    char name[TEXT_BYTES];
+
+    fprintf(out,
+            "  <!-- SimGrid gives all links the same speed; with the levels in the properties,\n"
+            "       pipesim sets each when it loads this file.%s%s -->\n",
+            form->note ? "\n       " : "", form->note ? form->note : "");
+    fprintf(out, "  <cluster id=\"cluster\" prefix=\"gpu\" suffix=\"\" radical=\"0-%d\" speed=\"",
+            pp_fabric_devices(p->fabric) - 1);
+    pp_platform_print_value(out, p->cluster->device.peak_flops_per_s, 1e12, "Tf", "f");
+    fputs("\" bw=\"", out);
+    pp_platform_print_bandwidth(out, form->level[0].bytes_per_s);
+    fputs("\" lat=\"", out);
+    pp_platform_print_latency(out, form->level[0].latency_s);
+    fputs("\"", out);
+    if (form->topology)
+        fprintf(out, "\n           topology=\"%s\" topo_parameters=\"%s\"", form->topology,
+                form->parameters);
+    fputs(" sharing_policy=\"SPLITDUPLEX\">\n", out);
+    pp_platform_print_props(p);
+    for (int i = 0; i < form->levels; i++) {
+        if (!(form->level[i].bytes_per_s > 0))
+            continue;
+        snprintf(name, sizeof name, PP_PROP_LEVEL_BANDWIDTH, i + 1);
+        pp_platform_open_prop(out, name);
+        pp_platform_print_bandwidth(out, form->level[i].bytes_per_s);
+        pp_platform_close_prop(out);
+        snprintf(name, sizeof name, PP_PROP_LEVEL_LATENCY, i + 1);
+        pp_platform_open_prop(out, name);
+        pp_platform_print_latency(out, form->level[i].latency_s);
+        pp_platform_close_prop(out);
+    }
+    if (form->alpha_s > 0) {
+        pp_platform_open_prop(out, PP_PROP_ALPHA);
+        pp_platform_print_latency(out, form->alpha_s);
+        pp_platform_close_prop(out);
+    }
+    fputs("  </cluster>\n", out);
+}

@@ -1,0 +1,192 @@
+/* sim/published/published.h — published measurements held against predictions.
+ *
+ * A row of a table of measurements becomes the command line it stands for, the same options that a
+ * user would type, which is then resolved and simulated like any other. Cells named metric_* say
+ * what was measured: nothing else reads them. What is not a plain number is translated by the
+ * tables of validate_words.c. */
+#ifndef PP_SIM_PUBLISHED_PUBLISHED_H
+#define PP_SIM_PUBLISHED_PUBLISHED_H
+
+#include "sim/config/config.h"
+
+/* ---- rows: sim/published/read.c ---- */
+
+/* Columns by name, in any order; others are ignored. */
+enum pp_measure_column {
+    PP_COL_ID,
+    PP_COL_FAMILY,
+    PP_COL_SOURCE,
+    PP_COL_YEAR,
+    PP_COL_MODEL,
+    PP_COL_PARAMS_B,
+    PP_COL_LAYERS,
+    PP_COL_HIDDEN,
+    PP_COL_HEADS,
+    PP_COL_KV_HEADS,
+    PP_COL_FFN,
+    PP_COL_VOCAB,
+    PP_COL_SEQ,
+    PP_COL_GPU,
+    PP_COL_GPUS,
+    PP_COL_GPUS_PER_NODE,
+    PP_COL_INTRA,
+    PP_COL_INTER,
+    PP_COL_PRECISION,
+    PP_COL_TP,
+    PP_COL_PP,
+    PP_COL_DP,
+    PP_COL_CP,
+    PP_COL_EP,
+    PP_COL_VP,
+    PP_COL_SCHEDULE,
+    PP_COL_MBS,
+    PP_COL_GBS,
+    PP_COL_ZERO,
+    PP_COL_RECOMPUTE,
+    PP_COL_SEQ_PARALLEL,
+    PP_COL_STEP_S,
+    PP_COL_TOKENS_PER_S,
+    PP_COL_MODEL_TFLOPS,
+    PP_COL_HFU_TFLOPS,
+    PP_COL_MFU,
+    PP_COL_MEM_GIB,
+    PP_COL_NOTE,
+    PP_COL_COMPLETENESS,
+    PP_COL_OUTCOME,
+    PP_MEASURE_COLUMNS
+};
+extern const char *const pp_measure_columns[PP_MEASURE_COLUMNS]; /* "id", "family", ... */
+
+struct pp_measurement {
+    const char *file;
+    int line;
+    const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" where empty or the column is missing */
+    const char *id, *family;  /* of the cells, else "FILE:LINE" and "none": never empty */
+    double step_s, mem_bytes; /* published; NAN = not */
+    bool is_out_of_memory;    /* published as such */
+    bool is_computed;         /* its figures are its authors' formulas: nothing ran */
+    bool is_complete;         /* every knob is stated */
+    const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
+    const char *defect;       /* why the row cannot be read, NULL = it can */
+};
+struct pp_measurements {
+    struct pp_measurement *rows;
+    int count, capacity;
+    const char **hints; /* columns that are ignored, but may be misspelt: "FILE:1: column ..." */
+    int hint_count, hint_capacity;
+};
+
+/* Append the rows of a table. PP_EINVAL with name:line for what is no CSV, and for a header without
+ * any column of a configuration. A row whose fields are not those of the header has a defect. */
+enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, const char *text,
+                                     size_t length, struct pp_measurements *list,
+                                     struct pp_error *err);
+/* The same from a file; one that cannot be read is PP_EFAIL. */
+enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
+                                    struct pp_measurements *list, struct pp_error *err);
+
+/* ---- numbers: sim/published/numbers.c ---- */
+
+/* A whole number in [1, most] ("16", "16.0"); `fallback` for an empty cell. PP_EINVAL with the
+ * column and the cell. */
+enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_column column,
+                              int64_t most, int64_t fallback, int64_t *value, struct pp_error *err);
+/* A positive number that such a column can hold, NAN for an empty cell or what is none. */
+double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column);
+/* PP_EINVAL with column and cell where a number of the configuration is filled with none. */
+enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct pp_error *err);
+/* The same of all metric_* cells, in words; NULL where nothing is refused. */
+const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
+
+/* ---- what was published: sim/published/metric.c ---- */
+
+/* Fill step_s, mem_bytes and refused from the metric_* cells: the step time, else from tokens per
+ * second. */
+void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
+/* Published seconds of a step: step_s, else from a rate of flops where the source says beyond doubt
+ * which flops it counts, else NAN. */
+double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
+
+/* ---- what of it cannot be: sim/published/limits.c ---- */
+
+/* row->refused, and what the run refutes: rates above the peak of the device, step times in which
+ * the model's flops cannot be done, which become NAN, figures that contradict each other, and rates
+ * of which nobody knows what they count where they alone are published. NULL where nothing is. */
+const char *pp_measure_doubts(struct pp_arena *arena, const struct pp_measurement *row,
+                              const struct pp_config *config, double *step_s);
+
+enum pp_measure_memory {
+    PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
+    PP_MEASURE_RESERVED, /* what the allocator holds */
+    PP_MEASURE_TENSORS,  /* what tensors take: max_memory_allocated, and analytic values */
+};
+extern const char *const pp_measure_memory_words[]; /* what each counts, for people */
+/* What a published memory of this row would count, by its words. */
+enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
+/* The same of a result. */
+double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
+
+/* ---- from a row to a request: sim/published/words.c, validate_model.c, validate_request.c ---- */
+
+enum { PP_MEASURE_WORDS = 96, PP_MEASURE_NOTES = 12 };
+struct pp_measure_command {
+    int argc;
+    char *argv[PP_MEASURE_WORDS]; /* "pipesim", "run", "--schedule", "1f1b", ... */
+    int note_count;
+    const char *notes[PP_MEASURE_NOTES]; /* what was concluded rather than stated, and why */
+};
+
+/* The words for one cell or rule. First match wins. */
+struct pp_measure_rule {
+    enum pp_measure_column column;
+    const char *pattern; /* "=x": the cell is x; "^x": it begins with x; "x": x is in it; "": the
+                          * cell is empty; "*": any. Case is ignored */
+    const char *option, *value; /* what is typed; value NULL = nothing to type */
+    const char *reason;         /* of a conclusion from other cells; NULL = the cell says so */
+};
+bool pp_measure_matches(const char *cell, const char *pattern);
+
+/* The command line of a row. PP_EINVAL with a reason in words when cells are missing, contradict
+ * each other or say what is not known: such a row is skipped. */
+enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
+                                  struct pp_measure_command *command, struct pp_error *err);
+/* ---- for a shell: sim/published/escape.c ---- */
+
+/* As one line for a shell. In the arena. */
+const char *pp_measure_command_line(struct pp_arena *arena,
+                                    const struct pp_measure_command *command);
+/* The same in lines of at most `width` columns where words allow, each but the last ended by a
+ * backslash: behind `indent` columns already printed, and lines after the first indented so. */
+const char *pp_measure_command_lines(struct pp_arena *arena,
+                                     const struct pp_measure_command *command, int width,
+                                     int indent);
+
+/* ---- predictions: sim/published/predict.c ---- */
+
+/* A row, resolved: all that does not depend on constants. */
+struct pp_measure_case {
+    const struct pp_measurement *row;
+    struct pp_measure_command command; /* argc 0: there is none */
+    const char *skipped;               /* why there is no prediction; NULL = there is one */
+    const char *refused;               /* pp_measure_doubts() */
+    double step_s;                     /* published; NAN = not */
+    struct pp_config config;
+};
+/* Resolve a row; one that cannot be is skipped with the reason. */
+void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
+                          struct pp_measure_case *out);
+
+/* The first line of an error, as the reason for which a row is skipped. */
+const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
+
+struct pp_row_prediction {
+    double step_s;
+    double mem_bytes;        /* of what the published number counts */
+    double model_flops;      /* of a step, all devices */
+    double peak_flops_per_s; /* of a device, of the precision */
+    bool fits;
+};
+struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,
+                                               const struct pp_result *result);
+
+#endif

@@ -1,0 +1,174 @@
+/* Tables of measurements: cells by the names of their columns. */
+#include "sim/published/published.h"
+
+#include "core/cli/options.h"
+#include "core/printable.h"
+#include "core/text/csv.h"
+#include "core/text/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const pp_measure_columns[PP_MEASURE_COLUMNS] = {
+    [PP_COL_ID] = "id",
+    [PP_COL_FAMILY] = "family",
+    [PP_COL_SOURCE] = "source",
+    [PP_COL_YEAR] = "year",
+    [PP_COL_MODEL] = "model_name",
+    [PP_COL_PARAMS_B] = "params_b",
+    [PP_COL_LAYERS] = "layers",
+    [PP_COL_HIDDEN] = "hidden",
+    [PP_COL_HEADS] = "heads",
+    [PP_COL_KV_HEADS] = "kv_heads",
+    [PP_COL_FFN] = "ffn",
+    [PP_COL_VOCAB] = "vocab",
+    [PP_COL_SEQ] = "seq_len",
+    [PP_COL_GPU] = "gpu",
+    [PP_COL_GPUS] = "gpus",
+    [PP_COL_GPUS_PER_NODE] = "gpus_per_node",
+    [PP_COL_INTRA] = "intra_bw_GBps",
+    [PP_COL_INTER] = "inter_bw_GBps_per_gpu",
+    [PP_COL_PRECISION] = "precision",
+    [PP_COL_TP] = "tp",
+    [PP_COL_PP] = "pp",
+    [PP_COL_DP] = "dp",
+    [PP_COL_CP] = "cp",
+    [PP_COL_EP] = "ep",
+    [PP_COL_VP] = "vpp_or_chunks",
+    [PP_COL_SCHEDULE] = "schedule",
+    [PP_COL_MBS] = "microbatch",
+    [PP_COL_GBS] = "global_batch",
+    [PP_COL_ZERO] = "zero_stage_or_fsdp",
+    [PP_COL_RECOMPUTE] = "recompute",
+    [PP_COL_SEQ_PARALLEL] = "seq_parallel",
+    [PP_COL_STEP_S] = "metric_step_time_s",
+    [PP_COL_TOKENS_PER_S] = "metric_tokens_per_s_per_gpu",
+    [PP_COL_MODEL_TFLOPS] = "metric_model_tflops_per_gpu",
+    [PP_COL_HFU_TFLOPS] = "metric_hfu_tflops",
+    [PP_COL_MFU] = "metric_mfu_pct",
+    [PP_COL_MEM_GIB] = "metric_mem_gib",
+    [PP_COL_NOTE] = "note",
+    [PP_COL_COMPLETENESS] = "config_completeness",
+    [PP_COL_OUTCOME] = "outcome",
+};
+
+/* Without one of these a table is none of measurements. */
+static bool is_configuration(int column)
+{
+    return column >= PP_COL_MODEL && column <= PP_COL_SEQ_PARALLEL;
+}
+
+static int column_of(const char *name)
+{
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        if (!strcasecmp(name, pp_measure_columns[i]))
+            return i;
+    return -1;
+}
+
+/* place[column]: index of the field, -1 = not in the file */
+static enum pp_status read_header(const char *name, const struct pp_csv_row *header,
+                                  int place[PP_MEASURE_COLUMNS], struct pp_error *err)
+{
+    bool is_known = false;
+
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        place[i] = -1;
+    for (int i = 0; i < header->count; i++) {
+        const int column = column_of(header->fields[i]);
+        if (column < 0)
+            continue;
+        if (place[column] >= 0)
+            return pp_error_set(err, PP_EINVAL, "%s:%d: column %s stands there twice", name,
+                                header->line, header->fields[i]);
+        place[column] = i;
+        is_known = is_known || is_configuration(column);
+    }
+    if (is_known)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s:%d: no known column; expected a header such as "
+                        "id,layers,hidden,heads,vocab,seq_len,gpu,gpus,tp,pp,dp,schedule,"
+                        "microbatch,global_batch,metric_step_time_s",
+                        name, header->line);
+}
+
+/* Other columns are nobody's business, unless one is nearly called like one that is missing. */
+static void look_for_typos(struct pp_arena *arena, const char *name,
+                           const struct pp_csv_row *header, const int place[PP_MEASURE_COLUMNS],
+                           struct pp_measurements *list)
+{
+    const char *missing[PP_MEASURE_COLUMNS + 1] = {NULL};
+    int count = 0;
+
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        if (place[i] < 0)
+            missing[count++] = pp_measure_columns[i];
+    for (int i = 0; i < header->count; i++) {
+        const char *field = header->fields[i];
+        const char *near = column_of(field) < 0 ? pp_suggest(field, missing) : NULL;
+        if (near)
+            *PP_PUSH(arena, list->hints, list->hint_count, list->hint_capacity) =
+                pp_arena_printf(arena, "%s:%d: column \"%.60s\" is ignored; did you mean %s?", name,
+                                header->line, pp_printable(arena, field), near);
+    }
+}
+
+static void fill(struct pp_arena *arena, const char *name, const struct pp_csv_row *header,
+                 const struct pp_csv_row *fields, const int place[PP_MEASURE_COLUMNS],
+                 struct pp_measurement *row)
+{
+    *row = (struct pp_measurement){.file = name, .line = fields->line};
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        row->cell[i] = place[i] >= 0 && place[i] < fields->count
+                           ? pp_printable(arena, fields->fields[place[i]])
+                           : "";
+    row->id = *row->cell[PP_COL_ID]
+                  ? row->cell[PP_COL_ID]
+                  : pp_printable(arena, pp_arena_printf(arena, "%s:%d", name, fields->line));
+    row->family = *row->cell[PP_COL_FAMILY] ? row->cell[PP_COL_FAMILY] : "none";
+    row->is_out_of_memory = !strcasecmp(row->cell[PP_COL_OUTCOME], "oom");
+    row->is_computed = !strcasecmp(row->cell[PP_COL_OUTCOME], "computed");
+    row->is_complete = !strcasecmp(row->cell[PP_COL_COMPLETENESS], "full");
+    if (fields->count != header->count)
+        row->defect = pp_arena_printf(arena, "the line has %d fields, the header %d", fields->count,
+                                      header->count);
+    pp_measure_metrics(arena, row);
+}
+
+enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, const char *text,
+                                     size_t length, struct pp_measurements *list,
+                                     struct pp_error *err)
+{
+    const struct pp_csv_row *header = NULL;
+    int place[PP_MEASURE_COLUMNS];
+    struct pp_csv csv;
+
+    PP_TRY(pp_csv_parse(arena, name, text, length, &csv, NULL, err));
+    for (int i = 0; i < csv.count; i++) {
+        if (csv.rows[i].count == 0)
+            continue;
+        if (header) {
+            fill(arena, name, header, &csv.rows[i], place,
+                 PP_PUSH(arena, list->rows, list->count, list->capacity));
+            continue;
+        }
+        header = &csv.rows[i];
+        PP_TRY(read_header(name, header, place, err));
+        look_for_typos(arena, name, header, place, list);
+    }
+    return header ? PP_OK : pp_error_set(err, PP_EINVAL, "%s: no header line", name);
+}
+
+enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
+                                    struct pp_measurements *list, struct pp_error *err)
+{
+    size_t length;
+    char *text;
+
+    PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    return pp_measurements_parse(arena, path, text, length, list, err);
+}

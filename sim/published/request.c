@@ -1,0 +1,286 @@
+/* From a row to the command line it stands for. */
+#include "sim/published/parts.h"
+
+#include "core/units.h"
+#include "sim/cli/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 32 };
+
+void pp_measure_note(struct pp_measure_writer *w, const char *note)
+{
+    if (w->command->note_count < PP_MEASURE_NOTES)
+        w->command->notes[w->command->note_count++] = note;
+}
+
+static void put_word(struct pp_measure_writer *w, const char *word)
+{
+    if (w->command->argc < PP_MEASURE_WORDS)
+        w->command->argv[w->command->argc++] = pp_arena_strdup(w->arena, word);
+}
+
+const char *pp_measure_given(const struct pp_measure_writer *w, const char *option)
+{
+    char **argv = w->command->argv;
+
+    for (int i = 0; i + 1 < w->command->argc; i++)
+        if (!strncmp(argv[i], "--", 2) && !strcmp(argv[i] + 2, option))
+            return argv[i + 1];
+    return NULL;
+}
+
+void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
+{
+    if (pp_measure_given(w, option))
+        return;
+    put_word(w, pp_arena_printf(w->arena, "--%s", option));
+    if (value)
+        put_word(w, value);
+}
+
+void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value)
+{
+    char text[NUMBER_BYTES];
+
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    pp_measure_put(w, option, text);
+}
+
+/* ---- degrees and batch ------------------------------------------------------------------- */
+
+struct missing {
+    const struct pp_measurement *row;
+    int found;
+};
+static void look_for(struct missing *m, const enum pp_measure_column *list, int count,
+                     struct pp_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        if (*m->row->cell[list[i]])
+            continue;
+        if (m->found++ == 0)
+            pp_error_set(err, PP_EINVAL, "missing:");
+        pp_error_append(err, "%s %s", m->found > 1 ? "," : "", pp_measure_columns[list[i]]);
+    }
+}
+
+/* What no other cell tells. Sizes need not be stated of a model that is known by name; a vocabulary
+ * may follow from the number of parameters. */
+static enum pp_status check_cells(const struct pp_measurement *row, struct pp_error *err)
+{
+    static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_GPU, PP_COL_TP,
+                                                    PP_COL_PP,  PP_COL_MBS, PP_COL_GBS};
+    static const enum pp_measure_column SIZES[] = {PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS,
+                                                   PP_COL_VOCAB};
+    static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
+    struct missing m = {.row = row};
+
+    if (row->defect)
+        return pp_error_set(err, PP_EINVAL, "%s", row->defect);
+    if (*row->cell[PP_COL_OUTCOME] && !row->is_out_of_memory && !row->is_computed)
+        return pp_error_set(err, PP_EINVAL,
+                            "outcome \"%.40s\" is not known: OOM, computed or nothing",
+                            row->cell[PP_COL_OUTCOME]);
+    PP_TRY(pp_measure_check_numbers(row, err));
+    look_for(&m, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err);
+    if (!pp_measure_is_named(row))
+        look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
+    if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
+        look_for(&m, EITHER, 2, err);
+    return m.found ? PP_EINVAL : PP_OK;
+}
+
+/* gpus and dp follow from each other. */
+static enum pp_status read_degrees(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const struct pp_measurement *row = w->row;
+
+    PP_TRY(pp_measure_int(row, PP_COL_TP, PP_MEASURE_DEVICES, 1, &w->tp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_CP, PP_MEASURE_DEVICES, 1, &w->cp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_EP, PP_MEASURE_DEVICES, 1, &w->ep, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS_PER_NODE, PP_MEASURE_DEVICES, 0, &w->per_node, err));
+    PP_TRY(pp_measure_int(row, PP_COL_DP, PP_MEASURE_DEVICES, 0, &w->dp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS, PP_MEASURE_DEVICES, 0, &w->gpus, err));
+    const double model = (double)w->tp * (double)w->pp * (double)w->cp;
+    if (w->dp == 0 && model <= PP_MEASURE_DEVICES && w->gpus % (w->tp * w->pp * w->cp) == 0) {
+        w->dp = w->gpus / (w->tp * w->pp * w->cp);
+        pp_measure_note(w, "dp not stated: gpus / (tp * pp * cp)");
+    }
+    if (w->gpus == 0 && model * (double)w->dp <= PP_MEASURE_DEVICES)
+        w->gpus = w->tp * w->pp * w->cp * w->dp;
+    if (model * (double)w->dp == (double)w->gpus)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "contradiction: gpus %" PRId64 " is not tp %" PRId64 " * pp %" PRId64
+                        " * dp %" PRId64 " * cp %" PRId64 " = %.0f",
+                        w->gpus, w->tp, w->pp, w->dp, w->cp, model * (double)w->dp);
+}
+
+static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *err)
+{
+    int64_t mbs, gbs, seq;
+
+    PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &seq, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_MBS, PP_OPTION_BIG, 0, &mbs, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_GBS, INT64_C(1) << 40, 0, &gbs, err));
+    if (gbs % (mbs * w->dp))
+        return pp_error_set(err, PP_EINVAL,
+                            "contradiction: global_batch %" PRId64 " is not a multiple of "
+                            "microbatch %" PRId64 " * dp %" PRId64 " = %" PRId64,
+                            gbs, mbs, w->dp, mbs * w->dp);
+    pp_measure_put_int(w, "seq", seq);
+    pp_measure_put_int(w, "mbs", mbs);
+    pp_measure_put_int(w, "gbs", gbs);
+    return PP_OK;
+}
+
+static void put_degrees(struct pp_measure_writer *w)
+{
+    pp_measure_put_int(w, "gpus", w->gpus);
+    pp_measure_put_int(w, "tp", w->tp);
+    pp_measure_put_int(w, "pp", w->pp);
+    pp_measure_put_int(w, "dp", w->dp);
+    if (w->cp > 1)
+        pp_measure_put_int(w, "cp", w->cp);
+    if (w->ep > 1)
+        pp_measure_put_int(w, "ep", w->ep);
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* "2pp": times the pipeline ranks. */
+static const char *value_of(struct pp_measure_writer *w, const char *value)
+{
+    int64_t factor;
+    char number[NUMBER_BYTES];
+    const size_t length = value ? strlen(value) : 0;
+
+    if (length < 3 || length > sizeof(number) || strcmp(value + length - 2, "pp") != 0)
+        return value;
+    snprintf(number, sizeof(number), "%.*s", (int)length - 2, value);
+    if (pp_units_parse_int(number, 1, PP_OPTION_BIG, &factor, NULL) != PP_OK)
+        return value;
+    return pp_arena_printf(w->arena, "%" PRId64, factor * w->pp);
+}
+
+/* What a rule says only where there is something to share out: one device shares with nobody. */
+static bool is_void(const struct pp_measure_writer *w, const char *option)
+{
+    const bool is_state =
+        !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
+
+    return ((!strcmp(option, "sequence-parallel") || !strcmp(option, "tp-overlap")) &&
+            w->tp == 1) ||
+           ((!strcmp(option, "ep-dispatch") || !strcmp(option, "etp")) && w->ep == 1) ||
+           (is_state && w->dp * w->cp == 1);
+}
+
+static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure_rule *rule,
+                            struct pp_error *err)
+{
+    const char *cell = w->row->cell[rule->column];
+
+    if (!rule->option && (rule->column == PP_COL_NOTE || rule->column == PP_COL_SOURCE))
+        return pp_error_set(err, PP_EINVAL, "%s", rule->reason); /* the cell is a long text */
+    if (!rule->option)
+        return pp_error_set(err, PP_EINVAL, "%s \"%.60s\": %s", pp_measure_columns[rule->column],
+                            cell, rule->reason);
+    if (is_void(w, rule->option))
+        return PP_OK;
+    if (rule->reason)
+        pp_measure_note(w, pp_arena_printf(w->arena, "%s%s%s: %s", rule->option,
+                                           rule->value ? " " : "", rule->value ? rule->value : "",
+                                           rule->reason));
+    if (!rule->value)
+        return PP_OK;
+    if (!strcmp(rule->option, "offload"))
+        return pp_measure_put_offload(w, rule), PP_OK;
+    if (strpbrk(rule->value, "#/=") || !strcmp(rule->value, "#"))
+        return pp_measure_put_shard(w, rule, err);
+    pp_measure_put(w, rule->option, value_of(w, rule->value));
+    return PP_OK;
+}
+
+/* Options that a rule has settled, whether or not it typed something. */
+enum { SETTLED_MAX = 32 };
+struct settled {
+    const char *names[SETTLED_MAX];
+    int count;
+};
+static bool settle(struct settled *settled, const char *name)
+{
+    for (int i = 0; i < settled->count; i++)
+        if (!strcmp(settled->names[i], name))
+            return false;
+    if (settled->count < SETTLED_MAX)
+        settled->names[settled->count++] = name;
+    return true;
+}
+
+static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *err)
+{
+    struct settled settled = {.count = 0};
+
+    for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++) {
+        if (!pp_measure_matches(w->row->cell[rule->column], rule->pattern) ||
+            (rule->option &&
+             (!settle(&settled, rule->option) || pp_measure_given(w, rule->option))))
+            continue;
+        /* shard factors and a stage say the same thing in two ways: the first counts */
+        if (rule->option && !strcmp(rule->option, "shard"))
+            settle(&settled, "zero");
+        PP_TRY(apply(w, rule, err));
+    }
+    return PP_OK;
+}
+
+/* Cells whose words no rule knows are refused, not ignored. */
+static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_error *err)
+{
+    static const enum pp_measure_column SPOKEN[] = {PP_COL_ZERO, PP_COL_RECOMPUTE, PP_COL_PRECISION,
+                                                    PP_COL_SEQ_PARALLEL};
+
+    for (size_t i = 0; i < sizeof(SPOKEN) / sizeof(*SPOKEN); i++) {
+        const char *cell = w->row->cell[SPOKEN[i]];
+        bool is_known = !*cell;
+        for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++)
+            is_known =
+                is_known || (rule->column == SPOKEN[i] && pp_measure_matches(cell, rule->pattern));
+        if (!is_known)
+            return pp_error_set(err, PP_EINVAL, "%s \"%.60s\" is not known",
+                                pp_measure_columns[SPOKEN[i]], cell);
+    }
+    return PP_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
+                                  struct pp_measure_command *command, struct pp_error *err)
+{
+    struct pp_measure_writer w = {.arena = arena, .row = row, .command = command};
+
+    *command = (struct pp_measure_command){.argc = 0};
+    put_word(&w, "pipesim");
+    put_word(&w, "run");
+    PP_TRY(check_cells(row, err));
+    PP_TRY(read_degrees(&w, err));
+    PP_TRY(pp_measure_put_schedule(&w, err));
+    PP_TRY(check_words(&w, err));
+    put_degrees(&w);
+    PP_TRY(put_batch(&w, err));
+    PP_TRY(pp_measure_put_cluster(&w, err));
+    pp_measure_put_recipes(&w);
+    PP_TRY(put_words(&w, err));
+    if (w.dp * w.cp == 1)
+        pp_measure_put(&w, "zero", "0");
+    PP_TRY(pp_measure_put_named_schedule(&w, err));
+    PP_TRY(pp_measure_check_chunks(&w, err));
+    PP_TRY(pp_measure_put_model(&w, err));
+    pp_measure_put(&w, "engine", "dag");
+    return PP_OK;
+}

@@ -1,0 +1,170 @@
+/* The report's last part: the same layout under other schedules, and what to try next. */
+#include "sim/config/tiers.h"
+#include "sim/report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { MAX_OTHERS = 6 };
+
+static int by_iteration(const void *a, const void *b)
+{
+    const struct pp_result *const *x = a, *const *y = b;
+
+    if ((*x)->fits != (*y)->fits)
+        return (*x)->fits ? -1 : 1;
+    return (*x)->metrics.iteration_s < (*y)->metrics.iteration_s ? -1 : 1;
+}
+
+static void print_other(const struct pp_result *r, const struct pp_result *you, FILE *out)
+{
+    char figure[PP_TEXT_BYTES], versus[32];
+    const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
+
+    if (r == you)
+        snprintf(versus, sizeof(versus), "<- this run");
+    else if (fabs(gain) < PP_TIE_FRAC)
+        snprintf(versus, sizeof(versus), "tie");
+    else
+        snprintf(versus, sizeof(versus), "%+.1f %% time", 100 * gain);
+    char vp[16] = "";
+    if (r->config.layout.vp > 1)
+        snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
+    snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp,
+             r->config.recompute == you->config.recompute ? "" : ", recomp.");
+    char time[PP_TEXT_BYTES];
+    fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
+            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            r->fits ? versus : "out of memory");
+}
+
+void pp_report_others(const struct pp_others *others, FILE *out)
+{
+    const struct pp_result *rows[64], *r = others->reference;
+    int used = 0;
+
+    rows[used++] = r;
+    for (int i = 0; i < others->count && used < 64; i++)
+        if (others->list[i].status == PP_OK)
+            rows[used++] = &others->list[i];
+    if (used == 1)
+        return;
+    qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
+    fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n",
+            others->is_contention_free ? "same layout, own links" : "same layout", "iteration",
+            "MFU", "bubble", "GiB", 100 * PP_TIE_FRAC);
+    for (int i = 0; i < used; i++)
+        if (i < MAX_OTHERS || rows[i] == r)
+            print_other(rows[i], r, out);
+}
+
+/* The rank that computes longest, and how much longer than the mean. */
+static int slowest_rank(const struct pp_result *r, double *excess_frac)
+{
+    double total_s = 0;
+    int slowest = 0;
+
+    for (int i = 0; i < r->program->ranks; i++) {
+        total_s += r->metrics.ranks[i].busy_s;
+        if (r->metrics.ranks[i].busy_s > r->metrics.ranks[slowest].busy_s)
+            slowest = i;
+    }
+    *excess_frac = r->metrics.ranks[slowest].busy_s / (total_s / r->program->ranks) - 1;
+    return slowest;
+}
+
+#define LITTLE_FRAC 0.1 /* a bubble that is not worth an explanation */
+
+static const char *more_micro_batches(const struct pp_shape *shape, char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES,
+             "more micro-batches (now %d for %d ranks) would shrink the bubble",
+             shape->micro_batches, shape->ranks);
+    return text;
+}
+
+/* Many micro-batches and still idle: start-up, or what else it is. */
+static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const struct pp_shape *shape = &r->config.shape;
+    const struct pp_schedule *s = r->config.schedule;
+    const double closed_frac = s && s->bubble_frac.value && !r->config.is_eager
+                                   ? s->bubble_frac.value(shape, &unit, 0)
+                                   : (double)NAN;
+    const double bubble_frac = r->metrics.bubble_frac, wait = shape->ranks - 1,
+                 start_up_frac = wait / ((double)shape->micro_batches * shape->chunks + wait);
+
+    if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
+        snprintf(text, PP_TEXT_BYTES,
+                 "idle between ops: the schedule's own order (its closed form says %.1f~%% with B "
+                 "= 2F, equal stages, free communication); start-up alone, (D-1)/(NV+D-1), would "
+                 "be %.1f~%%",
+                 100 * closed_frac, 100 * start_up_frac);
+    else if (start_up_frac > bubble_frac / 2)
+        return more_micro_batches(shape, text);
+    else
+        snprintf(text, PP_TEXT_BYTES,
+                 "start-up, (D-1)/(NV+D-1), makes %.1f~%% of the bubble's %.1f~%%; most of the "
+                 "rest is %s",
+                 100 * start_up_frac, 100 * bubble_frac,
+                 r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
+                     ? "waiting for messages in flight"
+                     : "idle between ops, where ranks wait for others; --gantt shows where");
+    return text;
+}
+
+static const char *on_micro_batches(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    const struct pp_shape *shape = &r->config.shape;
+
+    if (shape->micro_batches < 4 * shape->ranks)
+        return more_micro_batches(shape, text);
+    if (r->metrics.bubble_frac > LITTLE_FRAC)
+        return why_idle(r, text);
+    snprintf(text, PP_TEXT_BYTES,
+             "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
+             "with --micro-batches %d",
+             shape->micro_batches, shape->ranks, shape->ranks);
+    return text;
+}
+
+const char *pp_report_advice(const struct pp_result *r, const struct pp_others *others,
+                             char text[PP_TEXT_BYTES])
+{
+    const struct pp_config *c = &r->config;
+    const struct pp_result *best = others->reference;
+    double excess_frac;
+    const int slowest = slowest_rank(r, &excess_frac);
+
+    for (int i = 0; i < others->count; i++)
+        if (others->list[i].status == PP_OK && others->list[i].fits &&
+            others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
+            best = &others->list[i];
+    if (!r->fits)
+        return r->oom                             ? pp_oom_advice(r->oom, text)
+               : pp_tiers_full(r) == PP_TIER_NVME ? "does not fit on nvme"
+                                                  : "does not fit in host memory";
+    if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
+        snprintf(
+            text, PP_TEXT_BYTES,
+            "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
+            "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
+            "--last-stage-layers move blocks",
+            slowest, 100 * excess_frac, c->head == PP_HEAD_LAST ? "--head balanced, " : "");
+    else if (best != others->reference && c->cost)
+        snprintf(text, PP_TEXT_BYTES, "%s is faster at this layout", best->config.schedule_name);
+    else if (best != others->reference)
+        snprintf(text, PP_TEXT_BYTES,
+                 "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "
+                 "--gpus %d",
+                 best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
+    else if (c->shape.ranks == 1)
+        snprintf(text, PP_TEXT_BYTES, "one pipeline rank: no pipeline, no bubble");
+    else
+        on_micro_batches(r, text);
+    return text;
+}

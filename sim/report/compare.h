@@ -1,0 +1,33 @@
+/* sim/report/compare.h — a comparison of two traces for people and for programs. */
+#ifndef PP_SIM_REPORT_COMPARE_H
+#define PP_SIM_REPORT_COMPARE_H
+
+#include "sim/report/report.h"
+#include "traces/compare/compare.h"
+
+#include <math.h>
+
+struct pp_compare_report {
+    const struct pp_comparison *comparison;
+    double tolerance_frac; /* NAN = none was given */
+};
+
+static inline bool pp_compare_is_within(const struct pp_compare_report *report)
+{
+    const double error_frac = report->comparison->step_error_frac;
+
+    return !isnan(report->tolerance_frac) && fabs(error_frac) <= report->tolerance_frac;
+}
+
+/* The answer first, then where it comes from. */
+void pp_report_compare(const struct pp_compare_report *report, struct pp_terminal terminal,
+                       FILE *out);
+/* One JSON object "pipesim.compare/1". */
+void pp_report_compare_json(const struct pp_compare_report *report, FILE *out);
+/* "F", "F+B" for a fused pair. */
+const char *pp_compare_kind_name(const struct pp_compare_row *row);
+/* How the traces were put beside each other, where that is not event by event: sentences, in the
+ * arena, ended by NULL. */
+const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *comparison);
+
+#endif

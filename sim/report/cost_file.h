@@ -1,0 +1,19 @@
+/* sim/report/cost_file.h — costs that were measured, as lines of a report. */
+#ifndef PP_SIM_REPORT_COST_FILE_H
+#define PP_SIM_REPORT_COST_FILE_H
+
+#include "core/cost/measured/file.h"
+
+#include <stdio.h>
+
+enum { PP_COST_FILE_INDENT = 11 }; /* columns of the labels */
+
+/* What the kinds of ops take by part, at each shape; the update; latency and bandwidth of the
+ * channels. */
+void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out);
+/* The same under where it comes from and how it is put together: what --explain says in place of
+ * the formulas (pp_costs_explain). `costs` are those of pp_cost_file_apply. */
+void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs *costs, int width,
+                          FILE *out);
+
+#endif

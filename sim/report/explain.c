@@ -1,0 +1,253 @@
+/* --explain: where each number of the report comes from. */
+#include "sim/report/report.h"
+
+#include "core/units.h"
+#include "sim/config/buckets.h"
+#include "sim/config/gathers.h"
+#include "sim/config/tiers.h"
+#include "sim/report/cost_file.h"
+#include "sim/report/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+static void explain_choices(const struct pp_config *c, FILE *out)
+{
+    static const struct {
+        unsigned bit;
+        const char *what;
+    } WHY[] = {
+        {PP_CHOSE_MODEL,
+         "model gpt3-175b: the model with the most published reference points; --model"},
+        {PP_CHOSE_CLUSTER, "cluster h100: DGX H100 nodes on rails; --cluster"},
+        {PP_CHOSE_GPUS,
+         "gpus: the product of the degrees given, or the size of the cluster; --gpus"},
+        {PP_CHOSE_TP, "tp: powers of two up to one node were tried; --tp"},
+        {PP_CHOSE_PP, "pp: divisors of gpus/tp from 2 on were tried; the fastest layout that fits "
+                      "is taken; --pp"},
+        {PP_CHOSE_DP, "dp: gpus / (tp * cp * pp); --dp"},
+        {PP_CHOSE_MBS, "mbs: 1, or a sample for each granule of a micro-batch; --mbs"},
+        {PP_CHOSE_GBS,
+         "gbs: about 4 M tokens a step, adjusted to what the schedule accepts; --gbs"},
+        {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
+        {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
+        {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
+        {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
+        {PP_CHOSE_SPLITS, "splits 2: the smallest number that splits; --splits"},
+        {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
+        {PP_CHOSE_CONCAT, "concat: direct; --concat"},
+        {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
+        {PP_CHOSE_RECOMPUTE, "recompute: none where it fits, else selective where it frees memory, "
+                             "else full; --recompute"},
+    };
+
+    fputs("chosen for you, and the flag that overrides it\n", out);
+    for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
+        if (c->chosen & WHY[i].bit)
+            fprintf(out, "  %s\n", WHY[i].what);
+    if (c->chosen & PP_CHOSE_EP && c->model.experts.count > 0)
+        fputs("  ep: the largest in a node that divides experts and replicas, and larger ones, "
+              "were tried; --ep\n",
+              out);
+}
+
+static void explain_schedule(const struct pp_result *r, FILE *out)
+{
+    const struct pp_schedule *s = r->config.schedule;
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    char trials[PP_TRIALS_BYTES];
+
+    if (!s) {
+        fprintf(out, "schedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
+                (unsigned long long)pp_program_hash(r->program));
+        return;
+    }
+    fprintf(out, "schedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name, s->rule,
+            s->source, s->bubble_frac.text, s->bubble_frac.is_exact ? "exact" : "approximate");
+    const double value =
+        s->bubble_frac.value ? s->bubble_frac.value(&r->config.shape, &unit, 0) : (double)NAN;
+    if (isfinite(value))
+        fprintf(out, "\n    = %.2f %% here with B = 2F, equal stages and free communication",
+                100 * value);
+    else
+        fputs("\n    does not cover these sizes", out);
+    if (r->config.trials.count)
+        fprintf(out, "\n  %s", pp_text_trials(&r->config, trials));
+    fprintf(out,
+            "\n  program: %d ranks, %d instructions, hash %016llx\n"
+            "  verified: every dependency met, no deadlock even under rendezvous\n",
+            r->program->ranks, pp_program_size(r->program),
+            (unsigned long long)pp_program_hash(r->program));
+}
+
+static void explain_times(const struct pp_result *r, FILE *out)
+{
+    const struct pp_metrics *m = &r->metrics;
+    const char *unit = r->config.is_unit ? "units" : "s";
+
+    fprintf(out, "\ntime\n  step %.17g %s: %s, exact (engine %s)\n", m->iteration_s, unit,
+            r->config.engine_options.plan.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
+                                                    : "latest end over ranks and replicas",
+            r->config.engine->name);
+    fprintf(out,
+            "  bubble %.4f %% = waiting for other stages: bubble %.4f %% + messages in flight %.4f "
+            "%%, mean over ranks\n",
+            100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE],
+            100 * m->time_frac[PP_TIME_P2P]);
+    fprintf(out,
+            "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
+            "papers' measure)\n",
+            100 * m->span_bubble_frac);
+    fprintf(out, "  rank  busy %-5s  idle %-5s  span %-5s\n", unit, unit, unit);
+    for (int i = 0; i < r->program->ranks; i++)
+        fprintf(out, "  %4d %11.6g %11.6g %11.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
+                m->ranks[i].span_s);
+}
+
+/* How much of its blocks each stage computes again. */
+static void explain_recompute(const struct pp_result *r, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *fracs;
+
+    if (r->config.is_unit || r->config.recompute != PP_RECOMPUTE_STAGE)
+        return;
+    fracs = pp_recompute_fracs(arena, &r->cost_inputs);
+    fputs("  recomputed share of the blocks of stage s = 1 to P, 1 - (1 - R) (P - 1) / (P - s):\n"
+          "   ",
+          out);
+    for (int s = 0; s < r->cost_inputs.stages; s++)
+        fprintf(out, " %.6g", fracs[s]);
+    fputc('\n', out);
+}
+
+static void explain_memory(const struct pp_result *r, FILE *out)
+{
+    char cell[PP_OP_TEXT_BYTES];
+    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
+    const struct pp_op op = pp_program_op(r->program, m->peak_at);
+
+    pp_op_print(&op, pp_program_style(r->program), cell);
+    fprintf(out,
+            "\nmemory\n  peak on rank %d at instruction %d (%s), lifetimes over the program:\n",
+            r->peak_rank, m->peak_at - r->program->begin[r->peak_rank], cell);
+    fprintf(out,
+            "  parameters %.3f + gradients %.3f + optimizer %.3f + activations %.3f (%g chunk "
+            "activations at most) + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
+            m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
+            m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
+            m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
+    explain_recompute(r, out);
+    pp_tiers_explain(r, out);
+}
+
+static void explain_rates(const struct pp_result *r, int width, FILE *out)
+{
+    const struct pp_config *c = &r->config;
+
+    fprintf(out,
+            "\nutilisation\n  model flops a step %.6g (%s rule)\n"
+            "  MFU = model flops / (%.6g s * %.6g flop/s dense * %d GPUs) = %.4f %%\n",
+            r->model_flops_per_step, pp_flops_rule_names[c->flops], r->metrics.iteration_s,
+            c->cluster.device.peak_flops_per_s, c->layout.gpus, 100 * r->mfu);
+    fprintf(out, "  HFU counts %.6g recomputed flops more = %.4f %%\n",
+            r->hardware_flops_per_step - r->model_flops_per_step, 100 * r->hfu);
+    fprintf(out, "  tokens/s = %lld samples * %d tokens / %.6g s = %.6g\n",
+            (long long)c->layout.gbs, c->layout.seq, r->metrics.iteration_s, r->tokens_per_s);
+    pp_text_paragraph(out, width, 14, "dense peak", c->cluster.device.source);
+}
+
+static void explain(const struct pp_result *r, int width, FILE *out)
+{
+    if (!r->config.is_unit && r->config.chosen) {
+        explain_choices(&r->config, out);
+        fputc('\n', out);
+    }
+    explain_schedule(r, out);
+    explain_times(r, out);
+    if (r->config.is_unit) {
+        fputs("\ncosts\n  abstract units given by --unit; nothing else costs time\n", out);
+        return;
+    }
+    explain_memory(r, out);
+    pp_gathers_explain(r, out);
+    explain_rates(r, width, out);
+    pp_explain_network(r, out);
+    fputs("\n", out);
+    if (r->config.cost)
+        pp_cost_file_explain(r->config.cost, r->costs, width, out);
+    else
+        pp_costs_explain(&r->cost_inputs, r->costs, out);
+    pp_buckets_explain(r, out);
+    if (r->program->granules > 1)
+        fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
+}
+
+/* Columns that the first bytes of a text take. */
+static int columns(const char *text, size_t bytes)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        count += (text[i] & 0xc0) != 0x80; /* not inside a character of UTF-8 */
+    return count;
+}
+
+/* Bytes of the blanks and the word at the begin of a text, and of a unit behind a number. */
+static size_t piece_of(const char *text, size_t bytes)
+{
+    enum { UNIT_BYTES = 4 };
+    const size_t blanks = strspn(text, " "), end = blanks + strcspn(text + blanks, " \n");
+    const size_t unit = end < bytes ? strcspn(text + end + 1, " \n") : 0;
+
+    if (end >= bytes)
+        return bytes;
+    return isdigit((unsigned char)text[end - 1]) && unit > 0 && unit <= UNIT_BYTES ? end + 1 + unit
+                                                                                   : end;
+}
+
+/* One line; what does not fit goes to lines that are indented by four more. */
+static void print_wrapped(const char *line, size_t bytes, int max_columns, FILE *out)
+{
+    const int indent = (int)strspn(line, " ") + 4;
+    int column = 0;
+
+    for (size_t at = 0, piece; at < bytes; at += piece) {
+        const size_t blanks = strspn(line + at, " ");
+        piece = piece_of(line + at, bytes - at);
+        const int width = columns(line + at, piece);
+        if (column > indent && column + width > max_columns) {
+            fprintf(out, "\n%*s%.*s", indent, "", (int)(piece - blanks), line + at + blanks);
+            column = indent + width - (int)blanks;
+        } else {
+            column += width;
+            fwrite(line + at, 1, piece, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+void pp_explain_print(const struct pp_result *r, FILE *out)
+{
+    const int width = pp_terminal_detect("never", out).width;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *buffer = open_memstream(&text, &bytes);
+
+    if (!buffer) { /* out of memory: unwrapped */
+        explain(r, width, out);
+        return;
+    }
+    explain(r, width, buffer);
+    fclose(buffer);
+    for (const char *line = text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        print_wrapped(line, length, width, out);
+        line += length + (line[length] == '\n');
+    }
+    free(text);
+}

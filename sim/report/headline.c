@@ -1,0 +1,111 @@
+/* The figures that a report begins with. */
+#include "sim/report/lines.h"
+
+#include "core/units.h"
+#include "sim/config/tiers.h"
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+static void set_step(const struct pp_result *r, struct pp_headline *h)
+{
+    const struct pp_config *c = &r->config;
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], steps[PP_TEXT_BYTES];
+
+    h->value = r->metrics.iteration_s;
+    pp_text_time(c, h->value, h->figure);
+    if (c->is_unit)
+        snprintf(h->remark, sizeof(h->remark), "%s",
+                 pp_text_steps(c, steps)[0] ? steps : "first start to last end");
+    else
+        snprintf(h->remark, sizeof(h->remark), "%s tokens/s, %s tokens/s/GPU",
+                 pp_units_print(r->tokens_per_s, PP_UNIT_COUNT, a),
+                 pp_units_print(r->tokens_per_s_per_gpu, PP_UNIT_COUNT, b));
+}
+
+static void set_mfu(const struct pp_result *r, struct pp_headline *h)
+{
+    const struct pp_config *c = &r->config;
+
+    h->value = r->mfu;
+    snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * r->mfu);
+    snprintf(h->remark, sizeof(h->remark), "%.4g of %.4g dense TFLOP/s/GPU (%s FLOPs)",
+             r->model_flops_per_s_per_gpu * 1e-12, c->cluster.device.peak_flops_per_s * 1e-12,
+             pp_flops_rule_names[c->flops]);
+}
+
+static void set_hfu(const struct pp_result *r, struct pp_headline *h)
+{
+    h->value = r->hfu;
+    snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * r->hfu);
+    snprintf(h->remark, sizeof(h->remark), "recomputation counted");
+}
+
+static void set_bubble(const struct pp_result *r, struct pp_headline *h)
+{
+    h->value = r->metrics.bubble_frac;
+    snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * h->value);
+    snprintf(h->remark, sizeof(h->remark), "idle, waiting for other stages; span form %.1f %%",
+             100 * r->metrics.span_bubble_frac);
+}
+
+static void set_memory(const struct pp_result *r, struct pp_headline *h)
+{
+    const double capacity = r->config.cluster.device.memory_bytes,
+                 peak = r->memory[r->peak_rank].peak_bytes;
+
+    h->value = peak;
+    snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / GIB);
+    if (peak <= capacity && pp_tiers_full(r) != PP_TIER_DEVICE)
+        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d; %s: DOES NOT FIT",
+                 capacity / GIB, r->peak_rank, pp_tier_names[pp_tiers_full(r)]);
+    else if (peak <= capacity)
+        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
+                 capacity / GIB, r->peak_rank, (capacity - peak) / GIB);
+    else
+        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: DOES NOT FIT",
+                 capacity / GIB, r->peak_rank);
+}
+
+static void set_tokens(const struct pp_result *r, struct pp_headline *h)
+{
+    char number[PP_UNITS_TEXT_BYTES];
+
+    h->value = 1e12 / r->tokens_per_s;
+    snprintf(h->figure, sizeof(h->figure), h->value < 100 * 86400 ? "%.3g days" : "%.0f days",
+             h->value / 86400);
+    snprintf(h->remark, sizeof(h->remark), "%s GPU-hours",
+             pp_units_print(h->value / 3600 * r->config.layout.gpus, PP_UNIT_COUNT, number));
+}
+
+static bool is_recomputed(const struct pp_result *r)
+{
+    return r->hardware_flops_per_step > r->model_flops_per_step;
+}
+
+static const struct row {
+    const char *label, *unit_label, *key; /* unit_label NULL: not in unit mode */
+    void (*set)(const struct pp_result *, struct pp_headline *);
+    bool (*is_said)(const struct pp_result *); /* NULL: always */
+} ROWS[PP_HEADLINES] = {
+    {"iteration", "step", "iteration_s", set_step, NULL},
+    {"MFU", NULL, "mfu", set_mfu, NULL},
+    {"HFU", NULL, "hfu", set_hfu, is_recomputed},
+    {"bubble", "bubble", "bubble_frac", set_bubble, NULL},
+    {"peak memory", NULL, "peak_mem_bytes", set_memory, NULL},
+    {"1 T tokens", NULL, NULL, set_tokens, NULL},
+};
+
+int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES])
+{
+    int count = 0;
+
+    for (int i = 0; i < PP_HEADLINES; i++) {
+        const struct row *row = &ROWS[i];
+        const char *label = r->config.is_unit ? row->unit_label : row->label;
+        if (!label || (row->is_said && !row->is_said(r)))
+            continue;
+        rows[count] = (struct pp_headline){.label = label, .key = row->key};
+        row->set(r, &rows[count++]);
+    }
+    return count;
+}

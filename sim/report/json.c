@@ -1,0 +1,327 @@
+/* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+#include "core/printable.h"
+#include "sim/config/buckets.h"
+#include "sim/config/gathers.h"
+#include "sim/config/inputs.h"
+#include "sim/config/tiers.h"
+#include "sim/report/text.h"
+#include "sim/run/links.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+enum { MAX_LINK_CLASSES = 8 };
+
+static void put(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+/* Whole bytes as an integer, null in unit mode. */
+static void put_bytes(json_t *object, const char *key, bool is_null, double bytes)
+{
+    json_object_set_new(object, key,
+                        is_null ? json_null() : json_integer((json_int_t)llround(bytes)));
+}
+
+static void put_or_null(json_t *object, const char *key, bool is_null, double value)
+{
+    put(object, key, is_null ? (double)NAN : value);
+}
+
+/* Text of others in whatever encoding: JSON has UTF-8 only. */
+static json_t *text_json(const char *text)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    json_t *string = json_string(text);
+
+    return string ? string : json_string(pp_printable(arena, text));
+}
+
+static json_t *layout_json(const struct pp_config *c)
+{
+    const struct pp_layout *l = &c->layout;
+    json_t *o =
+        json_pack("{si si si si si si si si si sI}", "gpus", l->gpus, "tp", l->tp, "pp", l->pp,
+                  "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp", l->vp, "micro_batches",
+                  l->micro_batches, "mbs", l->mbs, "gbs", (json_int_t)l->gbs);
+
+    if (pp_layout_etp(l) != l->tp)
+        json_object_set_new(o, "etp", json_integer(l->etp));
+    json_object_set_new(o, "seq", c->is_unit ? json_null() : json_integer(l->seq));
+    return o;
+}
+
+static json_t *time_json(const struct pp_result *r)
+{
+    json_t *o = json_object();
+
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        put(o, pp_time_part_names[i], r->metrics.time_frac[i]);
+    return o;
+}
+
+/* The parts at the peak of one rank. */
+static json_t *memory_json(const struct pp_result *r, int rank)
+{
+    static const char *const KEYS[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
+                                                      "optimizer_bytes", "activations_bytes",
+                                                      "buffers_bytes",   "other_bytes"};
+    int64_t bytes[PP_MEMORY_PARTS];
+    json_t *o = json_object();
+
+    pp_memory_whole_parts(&r->memory[rank], bytes);
+    for (int i = 0; i < PP_MEMORY_PARTS; i++)
+        json_object_set_new(o, KEYS[i], r->config.is_unit ? json_null() : json_integer(bytes[i]));
+    return o;
+}
+
+/* Of the device with most on each tier, and its share of the node's. */
+static json_t *tiers_json(const struct pp_result *r)
+{
+    json_t *o = json_object();
+
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_bytes", pp_tier_names[tier]);
+        put_bytes(o, key, false, pp_tiers_bytes(r, (enum pp_tier)tier));
+        snprintf(key, sizeof key, "%s_room_bytes", pp_tier_names[tier]);
+        put_bytes(o, key, false, pp_tiers_room_bytes(r, (enum pp_tier)tier));
+    }
+    return o;
+}
+
+static json_t *ranks_json(const struct pp_result *r)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < r->program->ranks; i++) {
+        const struct pp_rank_times *t = &r->metrics.ranks[i];
+        json_t *o = json_pack("{si}", "rank", i);
+        put(o, "busy_s", t->busy_s);
+        put(o, "idle_s", t->idle_s);
+        put(o, "span_s", t->span_s);
+        put_bytes(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
+        put(o, "peak_activations", r->memory[i].peak_activations);
+        if (pp_gathers_are_used(r))
+            json_object_set_new(o, "gather_visits", json_integer(pp_gathers_visits(r, i)));
+        json_object_set_new(o, "memory", r->config.is_unit ? json_null() : memory_json(r, i));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+/* The busiest classes of links. */
+static json_t *links_json(const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_link_loads loads = pp_links_of(arena, r);
+    json_t *list = json_array();
+
+    for (int i = 0; i < loads.count && i < MAX_LINK_CLASSES; i++) {
+        const struct pp_link_class *class = &loads.classes[i];
+        json_t *o = json_pack("{ss si}", "name", class->name, "count", class->count);
+        put(o, "utilisation_frac", class->max_frac);
+        put(o, "mean_frac", class->mean_frac);
+        put_bytes(o, "bytes", false, class->bytes);
+        json_object_set_new(o, "busiest", text_json(class->hottest));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *network_json(const struct pp_result *r)
+{
+    const struct pp_network_stats *stats = &r->network_stats;
+
+    if (!r->config.engine_options.network && !r->config.cost)
+        return json_null();
+    return json_pack("{ss? sb si so}", "fabric",
+                     r->config.cost ? NULL : pp_fabric_names[r->config.cluster.fabric.kind],
+                     "contended", stats->shared > 0, "replicas_simulated", r->replicas_simulated,
+                     "links", links_json(r));
+}
+
+static json_t *meta_json(const struct pp_result *r)
+{
+    char host[256] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
+    put(o, "wall_s", r->wall_s);
+    return o;
+}
+
+/* Of each stage: its layers, and the share of them that is computed again. */
+static void put_stages(json_t *o, const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *fracs = pp_recompute_fracs(arena, &r->cost_inputs);
+    json_t *layers = json_array(), *recompute = json_array();
+
+    for (int s = 0; s < r->cost_inputs.stages; s++) {
+        json_array_append_new(layers, json_integer(r->config.blocks_per_stage[s]));
+        json_array_append_new(recompute, json_real(fracs[s]));
+    }
+    json_object_set_new(o, "stages",
+                        json_pack("{so so}", "layers", layers, "recompute_frac", recompute));
+}
+
+static json_t *state_json(const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+    const double capped_bytes = pp_buckets_capped_bytes(r);
+    char shard[PP_STATE_TEXT_BYTES], again[PP_TEXT_BYTES];
+    const int zero = pp_state_zero(&c->state);
+    json_t *o = json_pack("{so ss}", "zero", zero < 0 ? json_null() : json_integer(zero), "shard",
+                          pp_state_print(&c->state, shard));
+
+    if (pp_config_copies(c) > 1)
+        put(o, "elements_per_param", pp_gathers_elements(r));
+    json_object_set_new(o, "recompute", json_string(pp_text_recompute(c, again)));
+    json_object_set_new(o, "grad_sync", json_string(pp_grad_sync_names[c->lower.grad_sync]));
+    if (c->buckets > 1)
+        json_object_set_new(o, "buckets", json_integer(c->buckets));
+    if (c->bucket_bytes > 0)
+        put(o, "bucket_bytes", c->bucket_bytes);
+    if (capped_bytes > 0) { /* more cannot be named */
+        json_object_set_new(o, "buckets", json_integer(PP_MAX_BUCKETS));
+        put(o, "capped_bucket_bytes", capped_bytes);
+    }
+    if (c->engine_options.sync_share > 0)
+        put(o, "sync_share", c->engine_options.sync_share);
+    return o;
+}
+
+/* What the run was: the parts that the layout does not say. */
+static void put_setting(json_t *o, const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+    const struct pp_eval_options *plan = &c->engine_options.plan;
+
+    if (plan->steps > 1) /* the figures are those of a steady step */
+        json_object_set_new(
+            o, "steps",
+            json_pack("{si sb}", "count", plan->steps, "barrier", !plan->is_barrier_free));
+    if (c->is_eager)
+        json_object_set_new(o, "order",
+                            json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));
+    if (c->is_unit)
+        return;
+    json_object_set_new(o, "model", text_json(c->model.name));
+    json_object_set_new(o, "cluster", text_json(c->cluster.name));
+    if (!pp_map_is_default(c->map)) {
+        char map[PP_MAP_TEXT_BYTES];
+        json_object_set_new(o, "map", json_string(pp_map_print(c->map, map)));
+    }
+    if (c->head != PP_HEAD_LAST)
+        json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
+    json_object_set_new(o, "state", state_json(r));
+    put_stages(o, r);
+}
+
+/* An option as typed: true for a flag, a list where it may be given several times. */
+static json_t *input_json(const struct pp_input *input)
+{
+    const struct pp_option_value *value = input->value;
+
+    if (input->option->type == PP_OPTION_FLAG)
+        return json_true();
+    if (!input->option->is_repeatable)
+        return text_json(value->text);
+    json_t *list = json_array();
+    for (int i = 0; i < value->count; i++)
+        json_array_append_new(list, text_json(value->all[i]));
+    return list;
+}
+
+/* What was asked for, in the order of --help, and what of it had no effect. */
+static void put_inputs(json_t *o, const struct pp_config *c)
+{
+    json_t *inputs = json_object();
+
+    for (int i = 0; i < c->input_count; i++)
+        json_object_set_new(inputs, c->inputs[i].option->name, input_json(&c->inputs[i]));
+    json_object_set_new(o, "inputs", inputs);
+    if (c->note_count == 0)
+        return;
+    json_t *notes = json_array();
+    for (int i = 0; i < c->note_count; i++)
+        json_array_append_new(notes, text_json(c->notes[i]));
+    json_object_set_new(o, "notes", notes);
+}
+
+static void put_model_fields(json_t *o, const struct pp_result *r)
+{
+    const bool is_unit = r->config.is_unit;
+
+    put_or_null(o, "mfu", is_unit, r->mfu);
+    put_or_null(o, "hfu", is_unit, r->hfu);
+    put_or_null(o, "model_flops_per_s_per_gpu", is_unit, r->model_flops_per_s_per_gpu);
+    put_or_null(o, "tokens_per_s", is_unit, r->tokens_per_s);
+    put_or_null(o, "tokens_per_s_per_gpu", is_unit, r->tokens_per_s_per_gpu);
+    put_bytes(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
+    put_bytes(o, "device_mem_bytes", is_unit, r->config.cluster.device.memory_bytes);
+    json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
+}
+
+static json_t *report_json(const struct pp_result *r)
+{
+    json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
+                          text_json(r->config.schedule_name), "engine", r->config.engine->name);
+
+    json_object_set_new(o, "layout", layout_json(&r->config));
+    put_setting(o, r);
+    put(o, "iteration_s", r->metrics.iteration_s);
+    put(o, "bubble_frac", r->metrics.bubble_frac);
+    put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
+    put_model_fields(o, r);
+    if (r->oom)
+        pp_oom_json(r->oom, o);
+    put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
+    json_object_set_new(o, "time_frac", time_json(r));
+    json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
+    if (pp_tiers_are_used(r))
+        json_object_set_new(o, "tiers", tiers_json(r));
+    json_object_set_new(o, "ranks", ranks_json(r));
+    json_object_set_new(o, "network", network_json(r));
+    json_object_set_new(o, "costs",
+                        json_pack("{ss sb so}", "origin", r->costs->origin, "calibrated",
+                                  r->costs->is_calibrated, "source", text_json(r->costs->source)));
+    put_inputs(o, &r->config);
+    json_object_set_new(o, "meta", meta_json(r));
+    return o;
+}
+
+/* A refused schedule in a comparison: its name and the reason. */
+static json_t *refused_json(const struct pp_result *r)
+{
+    return json_pack("{ss so so}", "schema", "pipesim.report/1", "schedule",
+                     text_json(r->config.schedule_name), "refused", text_json(r->error.message));
+}
+
+static void dump(json_t *o, FILE *out)
+{
+    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    json_decref(o);
+}
+
+void pp_report_json(const struct pp_result *result, FILE *out)
+{
+    dump(report_json(result), out);
+}
+
+void pp_report_json_table(const struct pp_result *results, int count, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result **rows = pp_report_rank(arena, results, count);
+    json_t *runs = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(runs, rows[i]->status == PP_OK ? report_json(rows[i])
+                                                             : refused_json(rows[i]));
+    dump(json_pack("{ss so}", "schema", "pipesim.comparison/1", "runs", runs), out);
+}

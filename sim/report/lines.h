@@ -1,0 +1,37 @@
+/* sim/report/lines.h — what a report says of a run in one sentence or one figure, for the report in
+ * text and for the page alike. A "~" stands for a blank at which no line ends. */
+#ifndef PP_SIM_REPORT_LINES_H
+#define PP_SIM_REPORT_LINES_H
+
+#include "sim/report/text.h"
+
+enum { PP_LINE_BYTES = 3 * PP_TEXT_BYTES };
+
+/* "chimera on 2,048 GPUs"; "chimera, 4 ranks, 8 micro-batches" in unit mode. */
+const char *pp_line_title(const struct pp_result *result, char text[PP_LINE_BYTES]);
+/* Not in unit mode. */
+const char *pp_line_model(const struct pp_config *config, char text[PP_LINE_BYTES]);
+const char *pp_line_cluster(const struct pp_config *config, char text[PP_LINE_BYTES]);
+const char *pp_line_layout(const struct pp_config *config, char text[PP_LINE_BYTES]);
+const char *pp_line_state(const struct pp_result *result, char text[PP_LINE_BYTES]);
+const char *pp_line_costs(const struct pp_result *result, char text[PP_LINE_BYTES]);
+/* In unit mode: what an op of each kind costs. */
+const char *pp_line_units(const struct pp_config *config, char text[PP_LINE_BYTES]);
+/* How many ranks were simulated, and whom else they stand for. Not in unit mode. */
+const char *pp_line_folding(const struct pp_result *result, char text[PP_LINE_BYTES]);
+
+/* Of the parts of the time, in the order of enum pp_time_part. */
+extern const char *const pp_time_part_words[PP_TIME_PARTS];
+
+/* ---- sim/report/headline.c ---- */
+struct pp_headline {
+    const char *label; /* "peak memory" */
+    const char *key;   /* of --json; NULL: it has no such member */
+    double value;      /* of that member, in its unit */
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
+};
+enum { PP_HEADLINES = 6 };
+/* The figures that come first; returns how many. */
+int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);
+
+#endif

@@ -1,0 +1,150 @@
+/* What takes the memory of a run that does not fit, and which flags would help, for people, for
+ * programs and behind the message of --require-fit. */
+#include "sim/report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { SHOWN_HOLDERS = 5, FLAGS_WIDTH = 33 };
+
+/* "optimizer of stage 0" */
+static const char *holder_text(const struct pp_holder *h, char text[PP_TEXT_BYTES])
+{
+    if (h->stage < 0)
+        snprintf(text, PP_TEXT_BYTES, "%s", h->what);
+    else
+        snprintf(text, PP_TEXT_BYTES, "%s of stage %d", h->what, h->stage);
+    return text;
+}
+
+/* Percents that a relief adds; never "-0.0". */
+static double added_percents(const struct pp_oom *oom, const struct pp_relief *relief)
+{
+    const double percents = 100 * (relief->iteration_s / oom->iteration_s - 1);
+
+    return fabs(percents) < 0.05 ? 0 : percents;
+}
+
+/* "+3.1 % time, fits" */
+static const char *effect_text(const struct pp_oom *oom, const struct pp_relief *relief,
+                               char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES, "%+.1f %% time%s", added_percents(oom, relief),
+             relief->fits ? ", fits" : "");
+    return text;
+}
+
+/* "--tp 4 in place of --tp 2" */
+static const char *change_text(const struct pp_relief *relief, char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES, "%s%s%s", relief->flags,
+             *relief->instead_of ? " in place of " : "", relief->instead_of);
+    return text;
+}
+
+/* Flags that are too long stand on a line of their own. */
+static void print_relief(const struct pp_result *r, const struct pp_relief *relief, FILE *out)
+{
+    char time[PP_TEXT_BYTES], effect[PP_TEXT_BYTES];
+    const bool is_long = strlen(relief->flags) > FLAGS_WIDTH;
+
+    if (is_long)
+        fprintf(out, "    %s\n", relief->flags);
+    fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : relief->flags,
+            relief->peak_bytes / GIB, pp_text_time(&r->config, relief->iteration_s, time),
+            effect_text(r->oom, relief, effect));
+}
+
+void pp_oom_print(const struct pp_result *r, int width, FILE *out)
+{
+    const struct pp_oom *oom = r->oom;
+    char text[PP_TEXT_BYTES], line[4 * PP_TEXT_BYTES];
+    int used = snprintf(line, sizeof line, "rank~%d needs %.1f~GiB more than there are; it holds",
+                        r->peak_rank, oom->needed_bytes / GIB);
+
+    for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %.1f~GiB", i ? "," : "",
+                         holder_text(&oom->holders[i], text), oom->holders[i].bytes / GIB);
+    fputc('\n', out);
+    pp_text_paragraph(out, width, PP_TEXT_LABEL, "memory", line);
+    if (oom->relief_count == 0)
+        return;
+    fprintf(out, "\n  %-*s%8s%12s\n", FLAGS_WIDTH + 2,
+            oom->is_contention_free ? "less memory with, own links" : "less memory with", "GiB",
+            "iteration");
+    for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
+        print_relief(r, &oom->reliefs[i], out);
+    if (!*oom->replaced)
+        return;
+    snprintf(line, sizeof line, "in place of the command's %s", oom->replaced);
+    pp_text_paragraph(out, width, 4, "", line);
+}
+
+void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
+{
+    char text[PP_TEXT_BYTES], change[PP_TEXT_BYTES];
+
+    for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
+        pp_error_append(err, "\n  %s: %.1f GiB", holder_text(&oom->holders[i], text),
+                        oom->holders[i].bytes / GIB);
+    for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
+        pp_error_append(err, "\n  with %s: %.1f GiB, %s", change_text(&oom->reliefs[i], change),
+                        oom->reliefs[i].peak_bytes / GIB, effect_text(oom, &oom->reliefs[i], text));
+}
+
+const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
+{
+    char effect[PP_TEXT_BYTES], change[PP_TEXT_BYTES];
+
+    if (oom->relief_count == 0)
+        return "does not fit, nor does anything tried need less: more GPUs, or another model";
+    const struct pp_relief *best = &oom->reliefs[0];
+    if (best->fits)
+        snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
+                 change_text(best, change), best->peak_bytes / GIB, effect_text(oom, best, effect));
+    else
+        snprintf(text, PP_TEXT_BYTES,
+                 "does not fit, nor with all that was tried together: more GPUs, or another model");
+    return text;
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static json_t *holders_json(const struct pp_oom *oom)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < oom->holder_count; i++) {
+        const struct pp_holder *h = &oom->holders[i];
+        json_t *o = json_pack("{ss}", "what", h->what);
+        json_object_set_new(o, "stage", h->stage < 0 ? json_null() : json_integer(h->stage));
+        json_object_set_new(o, "bytes", json_integer((json_int_t)llround(h->bytes)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *reliefs_json(const struct pp_oom *oom)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < oom->relief_count; i++) {
+        const struct pp_relief *relief = &oom->reliefs[i];
+        json_t *o = json_pack("{ss}", "flags", relief->flags);
+        json_object_set_new(o, "in_place_of", json_string(relief->instead_of));
+        json_object_set_new(o, "peak_mem_bytes",
+                            json_integer((json_int_t)llround(relief->peak_bytes)));
+        json_object_set_new(o, "fits", json_boolean(relief->fits));
+        json_object_set_new(o, "iteration_s", json_real(relief->iteration_s));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+void pp_oom_json(const struct pp_oom *oom, json_t *object)
+{
+    json_object_set_new(object, "oom", reliefs_json(oom));
+    json_object_set_new(object, "oom_tensors", holders_json(oom));
+}

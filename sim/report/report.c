@@ -1,0 +1,205 @@
+/* The report of one run: headline, where the time goes, memory, other schedules, what to type next.
+ */
+#include "sim/report/report.h"
+
+#include "core/units.h"
+#include "sim/config/tiers.h"
+#include "sim/report/lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+
+struct page {
+    FILE *out;
+    int width;
+    const char *bold, *plain;
+};
+
+static void paragraph(const struct page *page, const char *label, const char *text)
+{
+    pp_text_paragraph(page->out, page->width, LABEL, label, text);
+}
+
+static void print_title(const struct page *page, const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+    char text[PP_LINE_BYTES];
+
+    const int used = fprintf(page->out, "%spipesim %s  %s%s", page->bold, PP_VERSION,
+                             pp_line_title(r, text), page->plain) -
+                     (int)(strlen(page->bold) + strlen(page->plain));
+    static const char LEGEND[] = "(* = chosen for you, see --explain)";
+    if (!c->is_unit && c->chosen)
+        fprintf(page->out, "%*s",
+                used + (int)sizeof(LEGEND) < page->width ? page->width - used
+                                                         : (int)sizeof(LEGEND) + 1,
+                LEGEND);
+    fputs("\n\n", page->out);
+}
+
+static void print_model(const struct page *page, const struct pp_config *c)
+{
+    char text[PP_LINE_BYTES];
+
+    paragraph(page, "model", pp_line_model(c, text));
+    if (!c->model.notes || !c->model.notes[0])
+        return;
+    snprintf(text, sizeof(text), "of the file: %s", c->model.notes);
+    paragraph(page, "", text);
+}
+
+static void print_trials(const struct page *page, const struct pp_config *c)
+{
+    char text[PP_TRIALS_BYTES];
+
+    if (c->trials.count)
+        paragraph(page, "schedule", pp_text_trials(c, text));
+}
+
+static void print_headlines(const struct page *page, const struct pp_result *r)
+{
+    struct pp_headline rows[PP_HEADLINES];
+    const int count = pp_headlines(r, rows);
+
+    for (int i = 0; i < count; i++)
+        fprintf(page->out, "  %-13s %s%12s%s   %s\n", rows[i].label, page->bold, rows[i].figure,
+                page->plain, rows[i].remark);
+}
+
+static void print_time_parts(const struct page *page, const struct pp_result *r)
+{
+    char text[2 * PP_TEXT_BYTES];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        if (r->metrics.time_frac[i] >= 0.00005)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s~%.1f~%%",
+                                     used ? "~| " : "", pp_time_part_words[i],
+                                     100 * r->metrics.time_frac[i]);
+    paragraph(page, "time", text);
+}
+
+/* Which ranks to show: all when few, else the ends, the middle and the peak. */
+static bool is_shown(const struct pp_result *r, int rank)
+{
+    const int ranks = r->program->ranks;
+
+    return ranks <= MAX_MEMORY_ROWS || rank <= 1 || rank >= ranks - 2 || rank == ranks / 2 ||
+           rank == r->peak_rank;
+}
+
+static void print_memory_table(const struct page *page, const struct pp_result *r)
+{
+    char stages[PP_TEXT_BYTES], name[PP_TEXT_BYTES + 32];
+
+    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%8s\n", "memory by rank, GiB", "params", "grads",
+            "optim", "activ.", "buffers", "other", "total");
+    for (int rank = 0; rank < r->program->ranks; rank++) {
+        const struct pp_rank_memory *m = &r->memory[rank];
+        if (!is_shown(r, rank))
+            continue;
+        pp_text_stages(r->program, rank, stages);
+        const bool is_one = !strpbrk(stages, ",.");
+        if (snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages) >
+            NAME)
+            snprintf(name, sizeof(name), "rank %d (%s)", rank, stages);
+        fprintf(page->out, "    %-*s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", NAME, name,
+                m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
+                m->activations_bytes / GIB, m->buffers_bytes / GIB, m->other_bytes / GIB,
+                m->peak_bytes / GIB, rank == r->peak_rank ? " <" : "");
+    }
+}
+
+static void print_tiers(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_TIERS_TEXT_BYTES];
+
+    if (!pp_tiers_are_used(r))
+        return;
+    fputc('\n', page->out);
+    pp_tiers_text(r, text);
+    if (pp_tiers_full(r) != PP_TIER_DEVICE)
+        strncat(text, ": DOES NOT FIT", sizeof(text) - strlen(text) - 1);
+    paragraph(page, "tiers", text);
+}
+
+static void print_activations(const struct page *page, const struct pp_result *r)
+{
+    const int ranks = r->program->ranks;
+    char text[2 * PP_TEXT_BYTES];
+    size_t used = (size_t)snprintf(text, sizeof(text), "peak chunk activations by rank:");
+
+    for (int i = 0; i < ranks && i < MAX_ACTIVATION_RANKS; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, " %g",
+                                 r->memory[i].peak_activations);
+    if (ranks > MAX_ACTIVATION_RANKS)
+        snprintf(text + used, sizeof(text) - used, " ... (%d ranks)", ranks);
+    paragraph(page, "memory", text);
+}
+
+static void print_footer(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_LINE_BYTES];
+
+    paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
+    if (!r->config.is_unit)
+        paragraph(page, "folding", pp_line_folding(r, text));
+}
+
+static void print_unit_headline(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_LINE_BYTES];
+
+    paragraph(page, "units", pp_line_units(&r->config, text));
+    print_trials(page, &r->config);
+    pp_report_what_if(&r->config, page->width, LABEL, page->out);
+    fputc('\n', page->out);
+    print_headlines(page, r);
+}
+
+void pp_report_print(const struct pp_result *r, const struct pp_others *others,
+                     struct pp_terminal terminal, FILE *out)
+{
+    const struct page page = {.out = out,
+                              .width = terminal.width < 60    ? 60
+                                       : terminal.width > 100 ? 100
+                                                              : terminal.width,
+                              .bold = terminal.has_color ? "\033[1m" : "",
+                              .plain = terminal.has_color ? "\033[0m" : ""};
+    char text[PP_TEXT_BYTES], line[PP_LINE_BYTES];
+
+    print_title(&page, r);
+    if (r->config.is_unit) {
+        print_unit_headline(&page, r);
+        fputc('\n', out);
+        print_time_parts(&page, r);
+        print_activations(&page, r);
+        fputc('\n', out);
+        print_footer(&page, r);
+        return;
+    }
+    print_model(&page, &r->config);
+    paragraph(&page, "cluster", pp_line_cluster(&r->config, line));
+    paragraph(&page, "layout", pp_line_layout(&r->config, line));
+    print_trials(&page, &r->config);
+    paragraph(&page, "state", pp_line_state(r, line));
+    paragraph(&page, "costs", pp_line_costs(r, line));
+    pp_report_what_if(&r->config, page.width, LABEL, out);
+    fputc('\n', out);
+    print_headlines(&page, r);
+    fputc('\n', out);
+    print_time_parts(&page, r);
+    pp_report_network(r, page.width, out);
+    print_memory_table(&page, r);
+    print_tiers(&page, r);
+    if (r->oom)
+        pp_oom_print(r, page.width, out);
+    pp_report_others(others, out);
+    fputc('\n', out);
+    paragraph(&page, "note", pp_report_advice(r, others, text));
+    print_footer(&page, r);
+}

@@ -1,0 +1,174 @@
+/* Several schedules, ranked. */
+#include "sim/report/report.h"
+
+#include "core/units.h"
+#include "sim/report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { WIDTH = 80 };
+
+static double score(const struct pp_result *r)
+{
+    return r->config.is_unit ? r->metrics.bubble_frac
+                             : r->metrics.iteration_s / (double)r->config.layout.gbs;
+}
+
+/* Fits before not, refused last; the order given breaks ties, so the table is stable. */
+static int by_score(const void *a, const void *b)
+{
+    const struct pp_result *const *x = a, *const *y = b;
+    const int x_class = (*x)->status != PP_OK ? 2 : !(*x)->config.is_unit && !(*x)->fits;
+    const int y_class = (*y)->status != PP_OK ? 2 : !(*y)->config.is_unit && !(*y)->fits;
+
+    if (x_class != y_class)
+        return x_class - y_class;
+    if (x_class < 2 && score(*x) != score(*y))
+        return score(*x) < score(*y) ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void print_refused(const struct pp_result *r, FILE *out)
+{
+    const char *reason = r->error.message;
+    char line[sizeof(r->error.message) + 16];
+
+    snprintf(line, sizeof(line), "refused: %.*s", (int)strcspn(reason, "\n"), reason);
+    const int column = fprintf(out, "      %-14s ", r->config.schedule_name);
+    pp_text_wrap(out, WIDTH, column, 8, line);
+}
+
+/* Which order `auto` took, below the table. */
+static void print_trials(const struct pp_result *r, FILE *out)
+{
+    char trials[PP_TRIALS_BYTES], text[PP_TRIALS_BYTES + 64];
+
+    if (r->status != PP_OK || !r->config.trials.count)
+        return;
+    snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
+             pp_text_trials(&r->config, trials));
+    pp_text_paragraph(out, WIDTH, 6, "", text);
+}
+
+static double most_activations(const struct pp_result *r)
+{
+    double most = 0;
+
+    for (int i = 0; i < r->program->ranks; i++)
+        most = fmax(most, r->memory[i].peak_activations);
+    return most;
+}
+
+static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
+{
+    char time[PP_TEXT_BYTES];
+
+    fprintf(out, "  %2d  %-16s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, r->config.schedule_name,
+            r->config.shape.chunks, pp_text_time(&r->config, r->metrics.iteration_s, time),
+            100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac, most_activations(r));
+}
+
+const char *pp_text_versus(const struct pp_result *r, const struct pp_result *first,
+                           char text[PP_VERSUS_BYTES])
+{
+    const double gain = score(r) / score(first) - 1;
+
+    if (!r->fits)
+        snprintf(text, PP_VERSUS_BYTES, "no fit");
+    else if (r == first)
+        snprintf(text, PP_VERSUS_BYTES, "-");
+    else
+        snprintf(text, PP_VERSUS_BYTES,
+                 fabs(gain) < PP_TIE_FRAC ? "tie"
+                 : fabs(gain) < 1         ? "%+.1f %%"
+                                          : "%+.0f %%",
+                 100 * gain);
+    return text;
+}
+
+static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
+{
+    char time[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
+
+    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
+            r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
+            pp_recompute_names[r->config.recompute],
+            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            pp_text_versus(r, first, versus));
+}
+
+const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
+                                        int count)
+{
+    const struct pp_result **rows = PP_ARRAY(arena, const struct pp_result *, count + 1);
+
+    for (int i = 0; i < count; i++)
+        rows[i] = &results[i];
+    qsort(rows, (size_t)count, sizeof(*rows), by_score);
+    return rows;
+}
+
+static void print_unit_head(const struct pp_config *c, int count, FILE *out)
+{
+    fprintf(out, "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g a chunk\n",
+            PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
+            c->unit.c);
+    pp_report_what_if(c, WIDTH, 11, out);
+    fprintf(out, "\n   #  %-16s%4s%14s%11s%11s%13s\n", "schedule", "VP", "step", "bubble",
+            "span form", "peak activ.");
+}
+
+static void print_head(const struct pp_result *first, int count, FILE *out)
+{
+    const struct pp_config *c = &first->config;
+    char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%d schedules, %s (%s) on %s GPUs of %s", count, c->model.name,
+             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+             pp_units_print_count(c->layout.gpus, number), c->cluster.name);
+    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    snprintf(text, sizeof(text),
+             "TP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches; costs %s, %s",
+             c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
+             c->layout.dp, pp_text_star(c, PP_CHOSE_DP), c->layout.mbs,
+             pp_text_star(c, PP_CHOSE_MBS), c->layout.micro_batches,
+             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), first->costs->origin,
+             first->costs->is_calibrated ? "calibrated" : "fitted on published runs");
+    pp_text_paragraph(out, WIDTH, 2, "", text);
+    pp_report_what_if(c, WIDTH, 11, out);
+    fprintf(out, "  tie: within %g %% of the first; * = chosen for you\n\n", 100 * PP_TIE_FRAC);
+    fprintf(out, "   #  %-14s%3s%5s %-9s%10s%8s%8s%7s  %s\n", "schedule", "VP", "ZeRO", "recompute",
+            "iteration", "MFU", "bubble", "GiB", "vs 1");
+}
+
+void pp_report_table(const struct pp_result *results, int count, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result **rows = pp_report_rank(arena, results, count);
+
+    if (rows[0]->status != PP_OK)
+        fprintf(out, "pipesim %s  no schedule accepts this\n\n", PP_VERSION);
+    else if (rows[0]->config.is_unit)
+        print_unit_head(&rows[0]->config, count, out);
+    else
+        print_head(rows[0], count, out);
+    for (int i = 0, place = 1; i < count; i++) {
+        if (rows[i]->status != PP_OK) {
+            print_refused(rows[i], out);
+            continue;
+        }
+        if (i && score(rows[i]) != score(rows[i - 1])) /* equal ones share a place */
+            place = i + 1;
+        if (rows[i]->config.is_unit)
+            print_unit_row(rows[i], place, out);
+        else
+            print_row(rows[i], rows[0], place, out);
+    }
+    for (int i = 0; i < count; i++)
+        print_trials(rows[i], out);
+}

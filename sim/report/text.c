@@ -1,0 +1,162 @@
+#include "sim/report/text.h"
+
+#include "core/units.h"
+#include "sim/config/inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pp_report_what_if(const struct pp_config *config, int width, int indent, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *what_if = pp_inputs_what_if(arena, config);
+
+    if (what_if)
+        pp_text_paragraph(out, width, indent, "what-if", what_if);
+    for (int i = 0; i < config->note_count; i++)
+        pp_text_paragraph(out, width, indent, "note", config->notes[i]);
+}
+
+const char *pp_text_star(const struct pp_config *config, unsigned bit)
+{
+    return config->chosen & bit ? "*" : "";
+}
+
+static size_t append(char *text, size_t used, const char *piece)
+{
+    const size_t length = strlen(piece);
+
+    if (used + length + 4 >= PP_TEXT_BYTES) {
+        if (used + 4 < PP_TEXT_BYTES)
+            strcpy(text + used, "...");
+        return PP_TEXT_BYTES;
+    }
+    memcpy(text + used, piece, length + 1);
+    return used + length;
+}
+
+const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const int stages = pp_shape_stages(&config->shape);
+    const int *blocks = config->blocks_per_stage;
+    bool is_even = true;
+
+    for (int s = 1; s < stages; s++)
+        is_even = is_even && blocks[s] == blocks[0];
+    if (is_even) {
+        snprintf(text, PP_TEXT_BYTES, "%d layer%s a stage%s", blocks[0], blocks[0] == 1 ? "" : "s",
+                 config->head == PP_HEAD_PARALLEL ? ""
+                                                  : ", embedding in the first, head in the last");
+        return text;
+    }
+    /* runs of equal stages: 5, 6 x 14, 5 */
+    size_t used = append(text, 0, "layers by stage ");
+    for (int s = 0, run; s < stages && used < PP_TEXT_BYTES; s += run) {
+        char piece[48];
+        for (run = 1; s + run < stages && blocks[s + run] == blocks[s]; run++)
+            ;
+        snprintf(piece, sizeof(piece), run > 1 ? "%s%d x %d" : "%s%d", s ? ", " : "", blocks[s],
+                 run);
+        used = append(text, used, piece);
+    }
+    return text;
+}
+
+const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES])
+{
+    const int copies = program->pipelines * program->stages;
+    int count = 0, first[2] = {0, 0}, last = 0, stride = 0;
+    bool is_even = true;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < copies; i++) {
+        char piece[16];
+        if (program->rank_of[i] != rank)
+            continue;
+        const int stage = i % program->stages;
+        snprintf(piece, sizeof(piece), "%s%d", count ? "," : "", stage);
+        used = used < PP_TEXT_BYTES ? append(text, used, piece) : used;
+        if (count < 2)
+            first[count] = stage;
+        stride = first[1] - first[0];
+        is_even = is_even && (count < 2 || stage - last == stride);
+        last = stage;
+        count++;
+    }
+    if (count > 3 && is_even) /* 0,4,...,28 */
+        snprintf(text, PP_TEXT_BYTES, "%d,%d..%d", first[0], first[1], last);
+    else if (count > 3)
+        snprintf(text, PP_TEXT_BYTES, "%d,%d..", first[0], first[1]);
+    return text;
+}
+
+const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES])
+{
+    char number[PP_UNITS_TEXT_BYTES];
+
+    if (config->is_unit)
+        snprintf(text, PP_TEXT_BYTES, "%.6g units", seconds);
+    else
+        snprintf(text, PP_TEXT_BYTES, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, number));
+    return text;
+}
+
+const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const struct pp_eval_options *plan = &config->engine_options.plan;
+
+    text[0] = '\0';
+    if (plan->steps > 1)
+        snprintf(text, PP_TEXT_BYTES, "steady step of %d%s steps, %s", plan->steps,
+                 pp_text_star(config, PP_CHOSE_STEPS),
+                 plan->is_barrier_free ? "no barrier" : "barrier after each");
+    return text;
+}
+
+const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const bool has_modules = config->recompute == PP_RECOMPUTE_SELECTIVE && config->again;
+    const int used = snprintf(text, PP_TEXT_BYTES, "%s%s", pp_recompute_names[config->recompute],
+                              has_modules ? "=" : "");
+
+    if (has_modules)
+        pp_again_print(config->again, text + used, PP_TEXT_BYTES - (size_t)used);
+    return text;
+}
+
+const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
+{
+    const struct pp_trials *trials = &config->trials;
+    size_t used =
+        (size_t)snprintf(text, PP_TRIALS_BYTES, "%s %s (auto: ", trials->option, trials->chosen);
+
+    for (int i = 0; i < trials->count && used < PP_TRIALS_BYTES; i++) {
+        const struct pp_trial *trial = &trials->list[i];
+        char time[PP_TEXT_BYTES], state[64] = "";
+        if (!trial->is_refused && trial->zero != pp_state_zero(&config->state))
+            snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
+        if (!trial->is_refused && trial->recompute != config->recompute)
+            snprintf(state, sizeof(state), " with recompute %s",
+                     pp_recompute_names[trial->recompute]);
+        used += (size_t)snprintf(
+            text + used, PP_TRIALS_BYTES - used, "%s%s %s%s%s", i ? ", " : "", trial->value,
+            trial->is_refused ? "refused: " : pp_text_time(config, trial->iteration_s, time),
+            trial->is_refused ? trial->reason : state,
+            trial->is_refused || trial->fits ? "" : " does not fit");
+    }
+    if (used < PP_TRIALS_BYTES)
+        snprintf(text + used, PP_TRIALS_BYTES - used, ")");
+    return text;
+}
+
+const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    char limit[24] = "";
+
+    if (config->eager_limit > 0)
+        snprintf(limit, sizeof(limit), ":%d", config->eager_limit);
+    snprintf(text, PP_TEXT_BYTES, "%s%s%s", config->schedule_name,
+             config->is_eager ? ", eager" : "", limit);
+    return text;
+}

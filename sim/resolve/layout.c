@@ -1,0 +1,273 @@
+/* Degrees and batch into a complete, checked layout. */
+#include "sim/resolve/resolve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TOKENS_PER_STEP = 4 << 20 }; /* default batch: about 4 M tokens */
+
+static enum pp_status check_shape(struct pp_config *config, int micro_batches, struct pp_error *err)
+{
+    struct pp_shape shape = config->shape;
+
+    if (config->file_program)
+        return PP_OK;
+    shape.micro_batches = micro_batches;
+    PP_TRY(pp_schedule_check(config->schedule, &shape, err));
+    config->shape = shape;
+    return PP_OK;
+}
+
+/* The number of micro-batches nearest to `wanted` that the schedule accepts; 0 when none is near.
+ */
+static int nearest_micro_batches(struct pp_config *config, int wanted)
+{
+    const struct pp_shape before = config->shape;
+    const int reach = 4 * config->shape.ranks * config->shape.pipelines + 8;
+    struct pp_error ignored;
+
+    for (int distance = 0; distance <= reach; distance++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            const int n = wanted + sign * distance;
+            if (n < 1 || check_shape(config, n, &ignored) != PP_OK)
+                continue;
+            config->shape = before;
+            return n;
+        }
+    return 0;
+}
+
+static enum pp_status uneven_batch(const struct pp_request *request, int64_t gbs, int dp, int mbs,
+                                   struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+    const int64_t unit = (int64_t)dp * mbs, below = gbs / unit * unit;
+
+    pp_request_typed(request, "gbs", typed);
+    if (!pp_request_has(request, "gbs"))
+        snprintf(typed, sizeof(typed), "--gbs %lld", (long long)gbs);
+    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %d * %d = %lld", typed, dp,
+                 mbs, (long long)unit);
+    if (below)
+        return pp_error_append(err, "; nearest: %lld, %lld", (long long)below,
+                               (long long)(below + unit));
+    return pp_error_append(err, "; nearest: %lld", (long long)unit);
+}
+
+/* N from gbs: exact when the user gave gbs, adjusted when it was the tool's or a preset's. */
+static enum pp_status micro_batches_from_gbs(const struct pp_request *request,
+                                             struct pp_config *config, int64_t gbs, bool is_firm,
+                                             struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    const int64_t unit = (int64_t)l->dp * l->mbs;
+    int64_t n = gbs / unit;
+
+    if (is_firm && gbs % unit)
+        return uneven_batch(request, gbs, l->dp, l->mbs, err);
+    if (n > 1 << 20)
+        return pp_error_set(err, PP_EINVAL, "%lld micro-batches a replica are more than 1,048,576",
+                            (long long)n);
+    if (n < 1)
+        n = 1;
+    if (!is_firm) {
+        const int legal = nearest_micro_batches(config, (int)n);
+        n = legal ? legal : n;
+    }
+    l->micro_batches = (int)n;
+    l->gbs = n * unit;
+    return PP_OK;
+}
+
+int64_t pp_resolve_usual_gbs(int seq)
+{
+    return lround((double)TOKENS_PER_STEP / seq);
+}
+
+/* mbs, N, gbs: two of them and dp give the third. */
+static enum pp_status resolve_batch(const struct pp_request *request, struct pp_config *config,
+                                    int default_mbs, struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    enum pp_origin n_from, gbs_from, mbs_from;
+    const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from);
+    const struct pp_option_value *gbs = pp_request_get(request, "gbs", &gbs_from);
+    const struct pp_option_value *mbs = pp_request_get(request, "mbs", &mbs_from);
+    const int64_t fixed_n =
+        config->file_program ? config->file_program->micro_batches : (n ? n->integer : 0);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    l->mbs = mbs ? (int)mbs->integer : default_mbs;
+    if (fixed_n && gbs && gbs_from == PP_FROM_FLAG && mbs_from != PP_FROM_FLAG &&
+        gbs->integer % (l->dp * fixed_n) == 0)
+        l->mbs = (int)(gbs->integer / (l->dp * fixed_n));
+    else if (!mbs)
+        config->chosen |= PP_CHOSE_MBS;
+    if (fixed_n) {
+        l->micro_batches = (int)fixed_n;
+        l->gbs = (int64_t)l->dp * l->mbs * fixed_n;
+        if (!gbs || gbs_from != PP_FROM_FLAG)
+            config->chosen |= PP_CHOSE_GBS;
+        else if (gbs->integer != l->gbs)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
+                                pp_request_typed(request, "gbs", typed), l->dp, l->mbs,
+                                l->micro_batches, (long long)l->gbs);
+        return PP_OK;
+    }
+    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    if (gbs)
+        return micro_batches_from_gbs(request, config, gbs->integer, gbs_from == PP_FROM_FLAG, err);
+    config->chosen |= PP_CHOSE_GBS;
+    return micro_batches_from_gbs(request, config, pp_resolve_usual_gbs(l->seq), false, err);
+}
+
+/* The caller has chosen. */
+static enum pp_status take_batch(const struct pp_request *request, struct pp_config *config,
+                                 const struct pp_degrees *degrees, struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    l->mbs = degrees->mbs;
+    if (degrees->gbs)
+        return micro_batches_from_gbs(request, config, degrees->gbs, true, err);
+    l->micro_batches = pp_request_int(request, "micro-batches", 1);
+    l->gbs = (int64_t)l->dp * l->mbs * l->micro_batches;
+    return PP_OK;
+}
+
+static enum pp_status check_degrees(const struct pp_request *request,
+                                    const struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_layout *l = &config->layout;
+    const struct pp_model *m = &config->model;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (m->heads % l->tp)
+        return pp_error_set(err, PP_EINVAL, "%s does not divide the %d attention heads of %s",
+                            pp_request_typed(request, "tp", typed), m->heads, m->name);
+    if (l->seq % l->cp)
+        return pp_error_set(err, PP_EINVAL, "%s does not divide the %d tokens of a sample",
+                            pp_request_typed(request, "cp", typed), l->seq);
+    if (m->positions && l->seq > m->positions)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has a table of %d positions",
+                            pp_request_typed(request, "seq", typed), m->name, m->positions);
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const int stages = pp_shape_stages(&config->shape);
+    const struct pp_cost_inputs inputs = {.model = &config->model,
+                                          .map = pp_map_make(config->map, &config->layout),
+                                          .cluster = &config->cluster,
+                                          .layout = config->layout,
+                                          .stages = stages,
+                                          .splits = config->shape.splits,
+                                          .recompute = config->recompute,
+                                          .again = config->again,
+                                          .ep_overlap_frac = config->ep_overlap_frac,
+                                          .capacity_factor = config->capacity_factor,
+                                          .is_sent_once = config->is_sent_once,
+                                          .intra_factor = config->intra_factor,
+                                          .inter_factor = config->inter_factor};
+
+    if (config->head == PP_HEAD_BALANCED)
+        return pp_partition_balanced(arena, &inputs, &config->blocks_per_stage, err);
+    if (config->head == PP_HEAD_COUNTED)
+        return pp_partition_counted(arena, config->model.layers, stages, &config->blocks_per_stage,
+                                    err);
+    return pp_partition_blocks(arena, config->model.layers, stages, config->first_stage_layers,
+                               config->last_stage_layers, &config->blocks_per_stage, err);
+}
+
+enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_degrees *degrees, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    l->tp = degrees->tp;
+    l->cp = degrees->cp;
+    l->pp = degrees->pp;
+    l->dp = degrees->dp;
+    l->ep = degrees->ep > 0 ? degrees->ep : 1;
+    l->vp = config->shape.chunks;
+    l->gpus = l->tp * l->cp * l->pp * l->dp;
+    config->shape.ranks = l->pp;
+    PP_TRY(check_degrees(request, config, err));
+    PP_TRY(pp_resolve_experts(request, config, err));
+    if (degrees->mbs)
+        PP_TRY(take_batch(request, config, degrees, err));
+    else
+        PP_TRY(resolve_batch(request, config, 1, err));
+    PP_TRY(check_shape(config, l->micro_batches, err));
+    if (!degrees->mbs && config->chosen & PP_CHOSE_MBS &&
+        config->shape.granules > 1) { /* a sample each */
+        PP_TRY(resolve_batch(request, config, config->shape.granules, err));
+        PP_TRY(check_shape(config, l->micro_batches, err));
+    }
+    PP_TRY(pp_resolve_granules(config, err));
+    PP_TRY(pp_resolve_shards(arena, config, err));
+    return pp_resolve_blocks(arena, config, err);
+}
+
+/* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */
+static enum pp_status unit_batch_of_preset(const struct pp_request *request,
+                                           struct pp_config *config, struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
+    const int gpus = pp_request_int(request, "gpus", 0), ranks = config->shape.ranks;
+    const int degrees = pp_request_int(request, "tp", 1) * pp_request_int(request, "cp", 1);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!gbs || !gpus)
+        return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
+    if (gpus % (degrees * (int64_t)ranks))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: the %d GPUs of --preset %s are not a multiple of tp * cp * pp = "
+                            "%lld; give --micro-batches, or a --pp that divides %d",
+                            pp_request_typed(request, "pp", typed), gpus, request->preset_row->name,
+                            (long long)degrees * ranks, gpus / degrees);
+    l->dp = gpus / degrees / ranks;
+    l->mbs = pp_request_int(request, "mbs", 1);
+    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    return micro_batches_from_gbs(request, config, gbs->integer, false, err);
+}
+
+static enum pp_status unit_shape(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const int given = pp_request_int(request, "micro-batches", 0);
+
+    if (!pp_request_has(request, "pp") || (!given && !request->preset_row))
+        return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
+    config->shape.ranks = pp_request_int(request, "pp", 1);
+    if (!given)
+        PP_TRY(unit_batch_of_preset(request, config, err));
+    return check_shape(config, given ? given : config->layout.micro_batches, err);
+}
+
+enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
+                               struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    if (!config->file_program)
+        PP_TRY(unit_shape(request, config, err));
+    *l = (struct pp_layout){.gpus = config->shape.ranks,
+                            .tp = 1,
+                            .pp = config->shape.ranks,
+                            .dp = 1,
+                            .cp = 1,
+                            .ep = 1,
+                            .vp = config->shape.chunks,
+                            .micro_batches = config->shape.micro_batches,
+                            .mbs = 1,
+                            .gbs = config->shape.micro_batches};
+    config->lower.recv_slots = 0;
+    config->engine_options.plan.is_buffered = true;
+    return PP_OK;
+}

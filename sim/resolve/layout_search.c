@@ -1,0 +1,381 @@
+/* The quick planner: fills in the degrees, the ZeRO stage and the recomputation that the user left
+ * open. Candidates are ordered by a lower bound on the step (the busiest rank's compute) and
+ * simulated until no bound can beat the best that fits; ties go to the fewer pipeline ranks. */
+#include "sim/resolve/resolve.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    MAX_CANDIDATES = 512,
+    KEPT_SIZE = 1 << 18, /* instructions of a program that is kept for the run, should it be best */
+};
+
+struct candidate {
+    struct pp_config config;
+    double bound_s_per_sample; /* no program of this layout can be faster */
+    double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
+    double floor_bytes;        /* of any state that may be chosen */
+};
+
+struct search {
+    struct pp_arena *arena;
+    const struct pp_request *request;
+    struct candidate *list;
+    int count, capacity;
+    struct pp_error first_refusal;
+    struct pp_layout refused;
+    /* best so far */
+    struct pp_config best;
+    double best_s_per_sample, best_peak_bytes;
+    int best_at; /* in the list */
+    bool has_best, best_fits;
+};
+
+static int given(const struct pp_request *request, const char *name)
+{
+    return pp_request_int(request, name, 0);
+}
+
+static void refuse(struct search *s, const struct candidate *c, const struct pp_error *err)
+{
+    if (s->first_refusal.status != PP_OK)
+        return;
+    s->first_refusal = *err;
+    s->refused = c->config.layout;
+}
+
+/* Compute of the busiest rank and state of the fullest one, from the cost tables alone. */
+static void bounds(struct candidate *c, const struct pp_costs *costs, const uint16_t *rank_of)
+{
+    const struct pp_shape *shape = &c->config.shape;
+    const int stages = pp_shape_stages(shape);
+    double worst_s = 0;
+
+    for (int r = 0; r < shape->ranks; r++) {
+        double busy_s = 0;
+        for (int p = 0; p < shape->pipelines; p++)
+            for (int s = 0; s < stages; s++) {
+                if (rank_of[p * stages + s] != r)
+                    continue;
+                const double share = (double)shape->micro_batches / shape->pipelines;
+                const struct pp_cost *f = &costs->op[PP_F][s * costs->splits],
+                                     *b = &costs->op[PP_B][s * costs->splits];
+                /* exchanges of experts may hide in an overlapped pair */
+                busy_s += share * pp_units_s(f->ps - f->ep_ps + b->ps - b->ep_ps);
+            }
+        worst_s = busy_s > worst_s ? busy_s : worst_s;
+    }
+    c->bound_s_per_sample = worst_s / (double)c->config.layout.gbs;
+    c->state_bytes = pp_resolve_state_bytes(&c->config, costs, rank_of);
+}
+
+static void consider(struct search *s, const struct pp_config *base,
+                     const struct pp_degrees *degrees)
+{
+    struct candidate c = {.config = *base};
+    struct pp_error err;
+    struct pp_costs *costs;
+
+    if (s->count == MAX_CANDIDATES)
+        return;
+    if (pp_resolve_layout(s->arena, s->request, degrees, &c.config, &err) != PP_OK) {
+        refuse(s, &c, &err);
+        return;
+    }
+    const uint16_t *rank_of;
+    if (pp_resolve_bare_costs(s->arena, &c.config, &rank_of, &costs, &err) != PP_OK) {
+        refuse(s, &c, &err);
+        return;
+    }
+    bounds(&c, costs, rank_of);
+    c.floor_bytes = pp_resolve_floor_bytes(s->arena, &c.config);
+    *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
+}
+
+/* Embedding and head may fill a stage each. */
+static int most_stages(const struct pp_config *config)
+{
+    return config->model.layers + (config->head == PP_HEAD_COUNTED ? 2 : 0);
+}
+
+/* pp candidates for a tp: those given, or every divisor from `least` on that leaves a
+ * block for each stage. */
+static void each_pipeline(struct search *s, const struct pp_config *base, int gpus, int least,
+                          struct pp_degrees d)
+{
+    const int rest = gpus / (d.tp * d.cp);
+    const int pp = base->file_program ? base->file_program->ranks : given(s->request, "pp");
+    const int dp = given(s->request, "dp");
+    if (gpus % (d.tp * d.cp))
+        return;
+    for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
+        if (rest % ranks || (pp && ranks != pp) || (dp && rest / ranks != dp))
+            continue;
+        if (!pp && !dp && ranks * base->shape.chunks > most_stages(base))
+            break;
+        d.pp = ranks;
+        d.dp = rest / ranks;
+        int ep[PP_EXPERT_DEGREES];
+        const int count = pp_resolve_expert_degrees(s->request, base, &d, ep);
+        for (int i = 0; i < count; i++) {
+            d.ep = ep[i];
+            consider(s, base, &d);
+        }
+    }
+}
+
+static void each_degree(struct search *s, const struct pp_config *base, int gpus, int least)
+{
+    const int tp = given(s->request, "tp"), cp = given(s->request, "cp");
+    const int node = base->cluster.gpus_per_node;
+
+    for (int t = tp ? tp : 1; t <= (tp ? tp : node); t *= 2) {
+        if (!tp && base->model.heads % t)
+            break;
+        each_pipeline(s, base, gpus, least, (struct pp_degrees){.tp = t, .cp = cp ? cp : 1});
+    }
+}
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->bound_s_per_sample != y->bound_s_per_sample)
+        return x->bound_s_per_sample < y->bound_s_per_sample ? -1 : 1;
+    return x->config.layout.pp - y->config.layout.pp;
+}
+
+/* Better: fits before not, then faster by more than rounding, then less memory when nothing fits;
+ * of equals the one that stands first. */
+static bool is_better(const struct search *s, int at, bool fits, double s_per_sample,
+                      double peak_bytes)
+{
+    if (!s->has_best || fits != s->best_fits)
+        return !s->has_best || fits;
+    if (fits)
+        return s_per_sample < s->best_s_per_sample * (1 - 1e-9);
+    return peak_bytes < s->best_peak_bytes || (peak_bytes == s->best_peak_bytes && at < s->best_at);
+}
+
+static void try_candidate(struct search *s, int at)
+{
+    const struct candidate *c = &s->list[at];
+    const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+    struct pp_config config = c->config;
+    struct pp_result result;
+    struct pp_error err;
+
+    if (pp_resolve_choice(s->arena, &config, &result, &err) == PP_OK) {
+        const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
+        const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
+        if (is_better(s, at, result.fits, s_per_sample, peak_bytes)) {
+            s->best = config;
+            s->best_at = at;
+            s->best_s_per_sample = s_per_sample;
+            s->best_peak_bytes = peak_bytes;
+            s->best_fits = result.fits;
+            s->has_best = true;
+            if (pp_program_size(result.program) <= KEPT_SIZE)
+                return; /* with what the run itself begins with */
+            s->best.prepared = NULL;
+        }
+    } else {
+        refuse(s, c, &err);
+    }
+    pp_arena_release(s->arena, mark);
+}
+
+/* Nothing works: the reason of the first refusal, and its layout where the tool had chosen it. */
+static enum pp_status no_layout(const struct search *s, const struct pp_config *config,
+                                struct pp_error *err)
+{
+    *err = s->first_refusal;
+    if (err->status == PP_OK)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "no layout of these GPUs works: tp * cp * pp * dp must be their number, and "
+            "%s has %d layers for pp * vp stages",
+            config->model.name, config->model.layers);
+    if (!given(s->request, "pp") && !config->file_program)
+        pp_error_prefix(err, "no layout works; the first one tried, tp %d x pp %d x dp %d: ",
+                        s->refused.tp, s->refused.pp, s->refused.dp);
+    return err->status;
+}
+
+static bool cannot_fit(const struct candidate *c)
+{
+    return c->floor_bytes > c->config.cluster.device.memory_bytes;
+}
+
+static void try_fitting(struct search *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const struct candidate *c = &s->list[i];
+        if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
+            break;
+        /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
+        if (s->best_fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
+            continue;
+        if (!cannot_fit(c))
+            try_candidate(s, i);
+    }
+}
+
+static int by_floor(const void *a, const void *b)
+{
+    const struct candidate *x = *(const struct candidate *const *)a,
+                           *y = *(const struct candidate *const *)b;
+
+    if (x->floor_bytes != y->floor_bytes)
+        return x->floor_bytes < y->floor_bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Of what does not fit, the one that needs least: those that promise most first, until no other
+ * can need less. */
+static void try_hopeless(struct search *s)
+{
+    const struct candidate *list[MAX_CANDIDATES];
+    int count = 0;
+
+    for (int i = 0; i < s->count; i++)
+        if (cannot_fit(&s->list[i]))
+            list[count++] = &s->list[i];
+    qsort(list, (size_t)count, sizeof(*list), by_floor);
+    for (int i = 0; i < count && !(s->has_best && list[i]->floor_bytes > s->best_peak_bytes); i++)
+        try_candidate(s, (int)(list[i] - s->list));
+}
+
+static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+{
+    if (s->count > 0)
+        qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
+    try_fitting(s);
+    if (!s->best_fits)
+        try_hopeless(s);
+    if (!s->has_best)
+        return no_layout(s, config, err);
+    *config = s->best;
+    return PP_OK;
+}
+
+static enum pp_status count_gpus(const struct pp_request *request, struct pp_config *config,
+                                 int *gpus, struct pp_error *err)
+{
+    static const char *const DEGREES[] = {"tp", "cp", "pp", "dp"};
+    enum pp_origin origin;
+    const struct pp_option_value *value = pp_request_get(request, "gpus", &origin);
+    int64_t product = 1;
+    int flags = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const int degree = i == 2 && config->file_program ? config->file_program->ranks
+                                                          : given(request, DEGREES[i]);
+        if (product <= 1 << 20) /* a product beyond stays beyond, and cannot overflow */
+            product *= degree ? degree : 1;
+        flags += pp_request_has(request, DEGREES[i]) || (i == 2 && config->file_program);
+    }
+    if (product > 1 << 20)
+        return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
+    if (value) {
+        *gpus = (int)value->integer;
+        if (*gpus % product == 0)
+            return PP_OK;
+        const int64_t below = *gpus / product * product;
+        pp_error_set(err, PP_EINVAL,
+                     "%d GPUs are not a multiple of tp * cp * pp * dp = %lld; nearest: --gpus ",
+                     *gpus, (long long)product);
+        return below ? pp_error_append(err, "%lld or %lld", (long long)below,
+                                       (long long)(below + product))
+                     : pp_error_append(err, "%lld", (long long)product);
+    }
+    config->chosen |= PP_CHOSE_GPUS;
+    if (config->cluster.nodes)
+        *gpus = config->cluster.nodes * config->cluster.gpus_per_node;
+    else if (flags)
+        *gpus = (int)product;
+    else
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--gpus N is needed (or --tp, --pp, --dp; or --unit for abstract costs)");
+    return PP_OK;
+}
+
+static int64_t gpus_of(const struct pp_cluster *c)
+{
+    return (int64_t)c->nodes * c->gpus_per_node;
+}
+
+static enum pp_status too_many_gpus(const struct pp_request *request,
+                                    const struct pp_config *config, int gpus, struct pp_error *err)
+{
+    const struct pp_cluster *c = &config->cluster;
+    const long long have = gpus_of(c);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    pp_error_set(err, PP_EINVAL,
+                 "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
+                 pp_request_typed(request, "gpus", typed), have, c->nodes, c->gpus_per_node, have);
+    if (config->platform)
+        return pp_error_append(err, ", or a file with more hosts");
+    return pp_error_append(err, ", or node:%d in --cluster",
+                           (gpus + c->gpus_per_node - 1) / c->gpus_per_node);
+}
+
+/* What no layout could mend. */
+static enum pp_status check_request(const struct pp_request *request,
+                                    const struct pp_config *config, int gpus, struct pp_error *err)
+{
+    const struct pp_cluster *c = &config->cluster;
+
+    return c->nodes && gpus > gpus_of(c) ? too_many_gpus(request, config, gpus, err) : PP_OK;
+}
+
+enum pp_status pp_resolve_gpus(const struct pp_request *request, struct pp_config *config,
+                               int *gpus, struct pp_error *err)
+{
+    PP_TRY(count_gpus(request, config, gpus, err));
+    return check_request(request, config, *gpus, err);
+}
+
+static void mark_choices(const struct pp_request *request, struct pp_config *config)
+{
+    static const struct {
+        const char *option;
+        unsigned bit;
+    } DEGREES[] = {{"tp", PP_CHOSE_TP},
+                   {"pp", PP_CHOSE_PP},
+                   {"dp", PP_CHOSE_DP},
+                   {"cp", PP_CHOSE_CP},
+                   {"ep", PP_CHOSE_EP}};
+
+    for (size_t i = 0; i < sizeof(DEGREES) / sizeof(*DEGREES); i++)
+        if (!pp_request_has(request, DEGREES[i].option))
+            config->chosen |= DEGREES[i].bit;
+    if (config->file_program)
+        config->chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
+}
+
+enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_config *config, struct pp_error *err)
+{
+    int gpus = 1;
+
+    PP_TRY(pp_resolve_gpus(request, config, &gpus, err));
+    PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
+    struct search search = {.arena = arena, .request = request};
+    const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
+    each_degree(&search, config, gpus, is_given ? 1 : 2);
+    if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
+        each_degree(&search, config, gpus, 1);
+    if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
+        !pp_resolve_is_open(config))
+        *config = search.list[0].config;
+    else
+        PP_TRY(pick(&search, config, err));
+    mark_choices(request, config);
+    return PP_OK;
+}

@@ -1,0 +1,175 @@
+/* Where parameters, gradients and optimizer state live: first what was asked for, then, once a
+ * layout is known, the meshes of its replicas. */
+#include "sim/resolve/resolve.h"
+
+#include "schedules/program/placement.h"
+#include "sim/config/tiers.h"
+
+#include <string.h>
+
+/* One wish by two options: flags win over a preset's, two flags contradict each other. */
+static enum pp_status choose_shards(const struct pp_request *request,
+                                    const struct pp_option_value **zero,
+                                    const struct pp_option_value **shard, struct pp_error *err)
+{
+    enum pp_origin zero_origin, shard_origin;
+
+    *zero = pp_request_get(request, "zero", &zero_origin);
+    *shard = pp_request_get(request, "shard", &shard_origin);
+    if (!*zero || !*shard)
+        return PP_OK;
+    if (zero_origin == shard_origin)
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %s and --shard %s exclude each other: both say how state is "
+                            "cut",
+                            (*zero)->text, (*shard)->text);
+    if (zero_origin == PP_FROM_FLAG)
+        *shard = NULL;
+    else
+        *zero = NULL;
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const struct pp_option_value *zero, *shard, *gather = pp_request_get(request, "gather", NULL);
+    const char *secondary = pp_request_text(request, "secondary", NULL);
+    struct pp_state_spec *wanted = &config->wanted;
+
+    PP_TRY(choose_shards(request, &zero, &shard, err));
+    *wanted = (struct pp_state_spec){0};
+    config->wanted_zero = shard ? -1 : zero ? (int)zero->integer : 0;
+    if (!zero && !shard)
+        config->chosen |= PP_CHOSE_ZERO;
+    if (shard && pp_state_parse(shard->text, wanted->shard, err) != PP_OK)
+        return pp_error_prefix(err, "--shard %s: ", shard->text);
+    if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
+        return pp_error_prefix(err, "--secondary: ");
+    wanted->gather = gather ? (enum pp_gather)gather->integer : PP_GATHER_LAYER;
+    wanted->buffers =
+        pp_request_int(request, "gather-buffers", config->framework->has_gather_overlap ? 2 : 1);
+    return pp_tiers_resolve(request, &config->cluster, wanted, err);
+}
+
+const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_shape *shape = &config->shape;
+
+    return config->file_program ? config->file_program->rank_of
+                                : pp_placement_make(arena, config->schedule->placement,
+                                                    shape->ranks, shape->chunks, shape->pipelines);
+}
+
+static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    const struct pp_cost_inputs inputs = {.cluster = &config->cluster,
+                                          .layout = config->layout,
+                                          .stages = pp_shape_stages(&config->shape),
+                                          .pipelines = config->shape.pipelines,
+                                          .rank_of = pp_resolve_ranks(arena, config),
+                                          .map = pp_map_make(config->map, &config->layout)};
+    const struct pp_mesh mesh = pp_cost_replicas(&inputs);
+
+    pp_arena_release(arena, mark);
+    return mesh;
+}
+
+/* Copies of a stage on ranks that use it at different times cannot gather its parameters together;
+ * nor can weights of several versions be told apart once they are cut. */
+static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
+{
+    const char *name = config->schedule_name;
+
+    if (pp_state_cut(&config->state, PP_STATE_GRADS) == 1)
+        return PP_OK;
+    if (config->shape.pipelines > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s holds each stage on several ranks, which use it at different "
+                            "times: only its optimizer state can be cut; nearest: --zero 1",
+                            name);
+    if (config->schedule && config->schedule->is_continuous)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s keeps several versions of its weights: only its optimizer state "
+                            "can be cut; nearest: --zero 1",
+                            name);
+    return PP_OK;
+}
+
+/* One version, and one copy, of parameters that live elsewhere. */
+static enum pp_status check_homes(const struct pp_config *config, struct pp_error *err)
+{
+    const enum pp_tier home = config->state.home[PP_STATE_PARAMS];
+
+    if (home == PP_TIER_DEVICE)
+        return PP_OK;
+    if (config->state.secondary.in_node)
+        return pp_error_set(err, PP_EINVAL,
+                            "--secondary keeps on the device what --offload p=%s takes from it; "
+                            "leave out one of them",
+                            pp_tier_names[home]);
+    if (config->schedule && config->schedule->is_continuous)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload p=%s: %s updates its weights while it uses several versions "
+                            "of them; nearest: --offload os=%s",
+                            pp_tier_names[home], config->schedule_name, pp_tier_names[home]);
+    return PP_OK;
+}
+
+/* Rings that are passed around hop by hop run over all replicas. */
+static enum pp_status check_flows(const struct pp_config *config, struct pp_error *err)
+{
+    const int zero = pp_state_zero(&config->state);
+
+    if (!config->engine_options.plan.ring_flows || zero == 0 || zero == 1)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--collectives flows passes sums around rings of all replicas of a stage: "
+                        "state is whole, or the optimizer state cut over all of them; nearest: "
+                        "--zero 0, --zero 1");
+}
+
+/* The least ZeRO stage of which a program that scatters or gathers can be. */
+static int least_zero(const struct pp_program *p)
+{
+    bool is_shared = false;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        is_shared |= p->kind[i] == PP_RS || p->kind[i] == PP_AG;
+    return !is_shared ? 0 : p->state.units && !p->state.is_whole ? 3 : p->state.has_parts ? 2 : 1;
+}
+
+/* A program file says by its collectives how its copies share state out. */
+static enum pp_status take_file(struct pp_config *config, struct pp_error *err)
+{
+    const int least = config->file_program ? least_zero(config->file_program) : 0;
+
+    if (least == 0 || config->wanted_zero < 0 || config->wanted_zero >= least)
+        return PP_OK;
+    if (!(config->chosen & PP_CHOSE_ZERO))
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %d: %s shares state out among its copies as ZeRO %d does; "
+                            "leave it out, or 'pipesim program --compute' prints programs without",
+                            config->wanted_zero, config->schedule_name, least);
+    config->wanted_zero = least;
+    config->chosen &= ~(unsigned)PP_CHOSE_ZERO;
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const struct pp_mesh replicas = replicas_of(arena, config);
+
+    PP_TRY(take_file(config, err));
+    config->state = config->wanted;
+    config->state.replicas = replicas;
+    if (config->wanted_zero >= 0)
+        config->state = pp_state_with_zero(&config->state, config->wanted_zero);
+    if (pp_state_complete(&config->state, err) != PP_OK)
+        return strncmp(err->message, "--", 2) ? pp_error_prefix(err, "--shard ") : err->status;
+    PP_TRY(check_flows(config, err));
+    PP_TRY(check_homes(config, err));
+    return check_schedule(config, err);
+}

@@ -1,0 +1,53 @@
+/* --schedule: a name, a comma list, "all", or a program file. */
+#include "sim/command/commands.h"
+#include "sim/resolve/resolve.h"
+
+#include <string.h>
+
+static enum pp_status open_all(struct pp_arena *arena, struct pp_subject **subjects, int *count)
+{
+    int capacity = 0;
+
+    for (int i = 0; pp_schedules[i]; i++)
+        *PP_PUSH(arena, *subjects, *count, capacity) = (struct pp_subject){
+            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+    return PP_OK;
+}
+
+static enum pp_status no_schedule(struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL, "--schedule is needed: ");
+    for (int i = 0; pp_schedules[i]; i++)
+        pp_error_append(err, "%s%s", i ? ", " : "", pp_schedules[i]->name);
+    return pp_error_append(
+        err, ", all, or a program file\n  try: pipesim --schedule chimera --gpus 2048");
+}
+
+enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_subject **subjects, int *count, struct pp_error *err)
+{
+    const char *text = pp_request_text(request, "schedule", NULL);
+    int capacity = 0;
+
+    *subjects = NULL;
+    *count = 0;
+    if (!text)
+        return no_schedule(err);
+    if (!strcmp(text, "all"))
+        return open_all(arena, subjects, count);
+    char *names = pp_arena_strdup(arena, text);
+    for (char *name = names, *next; name; name = next) {
+        next = strchr(name, ',');
+        if (next)
+            *next++ = '\0';
+        struct pp_subject *subject = PP_PUSH(arena, *subjects, *count, capacity);
+        PP_TRY(pp_subject_open(arena, request, name, subject, err));
+        for (int i = 0; i < *count - 1; i++)
+            if (!strcmp((*subjects)[i].name, subject->name))
+                return pp_error_set(err, PP_EINVAL, "--schedule %s names %s twice", text,
+                                    subject->name);
+    }
+    for (int i = 0; *count > 1 && i < *count; i++)
+        (*subjects)[i].is_listed = true;
+    return pp_subjects_check_dialect(request, *subjects, *count, err);
+}

@@ -1,0 +1,251 @@
+/* Wiring and demand of the replicas' messages: see sim/run/fold.h. */
+#include "sim/run/fold.h"
+
+#include "sim/engine/streams.h"
+
+#include <math.h>
+
+enum { NOBODY = -1, SEVERAL = -2, NOTHING = -1, WAYS = 4 };
+#define ROUNDING 1e-9 /* sums of equal bandwidths against their product */
+
+struct use {               /* of one link */
+    int32_t owner;         /* replica, NOBODY or SEVERAL */
+    int32_t first, second; /* replicas, where there are SEVERAL */
+    int32_t last, number;  /* the replica that numbered it last, and its number there */
+    double asked[WAYS];    /* bounds of the bytes a second that may be asked of it, by gates */
+};
+struct wiring {
+    const struct pp_network *network;
+    const struct pp_rank_pair *pairs;
+    int streams; /* of one replica: pairs times lanes */
+    struct pp_link_set links;
+    int32_t *hops;  /* routes of all streams, replica by replica: indices of links */
+    int64_t *begin; /* [replica * streams + stream], one more at the end */
+    struct use *uses;
+};
+
+/* What the streams through `link` ask of it together that have passed `gate` before (or after). */
+struct crossing {
+    uint64_t key; /* 0 = free */
+    double asked;
+};
+struct crossings {
+    struct pp_arena *arena;
+    struct crossing *slots;
+    uint64_t mask, count;
+};
+
+static void trace_routes(struct pp_arena *arena, struct wiring *w)
+{
+    const struct pp_network *n = w->network;
+    const size_t streams = (size_t)w->streams * (size_t)n->layout.dp;
+    const int longest = pp_fabric_route_max(n->fabric);
+    int32_t *route = PP_ARRAY(arena, int32_t, longest + 1);
+    int64_t at = 0, *begin;
+
+    begin = w->begin = PP_ARRAY(arena, int64_t, streams + 1);
+    w->hops = pp_arena_alloc_raw(arena, (streams * (size_t)longest + 1) * sizeof(*w->hops));
+    w->links = pp_link_set_make(arena, n->fabric, 2 * n->layout.gpus);
+    for (int r = 0; r < n->layout.dp; r++)
+        for (int s = 0; s < w->streams; s++) {
+            const struct pp_rank_pair *pair = &w->pairs[s / n->lanes];
+            const int lane = s % n->lanes;
+            const int count =
+                pp_fabric_route(n->fabric, pp_network_device(n, pair->source, r, lane),
+                                pp_network_device(n, pair->dest, r, lane), route)
+                    .count;
+            *begin++ = at;
+            for (int h = 0; h < count; h++)
+                w->hops[at++] = pp_link_set_at(&w->links, route[h]);
+        }
+    *begin = at;
+    w->uses = PP_ARRAY(arena, struct use, w->links.count + 1);
+    for (int i = 0; i < w->links.count; i++)
+        w->uses[i] = (struct use){.owner = NOBODY, .last = NOBODY};
+}
+
+static void own(struct use *use, int replica)
+{
+    if (use->owner == NOBODY) {
+        use->owner = use->first = replica;
+    } else if (use->owner >= 0 && use->owner != replica) {
+        use->owner = SEVERAL;
+        use->second = replica;
+    }
+}
+
+/* Number of a link within a replica: links are numbered as its streams first use them. */
+static int number_of(struct use *use, int replica, int *used)
+{
+    if (use->last != replica) {
+        use->last = replica;
+        use->number = (*used)++;
+    }
+    return use->number;
+}
+
+static bool is_same_link(struct pp_fabric_link a, struct pp_fabric_link b)
+{
+    return a.bytes_per_s == b.bytes_per_s && a.latency_s == b.latency_s &&
+           a.is_fatpipe == b.is_fatpipe;
+}
+
+/* The first hop at which replica r and replica 0 differ, or NOTHING. `numbers` are those of replica
+ * 0, filled when r is 0. */
+static int64_t compare_replica(const struct wiring *w, int r, int32_t *numbers)
+{
+    const int64_t *own_begin = w->begin + (int64_t)r * w->streams;
+    const int64_t start = own_begin[0], end = own_begin[w->streams];
+    int used = 0;
+
+    for (int s = 1; r > 0 && s <= w->streams; s++)
+        if (own_begin[s] - start != w->begin[s]) /* the longer of the two routes */
+            return own_begin[s] - start > w->begin[s] ? own_begin[s - 1] : w->begin[s - 1];
+    for (int64_t h = 0; h < end - start; h++) {
+        const int link = w->hops[start + h];
+        const int number = number_of(&w->uses[link], r, &used);
+        own(&w->uses[link], r);
+        if (r == 0)
+            numbers[h] = number;
+        else if (numbers[h] != number ||
+                 !is_same_link(w->links.value[link], w->links.value[w->hops[h]]))
+            return start + h;
+    }
+    return NOTHING;
+}
+
+static struct pp_fold compare_wiring(struct pp_arena *arena, const struct wiring *w)
+{
+    int32_t *numbers = PP_ARRAY(arena, int32_t, w->begin[w->streams] + 1);
+
+    for (int r = 0; r < w->network->layout.dp; r++) {
+        const int64_t at = compare_replica(w, r, numbers);
+        if (at != NOTHING)
+            return (struct pp_fold){
+                .obstacle = PP_FOLD_WIRING, .link = w->links.link[w->hops[at]], .replicas = {0, r}};
+    }
+    return (struct pp_fold){.obstacle = PP_FOLD_EXACT};
+}
+
+static struct crossing *find_crossing(const struct crossings *c, uint64_t key)
+{
+    uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15);
+
+    for (at = (at ^ at >> 32) & c->mask; c->slots[at].key != 0 && c->slots[at].key != key;)
+        at = (at + 1) & c->mask;
+    return &c->slots[at];
+}
+
+static struct crossing *crossing_at(struct crossings *c, uint64_t key)
+{
+    if (2 * c->count >= c->mask) {
+        const struct crossings old = *c;
+        c->mask = old.mask ? 2 * old.mask + 1 : 1023;
+        c->slots = PP_ARRAY(c->arena, struct crossing, c->mask + 1);
+        for (uint64_t i = 0; old.mask && i <= old.mask; i++)
+            if (old.slots[i].key)
+                *find_crossing(c, old.slots[i].key) = old.slots[i];
+    }
+    struct crossing *slot = find_crossing(c, key);
+    c->count += slot->key == 0;
+    slot->key = key;
+    return slot;
+}
+
+/* Two links of one replica alone that a stream passes on hops [from, to): the narrowest and the one
+ * nearest to the links behind them. A link that shares nothing bounds no sum. */
+struct gates {
+    int narrow, near;
+};
+
+static struct gates gates_of(const struct wiring *w, int64_t from, int64_t to, int direction)
+{
+    struct gates gates = {NOTHING, NOTHING};
+
+    for (int64_t h = direction > 0 ? from : to - 1; from <= h && h < to; h += direction) {
+        const int link = w->hops[h];
+        if (w->links.value[link].is_fatpipe)
+            continue;
+        gates.near = link;
+        if (gates.narrow == NOTHING ||
+            w->links.value[link].bytes_per_s <= w->links.value[gates.narrow].bytes_per_s)
+            gates.narrow = link;
+    }
+    return gates;
+}
+
+/* What `asked` more adds to a link's demand, behind a gate. */
+static double passes(struct crossings *c, const struct wiring *w, int link, int gate_link,
+                     double asked)
+{
+    if (gate_link == NOTHING)
+        return asked;
+    const double limit = w->links.value[gate_link].bytes_per_s;
+    struct crossing *crossing = crossing_at(c, ((uint64_t)link << 32 | (uint32_t)gate_link) + 1);
+    const double before = fmin(crossing->asked, limit);
+    crossing->asked += asked;
+    return fmin(crossing->asked, limit) - before;
+}
+
+/* One stream, with `channels` transfers at most: what it asks of every link that several use. */
+static void demand_of(struct wiring *w, struct crossings crossings[WAYS], int64_t begin,
+                      int64_t end, int channels)
+{
+    int64_t first = end, last = begin - 1;
+    double alone = INFINITY; /* bytes a second */
+
+    for (int64_t h = begin; h < end; h++) {
+        alone = fmin(alone, w->links.value[w->hops[h]].bytes_per_s);
+        if (w->uses[w->hops[h]].owner == SEVERAL) {
+            first = first == end ? h : first;
+            last = h;
+        }
+    }
+    if (first == end)
+        return;
+    const struct gates in = gates_of(w, begin, first, 1), out = gates_of(w, last + 1, end, -1);
+    const int gate[WAYS] = {in.narrow, in.near, out.narrow, out.near};
+    for (int64_t h = first; h <= last; h++)
+        for (int way = 0; w->uses[w->hops[h]].owner == SEVERAL && way < WAYS; way++)
+            w->uses[w->hops[h]].asked[way] +=
+                passes(&crossings[way], w, w->hops[h], gate[way], channels * alone);
+}
+
+static struct pp_fold compare_demand(struct pp_arena *arena, struct wiring *w)
+{
+    struct crossings crossings[WAYS];
+
+    for (int way = 0; way < WAYS; way++)
+        crossings[way] = (struct crossings){.arena = arena};
+    for (int r = 0; r < w->network->layout.dp; r++)
+        for (int s = 0; s < w->streams; s++) {
+            const int64_t *begin = w->begin + (int64_t)r * w->streams + s;
+            demand_of(w, crossings, begin[0], begin[1], w->pairs[s / w->network->lanes].channels);
+        }
+    for (int i = 0; i < w->links.count; i++) {
+        const struct use *use = &w->uses[i];
+        double asked = INFINITY;
+        for (int way = 0; way < WAYS; way++)
+            asked = fmin(asked, use->asked[way]);
+        if (use->owner == SEVERAL && !w->links.value[i].is_fatpipe &&
+            asked > w->links.value[i].bytes_per_s * (1 + ROUNDING))
+            return (struct pp_fold){.obstacle = PP_FOLD_SHARED,
+                                    .link = w->links.link[i],
+                                    .replicas = {use->first, use->second},
+                                    .demand_per_s = asked};
+    }
+    return (struct pp_fold){.obstacle = PP_FOLD_EXACT};
+}
+
+struct pp_fold pp_fold_network(const struct pp_program *program, const struct pp_network *network)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct wiring w = {.network = network};
+    int pairs;
+
+    w.pairs = pp_rank_pairs(arena, program, NULL, &pairs);
+    w.streams = pairs * network->lanes;
+    trace_routes(arena, &w);
+    const struct pp_fold wiring = compare_wiring(arena, &w);
+    return wiring.obstacle == PP_FOLD_EXACT ? compare_demand(arena, &w) : wiring;
+}

@@ -1,0 +1,69 @@
+/* sim/run/links.h — how many bytes a step sends over each link, and how busy that makes it.
+ *
+ * Counted are the messages of all replicas and devices, whether one replica was simulated or all,
+ * and the gradient sums and gathers of parameters, those inside of ops included: around one ring
+ * where they are simulated as flows or priced as one, else inside the nodes first and then across,
+ * a ring for each device of a node. What tensor and context parallelism exchange inside an op is
+ * not counted. The utilisation of a link is bytes / (bandwidth * step). */
+#ifndef PP_SIM_RUN_LINKS_H
+#define PP_SIM_RUN_LINKS_H
+
+#include "sim/config/config.h"
+
+struct pp_link_inputs {
+    const struct pp_program *program; /* lowered */
+    const struct pp_costs *costs;
+    const struct pp_network *network;
+    int gpus_per_node;
+    bool has_flows;     /* sums are rings over costs->rings */
+    bool is_flat;       /* sums priced as one ring over all members, not node by node */
+    int steps;          /* training steps that the program holds, >= 1 */
+    double iteration_s; /* of one step */
+};
+
+/* Links whose names differ only in numbers. */
+struct pp_link_class {
+    char name[PP_LINK_NAME_BYTES];    /* "node*.nic*.up", or the name of a single link */
+    char hottest[PP_LINK_NAME_BYTES]; /* its most used link */
+    int count;                        /* links that carry something */
+    double max_frac, mean_frac;       /* utilisation */
+    double bytes;                     /* of all its links together in one step */
+};
+struct pp_link_loads {
+    int count;
+    struct pp_link_class *classes; /* the most used first */
+};
+struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in);
+/* What a run has to say of its links; `network` NULL where there is none. */
+struct pp_link_inputs pp_link_inputs_of(const struct pp_result *result);
+/* The same of a run; empty without a network. */
+struct pp_link_loads pp_links_of(struct pp_arena *arena, const struct pp_result *result);
+
+/* ---- sim/run/links_time.c: the same over the time of a trace ---- */
+struct pp_link_row { /* a link */
+    const char *name;
+    int class;           /* rows of one class are neighbours */
+    double mean_frac;    /* as in pp_link_loads */
+    double bytes_per_s;  /* its bandwidth */
+    const double *bytes; /* [bins] */
+};
+struct pp_link_times {
+    int count, bins;
+    double end_s; /* of the trace; a bin is end_s / bins */
+    struct pp_link_row *rows;
+};
+/* Mark at most `max_rows` of a list whose classes are together: the first of every class, then the
+ * second, and so on. */
+void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_taken);
+/* Which links: the hottest of every class in turn. Of a class, those used alike are many where
+ * replicas and lanes are: some from everywhere stand for them. */
+struct pp_link_choice {
+    int bins, max_rows, max_alike;
+};
+/* A message is spread evenly from its start to its end; a sum from when the first of its members
+ * starts to when the last one ends. `trace` is that of the program: the bins of a link add up to
+ * its bytes in all steps. */
+struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                   const struct pp_trace *trace, struct pp_link_choice choice);
+
+#endif

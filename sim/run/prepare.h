@@ -1,0 +1,36 @@
+/* sim/run/prepare.h — what a simulation begins with: costs, program, memory. */
+#ifndef PP_SIM_RUN_PREPARE_H
+#define PP_SIM_RUN_PREPARE_H
+
+#include "sim/config/config.h"
+
+/* What the simulations of one configuration share, when none of them needs proof or slots; in the
+ * arena of the first. config.prepared points to it: clear that wherever a configuration changes. */
+struct pp_prepared {
+    struct pp_costs *costs;
+    struct pp_cost_inputs cost_inputs;
+    struct pp_program *program;
+    struct pp_rank_memory *memory;
+    int peak_rank;
+    bool fits;
+    struct pp_eval *plan; /* NULL: not yet */
+    struct pp_eval_options plan_options;
+};
+
+/* Fill result->costs, program, memory, peak_rank and fits of result->config; when `is_bare`, from
+ * config.prepared, which is made if it is NULL. Otherwise the program has slots and is verified. */
+enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result *result,
+                          struct pp_error *err);
+/* Did the fabric find all routes so far? */
+enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err);
+
+/* The plan for these options, made unless it is known. */
+enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
+                                const struct pp_eval_options *options, const struct pp_eval **plan,
+                                struct pp_error *err);
+/* The plan if it is one of this program and these options, else NULL. `prepared` may be NULL. */
+const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
+                                             const struct pp_program *program,
+                                             const struct pp_eval_options *options);
+
+#endif

@@ -1,0 +1,188 @@
+/* One configuration: what it begins with, engine, numbers. */
+#include "sim/resolve/resolve.h"
+
+#include "core/cluster/slow.h"
+#include "core/units.h"
+#include "schedules/evaluate/makespan.h"
+#include "schedules/verify/verify.h"
+#include "sim/config/steps.h"
+#include "sim/run/fold.h"
+#include "sim/run/prepare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --slow of ranks and replicas that there are. */
+static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_config *config,
+                                   int replicas, struct pp_perturbation *perturbation,
+                                   struct pp_error *err)
+{
+    const struct pp_slow_machine machine = {config->shape.ranks, config->layout.dp, replicas};
+    double *slow;
+
+    PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
+    perturbation->slow = slow;
+    return PP_OK;
+}
+
+/* Flops of what costs time: an ignored head does not raise the MFU. */
+static double flops_per_sample(const struct pp_config *c)
+{
+    const double all = pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
+    const double head = pp_model_layer_flops(&c->model, PP_LAYER_HEAD, 1, c->layout.seq, c->flops);
+
+    return c->head == PP_HEAD_IGNORED ? all - 3 * head : all;
+}
+
+static enum pp_status rates(struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    const double iteration_s = result->metrics.iteration_s;
+    const double samples = (double)c->layout.gbs;
+
+    const double passes =
+        result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
+    result->model_flops_per_step = passes * samples * flops_per_sample(c);
+    result->hardware_flops_per_step =
+        result->model_flops_per_step +
+        samples * pp_recompute_flops_per_sample(&result->cost_inputs, c->flops);
+    result->tokens_per_s = samples * c->layout.seq / iteration_s;
+    result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
+    result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;
+    result->mfu = result->model_flops_per_s_per_gpu / c->cluster.device.peak_flops_per_s;
+    result->hfu = result->mfu * result->hardware_flops_per_step / result->model_flops_per_step;
+    if (!(result->hfu <= 1.0) && c->slow_count == 0) /* --slow may also speed ranks up */
+        return pp_error_set(
+            err, PP_EFAIL,
+            "internal check failed: hardware flops utilisation of %.1f %% is above 100 %%",
+            100 * result->hfu);
+    return PP_OK;
+}
+
+static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *result,
+                                 struct pp_error *err)
+{
+    const bool is_in_list = pp_steps_in_list(&result->config);
+    struct pp_eval_options options = pp_steps_plan(&result->config);
+    const struct pp_eval *plan;
+    int64_t makespan_ps;
+
+    if (!options.is_barrier_free) /* all steps are alike */
+        options.steps = 1;
+    if (!is_in_list && pp_makespan(result->program, result->costs, &options, &makespan_ps)) {
+        result->metrics.iteration_s = pp_units_s(makespan_ps);
+        return PP_OK;
+    }
+    PP_TRY(pp_prepared_plan(arena, result->config.prepared, &options, &plan, err));
+    const struct pp_times *times =
+        pp_eval_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
+    result->metrics.iteration_s =
+        is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
+                   : pp_times_iteration_s(times);
+    return PP_OK;
+}
+
+/* Slow ranks and jitter may stretch ops to times that cannot be added up. */
+static enum pp_status check_stretch(const struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_engine_options *o = &result->config.engine_options;
+    const struct pp_program *p = result->program;
+    double slowest = 1, sum_s = 0;
+
+    for (int k = 0; k < p->ranks * o->replicas && o->perturbation.slow; k++)
+        slowest = fmin(slowest, o->perturbation.slow[k]);
+    if (slowest == 1 && o->perturbation.jitter_frac == 0)
+        return PP_OK;
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const struct pp_op op = pp_program_op(p, i);
+        if (pp_op_is_compute(op.kind))
+            sum_s += pp_units_s(pp_costs_op(result->costs, &op, NULL).ps);
+    }
+    sum_s *= (1 + o->perturbation.jitter_frac) / slowest * (o->plan.steps > 1 ? o->plan.steps : 1);
+    if (sum_s < pp_units_s(INT64_MAX / 2))
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "with --slow and --jitter the ops take up to %.3g s in all; times above "
+                        "%.3g s overflow",
+                        sum_s, pp_units_s(INT64_MAX / 2));
+}
+
+static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *result,
+                                 const struct pp_engine_options *run, bool has_trace,
+                                 struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    const bool is_in_list = pp_steps_in_list(c);
+    struct pp_times *times;
+
+    if (has_trace) {
+        PP_TRY(c->engine->run(arena, result->program, result->costs, run, &result->trace, err));
+        PP_TRY(pp_prepare_check(c, err));
+        if (is_in_list)
+            pp_steps_mark(arena, c, result->program, result->trace);
+        return pp_metrics_compute(arena, result->trace, &result->metrics, err);
+    }
+    PP_TRY(c->engine->times(arena, result->program, result->costs, run, &times, err));
+    PP_TRY(pp_prepare_check(c, err));
+    const int *step_of =
+        is_in_list ? pp_steps_of(arena, result->program, c->shape.micro_batches) : NULL;
+    return pp_metrics_from_times(arena, result->program, result->costs, times, step_of,
+                                 c->engine_options.plan.steps, &result->metrics, err);
+}
+
+static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result, bool has_trace,
+                                struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    struct pp_engine_options *options = &result->config.engine_options;
+
+    if (c->fabric && !c->cost) /* measured channels are no links of a cluster */
+        options->network = pp_network_make(arena, c->fabric, &c->cluster, &c->layout, c->map);
+    options->replicas = result->replicas_simulated = pp_fold_replicas(
+        arena, c, result->program, result->costs, options->network, &result->fold_note);
+    PP_TRY(slow_factors(arena, c, options->replicas, &options->perturbation, err));
+    PP_TRY(check_stretch(result, err));
+    struct pp_engine_options run = *options;
+    run.plan = pp_steps_plan(c);
+    run.stats = &result->network_stats;
+    run.prepared = pp_prepared_known_plan(c->prepared, result->program, &run.plan);
+    return run_engine(arena, result, &run, has_trace, err);
+}
+
+/* Whether times without a trace, and without the proof of what tests prove of every built-in
+ * schedule, are enough. */
+static bool is_bare(const struct pp_config *config, enum pp_depth depth)
+{
+    return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&
+                                 !config->file_program && !config->is_eager);
+}
+
+static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
+                               enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+{
+    *result = (struct pp_result){.config = *config};
+    if (!is_bare(config, depth))
+        result->config.prepared = NULL;
+    PP_TRY(pp_prepare(arena, is_bare(config, depth), result, err));
+    if (depth == PP_MEMORY)
+        return PP_OK;
+    if (depth == PP_QUICK)
+        PP_TRY(quick_time(arena, result, err));
+    else
+        PP_TRY(full_time(arena, result, depth == PP_FULL || !config->engine->times, err));
+    return config->is_unit ? PP_OK : rates(result, err);
+}
+
+enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
+                           enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+{
+    struct pp_error unproven;
+
+    if (depth != PP_METRICS)
+        return simulate(arena, config, depth, result, err);
+    if (simulate(arena, config, depth, result, &unproven) == PP_OK)
+        return PP_OK;
+    /* A full run says what is wrong. */
+    return simulate(arena, config, PP_FULL, result, err);
+}

@@ -1,0 +1,28 @@
+#include "sim/run/trace_rows.h"
+
+#include <assert.h>
+
+struct pp_figure_events pp_figure_events(struct pp_arena *arena, const struct pp_program *p,
+                                         const struct pp_trace *trace)
+{
+    struct pp_figure_events e = {.count = trace->count / trace->replicas, .repeats = 1};
+    int k = 0;
+
+    e.instruction = PP_ARRAY(arena, int, e.count + 1);
+    e.repeat = PP_ARRAY(arena, int, e.count + 1);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int i = p->begin[rank], repeat = 0;
+        for (; k < e.count && trace->events[k].rank == rank; k++) {
+            if (i == p->begin[rank + 1]) {
+                i = p->begin[rank];
+                repeat++;
+            }
+            e.instruction[k] = i;
+            e.repeat[k] = repeat;
+            i += pp_figure_is_pair(p, i) ? 2 : 1;
+        }
+        assert(i == p->begin[rank + 1]); /* the trace is that of the program */
+        e.repeats = repeat + 1 > e.repeats ? repeat + 1 : e.repeats;
+    }
+    return e;
+}

@@ -1,0 +1,44 @@
+/* sim/simgrid/child.h — a function in a child process that may crash.
+ *
+ * SimGrid has one engine per process and ends the process on bad input. So it runs in a child; what
+ * happens to the child comes back as an error. stdout and stderr of the child go to a bounded
+ * buffer in memory, of which an error shows the line that says most. Nothing is left behind: no
+ * core file, no temporary file, no zombie; the child dies with its parent. */
+#ifndef PP_SIM_SIMGRID_CHILD_H
+#define PP_SIM_SIMGRID_CHILD_H
+
+#include "core/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct pp_child_answer;
+struct pp_child {
+    pid_t pid;                      /* 0 when it is over */
+    int channel;                    /* connected to the child, both ways; -1 when closed */
+    int log;                        /* what the child wrote to stdout and stderr */
+    struct pp_child_answer *answer; /* shared with the child */
+};
+
+/* Runs in the child: status and message come back to the parent. */
+typedef enum pp_status (*pp_child_function)(void *job, int channel, struct pp_error *err);
+
+/* Start `run(job)` in a child. PP_EFAIL when no child can be made; else end it with
+ * pp_child_finish(). */
+enum pp_status pp_child_start(struct pp_child *child, pp_child_function run, void *job,
+                              struct pp_error *err);
+/* Close the channel, wait for the end, and say how it ended: the status and message of the
+ * function; PP_EINTR when it was interrupted; PP_EFAIL when it crashed, with what it wrote last. */
+enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err);
+/* Both; the channel is not used. `tick`, which may be NULL, is called now and then until the end.
+ */
+enum pp_status pp_child_run(pp_child_function run, void *job, void (*tick)(void *job),
+                            struct pp_error *err);
+
+/* The first line of SimGrid's output that says what went wrong, without its place in SimGrid, in
+ * `text`; empty when there is none. Characters that do not print are replaced. */
+void pp_child_reason(const char *log, char *text, size_t size);
+/* What the child wrote until now, in `text`, cut to `size`. */
+void pp_child_log(const struct pp_child *child, char *text, size_t size);
+
+#endif

@@ -1,0 +1,47 @@
+/* sim/simgrid/module/probe.h — a platform file read by SimGrid: what the child and its parent say
+ * to each other. The child, inside the module, first sends
+ *
+ *     struct pp_probe_header, struct pp_fabric_link [links], char text [text_bytes]
+ *
+ * where the text holds, each ended by NUL, the properties as words of a cluster text
+ * ("gpu:8 device:a100"), the names of the hosts in the order of the file, and those of the links.
+ * Then it answers requests, one at a time, until the channel is closed. */
+#ifndef PP_SIM_SIMGRID_MODULE_PROBE_H
+#define PP_SIM_SIMGRID_MODULE_PROBE_H
+
+#include "core/cluster/fabric.h"
+#include "core/error.h"
+
+#include <stdint.h>
+
+struct pp_probe_header {
+    int32_t hosts, links;
+    int64_t text_bytes;
+    double alpha_s;       /* latency of every route beside its links' */
+    double eta_link_frac; /* share of the bandwidths that is reached */
+};
+struct pp_probe_request {
+    int32_t source, dest; /* hosts */
+};
+struct pp_probe_answer {
+    int32_t count;    /* of the link ids (int32_t) that follow; at most PP_PROBE_ROUTE_MAX */
+    double latency_s; /* of the route, as SimGrid has it */
+};
+enum { PP_PROBE_ROUTE_MAX = 1024 };
+#define PP_PROBE_NAME "/proc/self/fd/" /* SimGrid knows the file by this name and a number */
+
+struct pp_platform_source {
+    const char *path; /* relative names in the file are looked for beside it */
+    const char *text;
+    size_t length;
+};
+
+/* Whole messages; false when the other side is gone. */
+bool pp_probe_send(int channel, const void *data, size_t bytes);
+bool pp_probe_receive(int channel, void *data, size_t bytes);
+
+/* Load the platform, send the listing, answer. */
+enum pp_status pp_simgrid_serve_platform(const struct pp_platform_source *source, int channel,
+                                         struct pp_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* sim/simgrid/module/version.h — what differs between SimGrid 3.32 and 4.x, inside the module.
+ *
+ * Written against the headers of 3.32 (Debian 12), which it is tested with, and of 4.1, which it is
+ * not: 4.1 marks what goes with 4.3. Lists are to be freed with free(); what is in them belongs to
+ * SimGrid. */
+#ifndef PP_SIM_SIMGRID_MODULE_VERSION_H
+#define PP_SIM_SIMGRID_MODULE_VERSION_H
+
+#include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <simgrid/version.h>
+#include <simgrid/zone.h>
+
+/* The smallest time that counts, in seconds: an option. */
+#if SIMGRID_VERSION < 33600
+#define PP_SG_TIME_PRECISION "surf/precision"
+#else
+#define PP_SG_TIME_PRECISION "precision/timing"
+#endif
+
+/* Hosts of a zone itself, without those of zones inside. */
+sg_host_t *pp_sg_zone_hosts(sg_netzone_t zone, int *count);
+/* Zones inside a zone. */
+sg_netzone_t *pp_sg_zone_children(sg_netzone_t zone, int *count);
+/* Links from one host to another, in order. */
+sg_link_t *pp_sg_route(sg_host_t source, sg_host_t dest, int *count);
+
+#endif

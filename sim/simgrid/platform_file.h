@@ -1,0 +1,45 @@
+/* sim/simgrid/platform_file.h — a cluster from a SimGrid platform file (XML): --cluster FILE.xml.
+ *
+ * A child process loads the file with SimGrid, lists hosts, links and properties, and stays as the
+ * server of routes. Device i is host i in the order of the file. Without SimGrid in this build
+ * everything here fails with a message that says so (sim/simgrid/none.c). */
+#ifndef PP_SIM_SIMGRID_PLATFORM_FILE_H
+#define PP_SIM_SIMGRID_PLATFORM_FILE_H
+
+#include "core/cluster/fabric.h"
+
+/* Is a --cluster a file: does it end in .xml or .xml.gz, or have a '/'? */
+bool pp_platform_is_file(const char *cluster);
+/* Where a --cluster was refused with `status`, and is a file here: say how to name that. */
+enum pp_status pp_platform_hint(const char *cluster, enum pp_status status, struct pp_error *err);
+
+struct pp_platform;
+
+/* Read a file. The cluster has the device and gpus_per_node of its properties (h100 and 1 when not
+ * given), as many nodes as its hosts make, eta_link 1, and links between two devices of a node and
+ * of two nodes from its routes. PP_EFAIL when the file cannot be opened or SimGrid cannot be
+ * loaded; PP_EINVAL, with file and line where known, for all that is wrong in it. */
+enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
+                                struct pp_platform **platform, struct pp_cluster *cluster,
+                                struct pp_error *err);
+/* Platforms that stay open from run to run, in a process that has many. */
+struct pp_platforms {
+    struct pp_arena *arena; /* theirs */
+    struct pp_open_platform {
+        const char *path;
+        struct pp_platform *platform;
+        struct pp_cluster cluster;
+    } * list;
+    int count, capacity;
+};
+/* The same as pp_platform_open(), but a file that `platforms` has is not read again; NULL opens it
+ * in `arena`. */
+enum pp_status pp_platform_reuse(struct pp_arena *arena, struct pp_platforms *platforms,
+                                 const char *path, struct pp_platform **platform,
+                                 struct pp_cluster *cluster, struct pp_error *err);
+/* The fabric of the file, of all its hosts; its routes are asked for while `platform` is open. */
+struct pp_fabric *pp_platform_fabric(struct pp_arena *arena, struct pp_platform *platform);
+/* End the child; it ends with the arena anyway. */
+void pp_platform_close(struct pp_platform *platform);
+
+#endif

@@ -1,0 +1,195 @@
+#define _GNU_SOURCE /* memfd_create */
+#include "sim/simgrid/simgrid.h"
+
+#include "core/text/progress.h"
+#include "core/units.h"
+#include "sim/engine/interpret.h"
+#include "sim/simgrid/child.h"
+#include "sim/simgrid/module/module.h"
+#include "sim/simgrid/module/solver.h"
+#include "sim/simgrid/wires_xml.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool pp_simgrid_is_built(void)
+{
+    return true;
+}
+
+/* ---- in the child ------------------------------------------------------------------------- */
+
+enum { SMALL_BYTES = 1 << 22 };
+
+struct child {
+    const struct pp_simgrid_module *module; /* NULL: not loaded yet */
+    struct pp_job *job;
+    struct pp_progress progress;
+    struct pp_run *run; /* which has come to a place that needs the solver */
+    enum pp_status status;
+    struct pp_error *err;
+};
+
+static void act(void *context, const struct pp_solver *solver)
+{
+    struct child *child = context;
+    bool needs_solver;
+
+    child->status = pp_interpret_go(child->run, solver, &needs_solver, child->err);
+}
+
+/* A file in memory: SimGrid reads platforms by path only. */
+static enum pp_status write_platform(const struct pp_job *job, const struct pp_endpoints *endpoints,
+                                     char path[], size_t size, struct pp_error *err)
+{
+    const int fd = memfd_create("pipesim-platform", 0);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (!out)
+        return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
+    pp_endpoints_print(job->wires, endpoints, PP_SIMGRID_SCALE, out);
+    if (fflush(out) != 0) /* left open: the path names it */
+        return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
+    snprintf(path, size, "/proc/self/fd/%d", fd);
+    return PP_OK;
+}
+
+static enum pp_status run_child(void *context, int channel, struct pp_error *err)
+{
+    struct child *child = context;
+    const struct pp_job *job = child->job;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_endpoints endpoints = pp_endpoints_make(arena, job->wires, job->is_plain);
+    char path[64];
+    struct pp_simgrid_job simgrid = {.platform = path,
+                                     .hosts = endpoints.hosts,
+                                     .source = endpoints.source,
+                                     .dest = endpoints.dest,
+                                     .act = act,
+                                     .context = child};
+
+    (void)channel;
+    child->err = err;
+    PP_TRY(write_platform(job, &endpoints, path, sizeof(path), err));
+    if (!child->module)
+        PP_TRY(pp_simgrid_load(&child->module, err));
+    PP_TRY(child->module->run(&simgrid, err));
+    return child->status;
+}
+
+/* ---- in the parent ------------------------------------------------------------------------ */
+
+/* Shared with the child: what is counted, and behind it the columns of times. */
+struct shared {
+    struct counts {
+        struct pp_network_stats stats;
+        int64_t executed;
+    } * counts;
+    size_t bytes;
+};
+
+static enum pp_status map_shared(const struct pp_program *program, int replicas, int steps,
+                                 struct pp_job *job, struct shared *shared, struct pp_error *err)
+{
+    shared->bytes = sizeof(*shared->counts) + pp_job_bytes(program, replicas, steps);
+    void *block = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED)
+        return pp_error_set(err, PP_EFAIL, "no memory for the times of %d replicas: %s", replicas,
+                            strerror(errno));
+    shared->counts = block;
+    pp_job_place(program, replicas, steps, shared->counts + 1, job->times);
+    job->stats = &shared->counts->stats;
+    job->executed = &shared->counts->executed;
+    return PP_OK;
+}
+
+static enum pp_status check_size(const struct pp_program *program, int64_t replicas, int64_t steps,
+                                 struct pp_error *err)
+{
+    const int64_t events = replicas * pp_program_size(program);
+
+    if (events <= INT_MAX / 2 && steps <= INT_MAX / 2 / (events + 1))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%lld events (%d instructions in each of %lld replicas and %lld steps) are "
+                        "too many for a trace",
+                        (long long)events, pp_program_size(program), (long long)replicas,
+                        (long long)steps);
+}
+
+static void show_progress(void *context)
+{
+    struct child *child = context;
+    const struct pp_job *job = child->job;
+    const double all =
+        (double)pp_program_size(job->program) * job->times->replicas * job->times->steps;
+
+    pp_progress_show(&child->progress, "simulated",
+                     (double)*(volatile int64_t *)job->executed / all);
+}
+
+/* SimGrid comes in when two transfers meet on a link, in a child that goes on from there. */
+static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
+{
+    struct child child = {.job = job, .run = pp_interpret_begin(arena, job)};
+    bool needs_solver;
+
+    PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
+    if (!needs_solver)
+        return PP_OK;
+    /* Small runs come in numbers, so that it pays to have SimGrid here once; beside a big one it
+     * would take memory that is needed. */
+    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
+        PP_TRY(pp_simgrid_load(&child.module, err));
+    const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
+    pp_progress_clear(&child.progress);
+    return status;
+}
+
+static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          struct pp_trace **trace, struct pp_error *err)
+{
+    const int replicas = options->replicas > 0 ? options->replicas : 1;
+    const int steps = options->plan.steps > 0 ? options->plan.steps : 1;
+    struct pp_times times = {0};
+    struct pp_job job = {.program = program,
+                         .costs = costs,
+                         .options = options,
+                         .is_plain = options->is_plain,
+                         .times = &times};
+    struct shared shared = {0};
+    struct pp_wires *wires = NULL;
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+
+    PP_TRY(check_size(program, replicas, steps, err));
+    if (options->network)
+        PP_TRY(pp_wires_make(scratch, program, costs, options->network, replicas,
+                             options->plan.ring_flows && costs->rings &&
+                                 replicas == options->network->layout.dp,
+                             &wires, err));
+    job.wires = wires;
+    PP_TRY(map_shared(program, replicas, steps, &job, &shared, err));
+    const enum pp_status status = run_job(scratch, &job, err);
+    if (status == PP_OK) {
+        times.makespan_ps = times.step_end_ps[steps - 1];
+        if (options->stats)
+            *options->stats = shared.counts->stats;
+        *trace = pp_trace_from_times(arena, program, costs, &times, "simgrid");
+    }
+    munmap(shared.counts, shared.bytes);
+    return status;
+}
+
+static const struct pp_engine simgrid = {
+    .name = "simgrid",
+    .summary = "transfers share the links of the cluster, by SimGrid's flow model",
+    .shares_links = true,
+    .run = run,
+};
+
+const struct pp_engine *const pp_engines[] = {&simgrid, &pp_engine_dag, NULL};

@@ -1,0 +1,72 @@
+/* sim/sweep/file.h — the two kinds of result file of a sweep: one to go on with, and one that
+ * is a stream. */
+#ifndef PP_SIM_SWEEP_FILE_H
+#define PP_SIM_SWEEP_FILE_H
+
+#include "core/text/output.h"
+#include "sim/sweep/read.h"
+
+/* A row in the file. */
+struct pp_sweep_place {
+    int64_t point, offset;
+    uint32_t length;  /* with the newline */
+    bool is_old_name; /* point and points are those of another sweep */
+};
+
+/* Rows that came too early wait in a heap, the lowest point on top. */
+struct pp_sweep_held {
+    int64_t point;
+    size_t length;
+    char *row;
+};
+
+struct pp_sweep_file {
+    struct pp_arena *arena; /* its own */
+    const struct pp_grid *grid;
+    const char *path;
+    struct pp_sweep_text header;                   /* without the newline */
+    int status_column, reason_column, fits_column; /* -1: there is none */
+    struct pp_sweep_counts counts;
+    int64_t reason_point; /* of counts.first_reason */
+
+    /* a file: fd >= 0 */
+    int fd;
+    int64_t size;
+    bool is_broken; /* a write has failed */
+    bool is_sorted; /* nothing would change by putting it in order */
+    struct pp_sweep_place *rows;
+    int64_t row_count, row_capacity;
+
+    /* a stream */
+    FILE *out;
+    struct pp_output output; /* file NULL: `out` is the caller's */
+    const bool *wanted;      /* by point */
+    int64_t next;            /* the point whose row comes next */
+    struct pp_sweep_held *held;
+    int64_t held_count, held_capacity;
+};
+
+/* ---- sim/sweep/file.c ---- */
+/* Take a row into the counts. */
+void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sweep_text row);
+
+/* ---- sim/sweep/resume.c ---- */
+/* The rows of the open file that belong to this sweep; `*keep_bytes` is where its last whole row
+ * ends, 0 when not even the header is whole. PP_EINVAL leaves it untouched. */
+enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
+                               struct pp_error *err);
+
+/* PP_EINVAL where the open file is not the result of a sweep, which nothing may replace. */
+enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err);
+
+/* ---- sim/sweep/order.c ---- */
+/* Replace the file by one with its rows in the order of points. */
+enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);
+
+/* ---- sim/sweep/stream.c ---- */
+enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error *err);
+enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
+                                   struct pp_sweep_text row, struct pp_error *err);
+enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* Lists of values into points, and a point into a command line. */
+#include "core/hash.h"
+#include "core/units.h"
+#include "sim/command/commands.h"
+#include "sim/simgrid/platform_file.h"
+#include "sim/sweep/check.h"
+#include "sim/sweep/list.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const int64_t POINTS_MAX = (int64_t)1 << 31;
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+/* Options of a point are those of a run. */
+static bool is_of_point(const struct pp_option *option)
+{
+    return (option->commands >> PP_CMD_RUN & 1u) && (option->commands >> PP_CMD_SWEEP & 1u);
+}
+
+static enum pp_status add_schedules(struct pp_arena *arena, const char *typed, const char *text,
+                                    struct pp_grid_axis *axis, struct pp_error *err)
+{
+    char *names = pp_arena_strdup(arena, text);
+
+    for (char *name; (name = strsep(&names, ",")) != NULL;) {
+        if (!*name)
+            return pp_error_set(err, PP_EINVAL, "%s %s: an item of the list is empty", typed, text);
+        if (strcmp(name, "all") != 0)
+            PP_TRY(pp_sweep_list(arena, typed, name, axis, err));
+        for (int i = 0; !strcmp(name, "all") && pp_schedules[i]; i++)
+            PP_TRY(pp_sweep_list(arena, typed, pp_schedules[i]->name, axis, err));
+    }
+    return PP_OK;
+}
+
+static enum pp_status open_axis(struct pp_arena *arena, const struct pp_option_value *value,
+                                struct pp_grid_axis *axis, struct pp_error *err)
+{
+    const struct pp_option *option = &pp_sim_cli.options[axis->option];
+    const char *typed = pp_arena_printf(arena, "--%s", option->name);
+
+    if (option->type == PP_OPTION_FLAG) {
+        static const char *none[] = {""};
+        axis->values = none;
+        axis->read = PP_NEW(arena, struct pp_option_value);
+        axis->read[0] = *value;
+        axis->count = axis->capacity = 1;
+    }
+    for (int i = 0; option->type != PP_OPTION_FLAG && i < value->count; i++) {
+        if (!strcmp(option->name, "schedule"))
+            PP_TRY(add_schedules(arena, value->typed, value->all[i], axis, err));
+        else
+            PP_TRY(pp_sweep_list(arena, value->typed, value->all[i], axis, err));
+    }
+    for (int i = 0; i < axis->count; i++) {
+        axis->read[i].typed = typed;
+        if (!axis->read[i].all)
+            axis->read[i].all = &axis->values[i];
+    }
+    return PP_OK;
+}
+
+static enum pp_status too_many_points(const struct pp_grid *grid, struct pp_error *err)
+{
+    const char *separator = ": ";
+    char text[PP_UNITS_TEXT_BYTES];
+
+    pp_error_set(err, PP_EINVAL, "the sweep has more than 2,147,483,648 points");
+    for (int i = 0; i < grid->axis_count; i++)
+        if (grid->axes[i].count > 1) {
+            pp_error_append(err, "%s%s of --%s", separator,
+                            pp_units_print_count(grid->axes[i].count, text),
+                            pp_sim_cli.options[grid->axes[i].option].name);
+            separator = " * ";
+        }
+    return PP_EINVAL;
+}
+
+static enum pp_status count_points(struct pp_grid *grid, struct pp_error *err)
+{
+    grid->points = 1;
+    for (int i = 0; i < grid->axis_count; i++) {
+        if (grid->points > POINTS_MAX / grid->axes[i].count)
+            return too_many_points(grid, err);
+        grid->points *= grid->axes[i].count;
+    }
+    return PP_OK;
+}
+
+/* A schedule that lacks an option would give the same row for each of its values. --schedule leads
+ * the table of options, so the points of a schedule follow one another. */
+static void leave_out_repetitions(struct pp_arena *arena, struct pp_grid *grid)
+{
+    const struct pp_grid_axis *schedules = pp_grid_axis(grid, "schedule");
+
+    if (!schedules || schedules->count == 1)
+        return;
+    assert(schedules == grid->axes);
+    grid->drops = PP_ARRAY(arena, bool, (size_t)schedules->count *(size_t)grid->axis_count);
+    grid->first = PP_ARRAY(arena, int64_t, schedules->count + 1);
+    for (int s = 0; s < schedules->count; s++) {
+        int64_t points = 1;
+        for (int i = 1; i < grid->axis_count; i++) {
+            bool *drops = &grid->drops[s * grid->axis_count + i];
+            *drops =
+                pp_select_drops(&grid->subjects[s], pp_sim_cli.options[grid->axes[i].option].name);
+            points *= *drops ? 1 : grid->axes[i].count;
+        }
+        grid->first[s + 1] = grid->first[s] + points;
+    }
+    grid->points = grid->first[schedules->count];
+}
+
+/* The message of a run that names no schedule. */
+static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_grid *grid,
+                                         struct pp_error *err)
+{
+    struct pp_parsed none = {
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
+    const struct pp_request request = {.cli = &pp_sim_cli, .flags = &none};
+    struct pp_subject *subjects;
+    int count;
+
+    if (pp_grid_axis(grid, "schedule") || pp_grid_axis(grid, "preset"))
+        return PP_OK;
+    return pp_subjects_open(arena, &request, &subjects, &count, err);
+}
+
+enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+                            struct pp_grid *grid, struct pp_error *err)
+{
+    int capacity = 0;
+
+    *grid = (struct pp_grid){.parsed = parsed, .platforms = PP_NEW(arena, struct pp_platforms)};
+    grid->platforms->arena = arena;
+    for (int i = 0; i < pp_sim_cli.option_count; i++) {
+        if (parsed->values[i].count == 0 || !is_of_point(&pp_sim_cli.options[i]))
+            continue;
+        struct pp_grid_axis *axis = PP_PUSH(arena, grid->axes, grid->axis_count, capacity);
+        *axis = (struct pp_grid_axis){.option = i};
+        PP_TRY(open_axis(arena, &parsed->values[i], axis, err));
+    }
+    PP_TRY(check_has_schedule(arena, grid, err));
+    PP_TRY(count_points(grid, err));
+    PP_TRY(pp_sweep_check(arena, grid, err));
+    leave_out_repetitions(arena, grid);
+    return PP_OK;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static int schedule_of(const struct pp_grid *grid, int64_t point)
+{
+    int schedule = 0;
+
+    while (point >= grid->first[schedule + 1])
+        schedule++;
+    return schedule;
+}
+
+int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis)
+{
+    const bool *drops = NULL;
+
+    if (grid->first) {
+        const int schedule = schedule_of(grid, point);
+        if (axis == 0)
+            return schedule;
+        point -= grid->first[schedule];
+        drops = &grid->drops[schedule * grid->axis_count];
+        if (drops[axis])
+            return -1;
+    }
+    for (int i = grid->axis_count - 1; i > axis; i--)
+        point /= drops && drops[i] ? 1 : grid->axes[i].count;
+    return (int)(point % grid->axes[axis].count);
+}
+
+enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                             struct pp_parsed *parsed, struct pp_error *err)
+{
+    if (point < 0 || point >= grid->points)
+        return pp_error_set(err, PP_EINVAL, "there is no point %" PRId64 ", but 0 to %" PRId64,
+                            point, grid->points - 1);
+    *parsed = (struct pp_parsed){
+        .command = PP_CMD_RUN,
+        .has_command = true,
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1),
+        .operands = PP_ARRAY(arena, const char *, 1)};
+    for (int i = 0; i < grid->axis_count; i++) {
+        const int value = pp_grid_index(grid, point, i);
+        if (value >= 0)
+            parsed->values[grid->axes[i].option] = grid->axes[i].read[value];
+    }
+    return PP_OK;
+}
+
+static const struct pp_subject *opened_subject(const struct pp_grid *grid, int64_t point)
+{
+    const struct pp_grid_axis *axis = pp_grid_subject_axis(grid);
+
+    return &grid->subjects[pp_grid_index(grid, point, (int)(axis - grid->axes))];
+}
+
+/* A program is read anew only where several letters are listed for it. */
+static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                                 const struct pp_request *request, struct pp_subject *subject,
+                                 struct pp_error *err)
+{
+    const struct pp_grid_axis *dialects = pp_grid_axis(grid, "dialect");
+
+    *subject = *opened_subject(grid, point);
+    if (!subject->file || !dialects || dialects->count == 1)
+        return PP_OK;
+    PP_TRY(pp_subject_open(arena, request, subject->name, subject, err));
+    subject->is_listed = grid->is_listed;
+    return PP_OK;
+}
+
+enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                               struct pp_request *request, struct pp_subject *subject,
+                               struct pp_error *err)
+{
+    const struct pp_grid_axis *presets = pp_grid_axis(grid, "preset");
+    struct pp_parsed *flags = PP_NEW(arena, struct pp_parsed);
+
+    PP_TRY(pp_grid_point(arena, grid, point, flags, err));
+    *request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
+                       : (struct pp_request){.cli = &pp_sim_cli};
+    request->flags = flags;
+    request->platforms = grid->platforms;
+    return subject_of(arena, grid, point, request, subject, err);
+}
+
+/* ---- text and key ---------------------------------------------------------------------------- */
+
+/* In quotes where a shell would take it apart. */
+static const char *quoted(struct pp_arena *arena, const char *text)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=+,./:%@";
+
+    if (*text && !text[strspn(text, PLAIN)])
+        return text;
+    const char *result = "'";
+    for (; *text; text++)
+        result = *text == '\'' ? pp_arena_printf(arena, "%s'\\''", result)
+                               : pp_arena_printf(arena, "%s%c", result, *text);
+    return pp_arena_printf(arena, "%s'", result);
+}
+
+const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point)
+{
+    const char *text = "";
+
+    for (int i = 0; i < grid->axis_count; i++) {
+        const struct pp_grid_axis *axis = &grid->axes[i];
+        const struct pp_option *option = &pp_sim_cli.options[axis->option];
+        const int index = pp_grid_index(grid, point, i);
+        const struct pp_option_value *value = &axis->read[index < 0 ? 0 : index];
+        for (int k = 0; index >= 0 && k < value->count; k++) {
+            text = pp_arena_printf(arena, "%s%s--%s", text, *text ? " " : "", option->name);
+            if (option->type == PP_OPTION_FLAG)
+                break;
+            const char *separator = *value->all[k] == '-' ? "=" : " "; /* else it is an option */
+            text = pp_arena_printf(arena, "%s%s%s", text, separator, quoted(arena, value->all[k]));
+        }
+    }
+    return text;
+}
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    return pp_hash(hash, text, strlen(text) + 1);
+}
+
+const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES])
+{
+    const struct pp_subject *subject = opened_subject(grid, point);
+    uint64_t hash = add_text(PP_HASH_OF_NOTHING, PP_VERSION);
+    bool is_dropped = false;
+
+    if (!pp_grid_axis(grid, "engine")) /* depends on what is built in */
+        hash = add_text(hash, pp_engine_default(pp_grid_axis(grid, "unit") != NULL)->name);
+    for (int i = 0; i < grid->axis_count; i++) {
+        const struct pp_grid_axis *axis = &grid->axes[i];
+        const char *name = pp_sim_cli.options[axis->option].name;
+        const int value = pp_grid_index(grid, point, i);
+        if (value < 0)
+            continue;
+        is_dropped = is_dropped || pp_select_drops(subject, name);
+        hash = add_text(add_text(hash, name), axis->keys[value]);
+    }
+    if (is_dropped) /* by one of several presets; alone it would be refused */
+        hash = add_text(hash, "listed");
+    snprintf(key, PP_SWEEP_KEY_BYTES, "%016" PRIx64, hash);
+    return key;
+}

@@ -1,0 +1,84 @@
+/* sim/sweep/part.c — which part of a sweep this process computes, and where its rows go. */
+#include "core/process/launcher.h"
+#include "core/units.h"
+#include "sim/sweep/sweep.h"
+
+#include <limits.h>
+#include <string.h>
+
+static enum pp_status refuse(const char *option, struct pp_error *err)
+{
+    return pp_error_set(
+        err, PP_EINVAL,
+        "--part %.100s: expected i/n such as 2/4 (the second of four parts), or all", option);
+}
+
+/* Digits only: no sign, no blank. */
+static enum pp_status read_number(const char *option, const char *digits, size_t length, int *value,
+                                  struct pp_error *err)
+{
+    char text[16];
+    int64_t wide;
+
+    if (length == 0 || length >= sizeof text || strspn(digits, "0123456789") < length)
+        return refuse(option, err);
+    memcpy(text, digits, length);
+    text[length] = '\0';
+    if (pp_units_parse_int(text, 0, INT_MAX, &wide, NULL) != PP_OK)
+        return refuse(option, err);
+    *value = (int)wide;
+    return PP_OK;
+}
+
+static enum pp_status read_option(const char *option, struct pp_sweep_part *part,
+                                  struct pp_error *err)
+{
+    const size_t split = strcspn(option, "/");
+
+    *part = (struct pp_sweep_part){.index = 1, .count = 1};
+    if (strcmp(option, "all") == 0)
+        return PP_OK;
+    if (!option[split])
+        return refuse(option, err);
+    PP_TRY(read_number(option, option, split, &part->index, err));
+    PP_TRY(read_number(option, option + split + 1, strlen(option + split + 1), &part->count, err));
+    if (part->count < 1)
+        return pp_error_set(err, PP_EINVAL, "--part %s: there is at least one part", option);
+    if (part->index < 1 || part->index > part->count)
+        return pp_error_set(err, PP_EINVAL, "--part %s: parts are 1/%d to %d/%d", option,
+                            part->count, part->count, part->count);
+    return PP_OK;
+}
+
+enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_sweep_part *part,
+                             struct pp_error *err)
+{
+    struct pp_launched launch;
+
+    if (option)
+        return read_option(option, part, err);
+    if (pp_launcher_detect(&launch, err) != PP_OK)
+        return pp_error_append(err, "; say which part this is with --part i/n, or --part all");
+    *part = (struct pp_sweep_part){.index = launch.index + 1, .count = launch.count};
+    if (launch.count > 1)
+        part->source = pp_arena_strdup(arena, launch.source);
+    return PP_OK;
+}
+
+/* Where the suffix of the file's name begins; the end when it has none. */
+static size_t find_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+
+    return dot && dot > name ? (size_t)(dot - path) : strlen(path);
+}
+
+const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_sweep_part part)
+{
+    const size_t suffix = find_suffix(path);
+
+    return pp_arena_printf(arena, "%.*s.part-%d-of-%d%s", (int)suffix, path, part.index, part.count,
+                           path + suffix);
+}

@@ -1,0 +1,233 @@
+/* Errors of groups of rows. */
+#include "sim/validate/validate.h"
+
+#include "core/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool pp_validation_is_any(const struct pp_validation_row *row)
+{
+    return !row->skipped;
+}
+
+bool pp_validation_is_complete(const struct pp_validation_row *row)
+{
+    return !row->skipped && row->row->is_complete && !row->is_mixture;
+}
+
+bool pp_validation_is_pipelined(const struct pp_validation_row *row)
+{
+    return pp_validation_is_complete(row) && row->pp > 1;
+}
+
+const char *const pp_validation_key_names[PP_VALIDATION_KEYS] = {"family", "device", "schedule",
+                                                                 "precision", "framework"};
+
+static const char *key_of(const struct pp_validation_row *row, enum pp_validation_key key)
+{
+    const char *const keys[PP_VALIDATION_KEYS] = {row->row->family, row->device, row->schedule,
+                                                  row->precision, row->framework};
+
+    return keys[key];
+}
+
+static struct pp_validation_errors errors_of(double *values, int n)
+{
+    struct pp_validation_errors e = {.n = n, .bias = pp_median(values, n)};
+
+    for (int i = 0; i < n; i++) {
+        values[i] = fabs(values[i]);
+        e.mean_abs += values[i] / n;
+    }
+    if (n == 0)
+        e.mean_abs = (double)NAN;
+    e.median_abs = pp_median(values, n);
+    e.p90_abs = pp_quantile(values, n, 0.9);
+    return e;
+}
+
+static double time_error(const struct pp_validation_row *row)
+{
+    return row->error_frac;
+}
+static double memory_error(const struct pp_validation_row *row)
+{
+    return row->mem_error_frac;
+}
+static double baseline_error(const struct pp_validation_row *row)
+{
+    return row->baseline_error_frac;
+}
+
+struct selection {
+    const struct pp_validation *validation;
+    pp_validation_filter filter;
+    enum pp_validation_key key;
+    const char *value; /* of the key; NULL = any */
+};
+
+static struct pp_validation_errors collect(struct pp_arena *arena, const struct selection *s,
+                                           double (*error)(const struct pp_validation_row *))
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    double *values = PP_ARRAY(arena, double, s->validation->count + 1);
+    int n = 0;
+
+    for (int i = 0; i < s->validation->count; i++) {
+        const struct pp_validation_row *row = &s->validation->rows[i];
+        if (!s->filter(row) || !isfinite(error(row)) ||
+            (s->value && strcmp(s->value, key_of(row, s->key)) != 0))
+            continue;
+        values[n++] = error(row);
+    }
+    const struct pp_validation_errors e = errors_of(values, n);
+    pp_arena_release(arena, mark);
+    return e;
+}
+
+static struct pp_validation_group group(struct pp_arena *arena, const struct selection *s,
+                                        const char *name)
+{
+    return (struct pp_validation_group){.name = name,
+                                        .time = collect(arena, s, time_error),
+                                        .memory = collect(arena, s, memory_error),
+                                        .baseline = collect(arena, s, baseline_error)};
+}
+
+struct pp_validation_group pp_validation_all(struct pp_arena *arena,
+                                             const struct pp_validation *validation,
+                                             pp_validation_filter filter, const char *name)
+{
+    const struct selection s = {.validation = validation, .filter = filter};
+
+    return group(arena, &s, name);
+}
+
+struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
+                                             const struct pp_validation *validation,
+                                             pp_validation_filter filter,
+                                             enum pp_validation_key key, int *count)
+{
+    struct pp_validation_group *groups = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int i = 0; i < validation->count; i++) {
+        const struct pp_validation_row *row = &validation->rows[i];
+        struct selection s = {.validation = validation, .filter = filter, .key = key};
+        int k = 0;
+        if (!filter(row))
+            continue;
+        s.value = key_of(row, key);
+        while (k < *count && strcmp(groups[k].name, s.value) != 0)
+            k++;
+        if (k == *count) /* room first: the figures need the arena, too */
+            PP_PUSH(arena, groups, *count, capacity)->name = s.value;
+    }
+    for (int k = 0; k < *count; k++) {
+        const struct selection s = {
+            .validation = validation, .filter = filter, .key = key, .value = groups[k].name};
+        groups[k] = group(arena, &s, groups[k].name);
+    }
+    return groups;
+}
+
+double pp_validation_median_of(struct pp_arena *arena, const struct pp_validation_group *groups,
+                               int count)
+{
+    double *values = PP_ARRAY(arena, double, count + 1);
+    int n = 0;
+
+    for (int i = 0; i < count; i++)
+        if (groups[i].time.n > 0)
+            values[n++] = groups[i].time.median_abs;
+    return pp_median(values, n);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct pp_validation_reason *x = a, *y = b;
+
+    return x->n != y->n ? y->n - x->n : strcmp(x->text, y->text);
+}
+
+static const char *why_skipped(const struct pp_validation_row *row)
+{
+    return row->skipped;
+}
+static const char *why_refused(const struct pp_validation_row *row)
+{
+    return row->refused;
+}
+
+/* Rows with the same text counted together. */
+static struct pp_validation_reason *
+reasons_of(struct pp_arena *arena, const struct pp_validation *validation,
+           const char *(*text_of)(const struct pp_validation_row *), int *count)
+{
+    struct pp_validation_reason *reasons = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int i = 0; i < validation->count; i++) {
+        const struct pp_validation_row *row = &validation->rows[i];
+        const char *text = text_of(row);
+        int k = 0;
+        if (!text)
+            continue;
+        while (k < *count && strcmp(reasons[k].text, text) != 0)
+            k++;
+        if (k == *count)
+            *PP_PUSH(arena, reasons, *count, capacity) =
+                (struct pp_validation_reason){.text = text, .first = row->row};
+        reasons[k].n++;
+    }
+    if (*count > 0)
+        qsort(reasons, (size_t)*count, sizeof(*reasons), by_number);
+    return reasons;
+}
+
+struct pp_validation_reason *
+pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count)
+{
+    return reasons_of(arena, validation, why_skipped, count);
+}
+
+struct pp_validation_reason *
+pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count)
+{
+    return reasons_of(arena, validation, why_refused, count);
+}
+
+struct pp_validation_count pp_validation_count(const struct pp_validation *validation)
+{
+    struct pp_validation_count count = {.rows = validation->count};
+
+    for (int i = 0; i < validation->count; i++) {
+        const bool is_complete = validation->rows[i].row->is_complete;
+        count.predicted += !validation->rows[i].skipped;
+        count.complete += is_complete;
+        count.complete_predicted += is_complete && !validation->rows[i].skipped;
+    }
+    return count;
+}
+
+struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation)
+{
+    struct pp_validation_fit fit = {0};
+
+    for (int i = 0; i < validation->count; i++) {
+        const struct pp_validation_row *row = &validation->rows[i];
+        const bool has_run =
+            (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) && !row->row->is_computed;
+        if (row->skipped)
+            continue;
+        fit.oom += row->row->is_out_of_memory;
+        fit.oom_refused += row->row->is_out_of_memory && !row->prediction.fits;
+        fit.ran += has_run && !row->row->is_out_of_memory;
+        fit.ran_fits += has_run && !row->row->is_out_of_memory && row->prediction.fits;
+    }
+    return fit;
+}

@@ -1,0 +1,222 @@
+/* docs/accuracy.md: how wrong predictions are, as a page. */
+#include "sim/validate/validate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { CELL_BYTES = 24 };
+
+static const char *cell(double frac, const char *format, char text[CELL_BYTES])
+{
+    if (isfinite(frac))
+        snprintf(text, CELL_BYTES, format, 100 * frac);
+    else
+        snprintf(text, CELL_BYTES, "-");
+    return text;
+}
+
+static void put_errors(const struct pp_validation_errors *e, FILE *out)
+{
+    char median[CELL_BYTES], p90[CELL_BYTES], mean[CELL_BYTES], bias[CELL_BYTES];
+
+    fprintf(out, " %s | %s | %s | %s |", cell(e->median_abs, "%.1f %%", median),
+            cell(e->p90_abs, "%.1f %%", p90), cell(e->mean_abs, "%.1f %%", mean),
+            cell(e->bias, "%+.1f %%", bias));
+}
+
+static void put_rival(const struct pp_validation_errors *e, FILE *out)
+{
+    char median[CELL_BYTES], p90[CELL_BYTES];
+
+    fprintf(out, " %s | %s |", cell(e->median_abs, "%.1f %%", median),
+            cell(e->p90_abs, "%.1f %%", p90));
+}
+
+/* ---- step times -------------------------------------------------------------------------- */
+
+static double median_of_families(struct pp_arena *arena, const struct pp_validation *v, int *n,
+                                 bool of_rival)
+{
+    struct pp_validation_group *groups =
+        pp_validation_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, n);
+    int kept = 0;
+
+    for (int i = 0; i < *n; i++) {
+        if (of_rival)
+            groups[i].time = groups[i].baseline;
+        kept += groups[i].time.n > 0;
+    }
+    const double median = pp_validation_median_of(arena, groups, *n);
+    *n = kept;
+    return median;
+}
+
+static void headline(struct pp_arena *arena, const struct pp_validation *v, const char *constants,
+                     FILE *out)
+{
+    static const struct {
+        pp_validation_filter filter;
+        const char *name;
+    } PARTS[] = {{pp_validation_is_complete, "all"}, {pp_validation_is_pipelined, "PP > 1"}};
+    char median[CELL_BYTES], rival[CELL_BYTES];
+    int families;
+
+    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
+        const struct pp_validation_group g =
+            pp_validation_all(arena, v, PARTS[i].filter, PARTS[i].name);
+        fprintf(out, "| %s | %s | %d |", constants, g.name, g.time.n);
+        put_errors(&g.time, out);
+        put_rival(&g.baseline, out);
+        fputc('\n', out);
+    }
+    const double m = median_of_families(arena, v, &families, false);
+    const double r = median_of_families(arena, v, &families, true);
+    fprintf(out, "| %s | median of %d families' medians | | %s | | | | %s | |\n", constants,
+            families, cell(m, "%.1f %%", median), cell(r, "%.1f %%", rival));
+}
+
+/* A group of both, by the same rows: the columns of `judged` behind those of the built-in ones. */
+static void both(struct pp_arena *arena, const struct pp_validation_page *page,
+                 pp_validation_filter filter, enum pp_validation_key key, FILE *out)
+{
+    int n, m = 0;
+    const struct pp_validation_group *own =
+        pp_validation_by(arena, page->built_in, filter, key, &n);
+    const struct pp_validation_group *judged =
+        page->judged ? pp_validation_by(arena, page->judged, filter, key, &m) : NULL;
+
+    fprintf(out, "\n| %s | rows | median | p90 | mean | bias |", pp_validation_key_names[key]);
+    fputs(judged ? " without it: median | p90 | mean | bias |" : "", out);
+    fputs(" one MFU: median | p90 |\n|---|---|---|---|---|---|", out);
+    fputs(judged ? "---|---|---|---|" : "", out);
+    fputs("---|---|\n", out);
+    for (int i = 0; i < n; i++) {
+        if (own[i].time.n == 0)
+            continue;
+        fprintf(out, "| %s | %d |", own[i].name, own[i].time.n);
+        put_errors(&own[i].time, out);
+        if (i < m) /* the same rows in the same order */
+            put_errors(&judged[i].time, out);
+        put_rival(&own[i].baseline, out);
+        fputc('\n', out);
+    }
+}
+
+static bool is_incomplete(const struct pp_validation_row *row)
+{
+    return !row->skipped && !pp_validation_is_complete(row);
+}
+
+/* What a fit without a family has still learned from it. */
+static void not_left_out(FILE *out)
+{
+    fputs(
+        "\nNot left out of *fitted without the family*, so that these errors are somewhat too "
+        "small:\n\n"
+        "* Typical values and spreads of the constants before any row (core/cost/constants.c) were "
+        "set by people who had\n  seen all rows.\n"
+        "* Shares that no fit moves were chosen with rows in view: the compute that gathers "
+        "beside it take\n  (`gather_share_frac`), the half speed of misaligned products, 0.92 of "
+        "a link, 50 and 75 % of\n  tensor-parallel communication hidden (`--tp-overlap`).\n"
+        "* Habits of frameworks (docs/costs.md, \"Memory of frameworks\") follow their sources, "
+        "but which habits are\n  modeled was chosen with rows in view.\n"
+        "* A fit without a family goes on from the fit on all rows, with that fit's slopes and "
+        "predictions made\n  anew, until its loss hardly falls any more; one linear step where "
+        "that moves no constant by 1 %.\n",
+        out);
+}
+
+static void step_times(struct pp_arena *arena, const struct pp_validation_page *page, FILE *out)
+{
+    fputs("\n## Step times\n\nRows that state every knob, of models without experts.\n", out);
+    if (page->judged)
+        not_left_out(out);
+    fputs("\n| constants | rows | n | median | p90 | mean | bias | one MFU: median | p90 |\n"
+          "|---|---|---|---|---|---|---|---|---|\n",
+          out);
+    headline(arena, page->built_in, "built in", out);
+    if (page->judged)
+        headline(arena, page->judged, "fitted without the family", out);
+    fputs("\n### By family\n", out);
+    both(arena, page, pp_validation_is_complete, PP_BY_FAMILY, out);
+    fputs("\n### By device, schedule, precision and framework\n", out);
+    for (int key = PP_BY_FAMILY + 1; key < PP_VALIDATION_KEYS; key++)
+        both(arena, page, pp_validation_is_complete, (enum pp_validation_key)key, out);
+    fputs("\n### Other rows\n\nKnobs were concluded that the source does not state, or the model "
+          "has experts.\n",
+          out);
+    both(arena, page, is_incomplete, PP_BY_FAMILY, out);
+}
+
+/* ---- memory, rows without figures ----------------------------------------------------------- */
+
+static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+{
+    const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "all");
+    const struct pp_validation_fit fit = pp_validation_fit(v);
+    int n;
+    const struct pp_validation_group *groups =
+        pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &n);
+
+    fputs("\n## Peak memory\n\n| family | rows | median | p90 | mean | bias |\n"
+          "|---|---|---|---|---|---|\n",
+          out);
+    fprintf(out, "| all | %d |", all.memory.n);
+    put_errors(&all.memory, out);
+    fputc('\n', out);
+    for (int i = 0; i < n; i++) {
+        if (groups[i].memory.n == 0)
+            continue;
+        fprintf(out, "| %s | %d |", groups[i].name, groups[i].memory.n);
+        put_errors(&groups[i].memory, out);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "\nOut of memory: of %d rows published as such %d are predicted not to fit; of %d "
+            "rows that ran %d\nare predicted to fit.\n",
+            fit.oom, fit.oom_refused, fit.ran, fit.ran_fits);
+}
+
+static void reasons(const char *title, const struct pp_validation_reason *list, int n, FILE *out)
+{
+    fprintf(out, "\n## %s\n\n| rows | reason | first |\n|---|---|---|\n", title);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "| %d | %s | %s |\n", list[i].n, list[i].text, list[i].first->id);
+}
+
+static void without_a_value(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+{
+    int n;
+    const struct pp_validation_reason *list = pp_validation_refusals(arena, v, &n);
+
+    if (n > 0)
+        reasons("Published values refused", list, n, out);
+    list = pp_validation_reasons(arena, v, &n);
+    reasons("Rows without a prediction", list, n, out);
+}
+
+void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_page *page,
+                            FILE *out)
+{
+    const struct pp_validation_count count = pp_validation_count(page->built_in);
+
+    fprintf(out,
+            "# Accuracy\n\n"
+            "This page is what `pipesim validate tests/published/*.csv%s --markdown` prints; where "
+            "the rows come\nfrom says tests/published/README.md, what the command does "
+            "docs/validate.md.\n\n"
+            "%d published rows, %d of them predicted; %d rows state every knob, %d of them are "
+            "predicted.\n\n"
+            "An error is predicted / published - 1. Median, p90 and mean are of its size, bias is "
+            "its median with\nsign. *One MFU* is a rival that knows one number: the median over "
+            "the MFUs of all other\nfamilies, complete rows only.\n",
+            page->judged ? " --refit" : "", count.rows, count.predicted, count.complete,
+            count.complete_predicted);
+    if (page->judged)
+        fputs("*Without it*: constants were fitted on the rows of all other families, so that a "
+              "family is judged by\nwhat others teach.\n",
+              out);
+    step_times(arena, page, out);
+    memory(arena, page->built_in, out);
+    without_a_value(arena, page->built_in, out);
+}

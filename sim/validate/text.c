@@ -1,0 +1,177 @@
+/* The report of a validation, for people. */
+#include "sim/validate/validate.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80, NAME = 25, CELL_BYTES = 16 };
+
+static const char *percent(double frac, const char *format, char text[CELL_BYTES])
+{
+    if (isfinite(frac) && fabs(frac) < 100)
+        snprintf(text, CELL_BYTES, format, 100 * frac);
+    else
+        snprintf(text, CELL_BYTES, isfinite(frac) ? "large" : "-");
+    return text;
+}
+
+static void heading(const char *title, FILE *out)
+{
+    fprintf(out, "\n%-*s %5s %8s %8s %8s %8s  %s\n", NAME, title, "rows", "median", "p90", "mean",
+            "bias", "one MFU");
+}
+
+static void line(const struct pp_validation_group *g, const struct pp_validation_errors *e,
+                 FILE *out)
+{
+    char median[CELL_BYTES], p90[CELL_BYTES], mean[CELL_BYTES], bias[CELL_BYTES], one[CELL_BYTES];
+
+    if (e->n == 0)
+        return;
+    fprintf(out, "%-*.*s %5d %8s %8s %8s %8s", NAME, NAME, g->name, e->n,
+            percent(e->median_abs, "%.1f %%", median), percent(e->p90_abs, "%.1f %%", p90),
+            percent(e->mean_abs, "%.1f %%", mean), percent(e->bias, "%+.1f %%", bias));
+    if (e == &g->time)
+        fprintf(out, " %8s", percent(g->baseline.median_abs, "%.1f %%", one));
+    fputc('\n', out);
+}
+
+static void print_by(struct pp_arena *arena, const struct pp_validation *v,
+                     pp_validation_filter filter, enum pp_validation_key key, const char *title,
+                     FILE *out)
+{
+    int count, n = 0;
+    const struct pp_validation_group *groups = pp_validation_by(arena, v, filter, key, &count);
+
+    for (int i = 0; i < count; i++)
+        n += groups[i].time.n;
+    if (n == 0)
+        return;
+    heading(title, out);
+    for (int i = 0; i < count; i++)
+        line(&groups[i], &groups[i].time, out);
+}
+
+static bool is_incomplete(const struct pp_validation_row *row)
+{
+    return !row->skipped && !pp_validation_is_complete(row);
+}
+
+static void print_times(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+{
+    const struct pp_validation_group all =
+        pp_validation_all(arena, v, pp_validation_is_complete, "all");
+    const struct pp_validation_group pipelined =
+        pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
+    const struct pp_validation_group rest =
+        pp_validation_all(arena, v, is_incomplete, "rows with conclusions, experts");
+    char median[CELL_BYTES];
+    int families, n = 0;
+
+    if (all.time.n + rest.time.n == 0) {
+        fputs("\nno row has both a published step time and a prediction\n", out);
+        return;
+    }
+    heading("complete dense rows", out);
+    line(&all, &all.time, out);
+    line(&pipelined, &pipelined.time, out);
+    const struct pp_validation_group *groups =
+        pp_validation_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, &families);
+    for (int i = 0; i < families; i++)
+        n += groups[i].time.n > 0;
+    fprintf(out, "%-*s %5d %8s\n", NAME, "median of families", n,
+            percent(pp_validation_median_of(arena, groups, families), "%.1f %%", median));
+    line(&rest, &rest.time, out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, "complete, by family", out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_DEVICE, "complete, by device", out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_SCHEDULE, "complete, by schedule", out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_PRECISION, "complete, by precision", out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_FRAMEWORK, "complete, by framework", out);
+    print_by(arena, v, is_incomplete, PP_BY_FAMILY, "others, by family", out);
+}
+
+static void print_memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+{
+    const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "all");
+    const struct pp_validation_fit fit = pp_validation_fit(v);
+    int count;
+    const struct pp_validation_group *groups =
+        pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &count);
+
+    if (all.memory.n > 0) {
+        fprintf(out, "\n%-*s %5s %8s %8s %8s %8s\n", NAME, "peak memory", "rows", "median", "p90",
+                "mean", "bias");
+        line(&all, &all.memory, out);
+        for (int i = 0; i < count; i++)
+            line(&groups[i], &groups[i].memory, out);
+    }
+    if (fit.oom + fit.ran > 0)
+        pp_text_wrap(out, WIDTH, fprintf(out, "\n") - 1, 0,
+                     pp_arena_printf(arena,
+                                     "out of memory: %d of %d published so are predicted so; %d of "
+                                     "%d that ran are predicted to fit",
+                                     fit.oom_refused, fit.oom, fit.ran_fits, fit.ran));
+}
+
+static int by_error(const void *a, const void *b)
+{
+    const struct pp_validation_row *const *x = a, *const *y = b;
+    const double dx = fabs(log1p((*x)->error_frac)), dy = fabs(log1p((*y)->error_frac));
+
+    return dx > dy ? -1 : dx < dy;
+}
+
+static void print_worst(struct pp_arena *arena, const struct pp_validation *v, int worst, FILE *out)
+{
+    const struct pp_validation_row **rows =
+        PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
+    char error[CELL_BYTES];
+    int n = 0;
+
+    for (int i = 0; i < v->count; i++)
+        if (pp_validation_is_complete(&v->rows[i]) && isfinite(v->rows[i].error_frac))
+            rows[n++] = &v->rows[i];
+    if (n == 0 || worst == 0)
+        return;
+    qsort(rows, (size_t)n, sizeof(const struct pp_validation_row *), by_error);
+    fprintf(out, "\n%-32s %11s %11s %8s\n", "complete rows, worst first", "published", "predicted",
+            "error");
+    for (int i = 0; i < n && i < worst; i++)
+        fprintf(out, "%-32.32s %9.4g s %9.4g s %8s\n", rows[i]->row->id, rows[i]->step_s,
+                rows[i]->prediction.step_s, percent(rows[i]->error_frac, "%+.1f %%", error));
+}
+
+static void print_reasons(struct pp_arena *arena, const char *title,
+                          const struct pp_validation_reason *reasons, int count, FILE *out)
+{
+    if (count > 0)
+        fprintf(out, "\n%s\n", title);
+    for (int i = 0; i < count; i++)
+        pp_text_wrap(out, WIDTH, fprintf(out, "%6d  ", reasons[i].n), 8,
+                     pp_arena_printf(arena, "%s (%s%s, line %d)", reasons[i].text,
+                                     reasons[i].n > 1 ? "first: " : "", reasons[i].first->id,
+                                     reasons[i].first->line));
+}
+
+void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
+                         const struct pp_validation_view *view, FILE *out)
+{
+    const struct pp_validation_count count = pp_validation_count(v);
+    int refused, skipped;
+    const struct pp_validation_reason *refusals = pp_validation_refusals(arena, v, &refused);
+    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &skipped);
+
+    fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", count.rows,
+            count.predicted, count.complete, count.complete_predicted);
+    fputs("errors: predicted / published - 1; of their sizes median, p90, mean; bias: their\n"
+          "median with sign; one MFU: a rival that knows the median MFU of other families\n",
+          out);
+    print_times(arena, v, out);
+    print_memory(arena, v, out);
+    print_worst(arena, v, view->worst, out);
+    print_reasons(arena, "published values refused", refusals, refused, out);
+    print_reasons(arena, "skipped", reasons, skipped, out);
+}

@@ -1,0 +1,119 @@
+/* Rows predicted one by one; a rival that knows one number: MFU. */
+#include "sim/validate/validate.h"
+
+#include "core/quantile.h"
+#include "sim/resolve/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+static double error_of(double predicted, double published)
+{
+    return isfinite(published) ? predicted / published - 1 : (double)NAN;
+}
+
+void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
+                           struct pp_validation_row *row, struct pp_result *result)
+{
+    const struct pp_config *config = &open->config;
+    const struct pp_measurement *m = open->row;
+    struct pp_result own;
+    struct pp_error err = {0};
+
+    *row = (struct pp_validation_row){.row = m,
+                                      .skipped = open->skipped,
+                                      .refused = open->refused,
+                                      .step_s = open->step_s,
+                                      .error_frac = (double)NAN,
+                                      .mem_error_frac = (double)NAN,
+                                      .mfu = (double)NAN,
+                                      .baseline_error_frac = (double)NAN};
+    result = result ? result : &own;
+    if (!row->skipped && pp_simulate(arena, config, PP_METRICS, result, &err) != PP_OK)
+        row->skipped = pp_measure_reason(arena, &err);
+    if (row->skipped)
+        return;
+    row->device = config->cluster.device.name;
+    row->schedule = config->schedule_name;
+    row->precision = config->cluster.device.dtype;
+    row->framework = config->framework->name;
+    row->pp = config->layout.pp;
+    row->is_mixture = config->model.experts.count > 0;
+    row->prediction = pp_measure_prediction(m, result);
+    row->error_frac = error_of(row->prediction.step_s, row->step_s);
+    row->mem_error_frac = error_of(row->prediction.mem_bytes, m->mem_bytes);
+    row->mfu = row->prediction.model_flops /
+               (row->step_s * row->prediction.peak_flops_per_s * config->layout.gpus);
+}
+
+void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *list,
+                       struct pp_validation *validation)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+
+    validation->rows = PP_ARRAY(arena, struct pp_validation_row, list->count);
+    validation->count = list->count;
+    for (int i = 0; i < list->count; i++) {
+        const struct pp_arena_mark mark = pp_arena_mark(scratch);
+        struct pp_validation_row *row = &validation->rows[i];
+        struct pp_measure_case open;
+
+        pp_measure_case_open(scratch, &list->rows[i], &open);
+        pp_validation_predict(scratch, &open, row, NULL);
+        if (row->skipped)
+            row->skipped = pp_arena_strdup(arena, row->skipped);
+        if (row->refused)
+            row->refused = pp_arena_strdup(arena, row->refused);
+        if (row->schedule)
+            row->schedule = pp_arena_strdup(arena, row->schedule);
+        pp_arena_release(scratch, mark);
+    }
+    pp_validation_baseline(arena, validation);
+}
+
+/* ---- a rival that knows one number -------------------------------------------------------- */
+
+/* Median MFU of the complete rows of a family, NAN of none. */
+static double mfu_of(double *scratch, const struct pp_validation *v, const char *family)
+{
+    int n = 0;
+
+    for (int i = 0; i < v->count; i++)
+        if (pp_validation_is_complete(&v->rows[i]) && isfinite(v->rows[i].mfu) &&
+            !strcmp(v->rows[i].row->family, family))
+            scratch[n++] = v->rows[i].mfu;
+    return pp_median(scratch, n);
+}
+
+/* One MFU for every run of the world: the median over the other families, which weigh alike. */
+static double mfu_without(double *scratch, const struct pp_validation_group *families, int count,
+                          const char *family)
+{
+    int n = 0;
+
+    for (int i = 0; i < count; i++)
+        if (isfinite(families[i].mfu) && strcmp(families[i].name, family) != 0)
+            scratch[n++] = families[i].mfu;
+    return pp_median(scratch, n);
+}
+
+void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *v)
+{
+    double *scratch = PP_ARRAY(arena, double, v->count + 1), mfu = (double)NAN;
+    const char *family = NULL;
+    int count;
+    struct pp_validation_group *families =
+        pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &count);
+
+    for (int i = 0; i < count; i++)
+        families[i].mfu = mfu_of(scratch, v, families[i].name);
+    for (int i = 0; i < v->count; i++) {
+        struct pp_validation_row *row = &v->rows[i];
+        if (!isfinite(row->mfu))
+            continue;
+        if (!family || strcmp(family, row->row->family) != 0)
+            mfu = mfu_without(scratch, families, count, row->row->family);
+        family = row->row->family;
+        row->baseline_error_frac = row->mfu / mfu - 1;
+    }
+}

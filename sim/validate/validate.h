@@ -1,0 +1,116 @@
+/* sim/validate/validate.h — predictions of many rows, and how wrong they are. */
+#ifndef PP_SIM_VALIDATE_VALIDATE_H
+#define PP_SIM_VALIDATE_VALIDATE_H
+
+#include "core/text/terminal.h"
+#include "sim/published/published.h"
+
+struct pp_validation_row {
+    const struct pp_measurement *row;
+    const char *skipped;  /* why there is no prediction; NULL = there is one */
+    const char *refused;  /* published cells that are no measurement; NULL = none */
+    const char *device;   /* "a100" */
+    const char *schedule; /* "1f1b" */
+    const char *precision, *framework;
+    int pp;
+    bool is_mixture; /* has experts */
+    double step_s;   /* published; NAN = not */
+    struct pp_row_prediction prediction;
+    double error_frac, mem_error_frac; /* predicted / published - 1; NAN where one is missing */
+    double mfu;                        /* published: model flops / (step * peak * devices) */
+    double baseline_error_frac;        /* of one MFU for all: the median of the other families */
+};
+struct pp_validation {
+    struct pp_validation_row *rows;
+    int count;
+};
+
+/* Predict all rows. Prediction and texts live in the arena. */
+void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *list,
+                       struct pp_validation *validation);
+/* One row, in depth: fills `row`; `result` (may be NULL) lives in the arena. */
+void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
+                           struct pp_validation_row *row, struct pp_result *result);
+/* Fill baseline_error_frac of all rows. */
+void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *validation);
+
+/* ---- figures: sim/validate/groups.c ---- */
+typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
+bool pp_validation_is_complete(const struct pp_validation_row *row);  /* every knob, no experts */
+bool pp_validation_is_pipelined(const struct pp_validation_row *row); /* of those, PP > 1 */
+bool pp_validation_is_any(const struct pp_validation_row *row);
+
+struct pp_validation_errors {
+    int n;
+    double median_abs, p90_abs, mean_abs; /* of |error_frac| */
+    double bias;                          /* median of error_frac */
+};
+struct pp_validation_group {
+    const char *name;
+    struct pp_validation_errors time, memory, baseline;
+    double mfu; /* of families, while the baseline is computed */
+};
+enum pp_validation_key {
+    PP_BY_FAMILY,
+    PP_BY_DEVICE,
+    PP_BY_SCHEDULE,
+    PP_BY_PRECISION,
+    PP_BY_FRAMEWORK,
+    PP_VALIDATION_KEYS
+};
+extern const char *const pp_validation_key_names[PP_VALIDATION_KEYS];
+
+/* All rows that pass the filter as one group. */
+struct pp_validation_group pp_validation_all(struct pp_arena *arena,
+                                             const struct pp_validation *validation,
+                                             pp_validation_filter filter, const char *name);
+/* The same for each value of the key, in the order of rows. */
+struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
+                                             const struct pp_validation *validation,
+                                             pp_validation_filter filter,
+                                             enum pp_validation_key key, int *count);
+/* Median of the medians of the groups with a time, NAN of none. */
+double pp_validation_median_of(struct pp_arena *arena, const struct pp_validation_group *groups,
+                               int count);
+/* Reasons for which rows are skipped, most frequent first. */
+struct pp_validation_reason {
+    const char *text;
+    int n;
+    const struct pp_measurement *first;
+};
+struct pp_validation_reason *
+pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count);
+/* The same of published values that are no measurement, whose rows are predicted all the same. */
+struct pp_validation_reason *
+pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count);
+/* Rows published as out of memory, and rows that ran, against what was predicted. */
+struct pp_validation_fit {
+    int oom, oom_refused; /* published as out of memory; of these predicted so */
+    int ran, ran_fits;    /* published with a measurement; of these predicted to fit */
+};
+struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation);
+
+struct pp_validation_count {
+    int rows, predicted;
+    int complete, complete_predicted; /* those that state every knob */
+};
+struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
+
+/* ---- for people and for programs: sim/validate/text.c, _markdown.c, _json.c ---- */
+struct pp_validation_view {
+    int worst; /* how many rows with the largest errors */
+};
+void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation,
+                         const struct pp_validation_view *view, FILE *out);
+/* The page docs/accuracy.md: the same rows predicted with the built-in constants and, where
+ * `judged` is there, with constants fitted without their family. */
+struct pp_validation_page {
+    const struct pp_validation *built_in, *judged;
+};
+void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_page *page,
+                            FILE *out);
+void pp_validation_json(struct pp_arena *arena, const struct pp_validation *validation, FILE *out);
+/* A line for each row. */
+void pp_validation_csv(const struct pp_validation *validation, FILE *out);
+
+#endif

@@ -1,0 +1,104 @@
+/* traces/compare/compare.h — a predicted trace held against a measured one; docs/compare.md
+ * explains each number.
+ *
+ * Every step is taken relative to its own begin: the end of the step before, or, where that is not
+ * in the trace, the moment at which its first rank begins. Events are matched by replica, rank,
+ * stream and cell (the k-th of equal ones with the k-th), measured steps with predicted ones in
+ * pairs where there are equally many, else all with the last predicted step. A predicted trace of
+ * one replica stands for all measured ones. Times are rounded to picoseconds once, so that equal
+ * steps compare as exactly equal wherever in the first 9,000 s they lie (2^53 ps).
+ *
+ * Signs: an error is predicted - measured, as a fraction predicted / measured - 1: negative where
+ * the prediction is too short. Fractions of nothing are 0 for 0 / 0, else NAN. */
+#ifndef PP_TRACES_COMPARE_COMPARE_H
+#define PP_TRACES_COMPARE_COMPARE_H
+
+#include "traces/metrics.h"
+
+#include <stdbool.h>
+
+enum { PP_COMPARE_FEW = 6 };
+
+struct pp_compare_options {
+    int skip_steps;        /* leave out the first measured steps */
+    int worst;             /* how many of the worst events */
+    bool allows_different; /* programs need not be the same: compare what both have */
+    bool keeps_pairs;      /* in `pairs` */
+};
+
+/* One of the two traces: its median step, which is a step or the mean of the middle two, so that
+ * its parts add up. Where steps run into each other, the average step after the first. */
+struct pp_compare_side {
+    const struct pp_trace *trace;
+    int steps;           /* that the figures come from */
+    bool is_overlapping; /* steps run into each other: no barrier */
+    double step_s, bubble_frac, span_bubble_frac;
+    double before_s;              /* of the step, before any rank began: outside of the program */
+    double part_s[PP_TIME_PARTS]; /* of an average rank; their sum is the step */
+    struct pp_rank_times *ranks;  /* [trace->ranks] */
+};
+
+/* Events of one kind in both traces. */
+struct pp_compare_row {
+    uint8_t kind;
+    bool is_fused;
+    int64_t count; /* pairs */
+    double predicted_mean_s, measured_mean_s, measured_p50_s, measured_p95_s;
+    double error_frac; /* of the means */
+    double share_frac; /* of all |predicted - measured|; a message counts half at either end */
+};
+
+/* The durations of one event of both traces. */
+struct pp_compare_pair {
+    uint8_t kind;
+    bool is_fused;
+    double predicted_s, measured_s;
+};
+
+/* One event of both traces. `predicted` is NULL for an extra one, `measured` for a missing one. */
+struct pp_compare_event {
+    int rank, replica, step; /* as in the measured trace; of a missing one as expected there */
+    const char *cell;
+    double predicted_start_s, measured_start_s; /* since the begin of the step */
+    double predicted_s, measured_s;             /* durations */
+    double error_s;                             /* of the durations */
+};
+struct pp_compare_list {
+    int64_t count; /* of all; the first PP_COMPARE_FEW are in `first` */
+    struct pp_compare_event first[PP_COMPARE_FEW];
+};
+
+struct pp_compare_step {
+    int predicted, measured; /* numbers of the steps */
+    double predicted_s, measured_s, error_frac;
+};
+
+struct pp_comparison {
+    struct pp_compare_side predicted, measured;
+    double step_error_s, step_error_frac;
+    bool is_same_program; /* hashes agree */
+    bool is_partial;      /* one of them names no program, and records only some kinds of ops */
+    bool is_folded;       /* replica 0 of the prediction stands for several measured ones */
+    bool is_pairwise;     /* else all measured steps are compared with one predicted step */
+    struct pp_compare_step *steps; /* [step_count] the measured ones */
+    int step_count;
+    struct pp_compare_row *kinds; /* durations, by kind */
+    int kind_count;
+    struct pp_compare_row *waits; /* posted until matched or, of what has no peer, started */
+    int wait_count;
+    struct pp_compare_event *worst; /* largest |error_s| first; of a message its receiving end */
+    int worst_count;
+    struct pp_compare_pair *pairs; /* [pair_count] when kept; of a message its receiving end */
+    int pair_count;
+    int64_t matched;                       /* pairs; waits and other control ops are not compared */
+    struct pp_compare_list missing, extra; /* only predicted, only measured */
+};
+
+/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps; of
+ * a trace without a program, F, B, I and W that only one has) or one of them contradicts itself;
+ * the message names the trace, by its `program`. */
+enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
+                          const struct pp_trace *measured, const struct pp_compare_options *options,
+                          struct pp_comparison *comparison, struct pp_error *err);
+
+#endif

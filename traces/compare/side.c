@@ -1,0 +1,140 @@
+/* The figures of one of the two traces: those of its median step. */
+#include "traces/compare/parts.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static enum pp_status refuse(const struct pp_trace *trace, struct pp_error *err)
+{
+    if (err != NULL)
+        err->status = PP_EINVAL; /* what is wrong is a file, not the world */
+    pp_error_prefix(err, "%s: ", trace->program);
+    return PP_EINVAL;
+}
+
+/* Add `weight` times the figures of a trace. */
+static void add_metrics(struct pp_compare_side *side, const struct pp_metrics *metrics,
+                        double weight)
+{
+    side->step_s += weight * metrics->iteration_s;
+    side->bubble_frac += weight * metrics->iteration_s * metrics->bubble_frac; /* until divided */
+    side->span_bubble_frac += weight * metrics->span_bubble_frac;
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        side->part_s[part] += weight * metrics->iteration_s * metrics->time_frac[part];
+    for (int r = 0; r < side->trace->ranks; r++) {
+        const struct pp_rank_times *from = &metrics->ranks[r];
+        struct pp_rank_times *to = &side->ranks[r];
+        to->busy_s += weight * from->busy_s;
+        to->idle_s += weight * from->idle_s;
+        to->span_s += weight * from->span_s;
+        for (int part = 0; part < PP_TIME_PARTS; part++)
+            to->part_s[part] += weight * from->part_s[part];
+    }
+}
+
+static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped *stepped, int index,
+                                double weight, struct pp_compare_side *side, struct pp_error *err)
+{
+    const struct pp_step_slice *slice = &stepped->slices[index];
+    struct pp_trace one = *stepped->trace;
+    struct pp_metrics metrics;
+
+    one.steps = 1;
+    one.events = slice->events;
+    one.count = slice->count;
+    if (pp_metrics_compute(arena, &one, &metrics, err) != PP_OK)
+        return refuse(stepped->trace, err);
+    add_metrics(side, &metrics, weight);
+    side->before_s += weight * pp_units_s(slice->arrival_ps - slice->begin_ps);
+    return PP_OK;
+}
+
+static int64_t begin_ps_of(const struct pp_stepped *stepped, int first)
+{
+    int64_t begin_ps = INT64_MAX;
+
+    for (int i = first; i < stepped->count; i++)
+        if (stepped->slices[i].arrival_ps < begin_ps)
+            begin_ps = stepped->slices[i].arrival_ps;
+    return begin_ps;
+}
+
+/* Where each event of steps `first` and later goes in a trace without the others, else -1. */
+static int *places_from(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
+                        int *count)
+{
+    const struct pp_trace *trace = stepped->trace;
+    int *place = PP_ARRAY(arena, int, trace->count);
+
+    *count = 0;
+    for (int i = 0; i < trace->count; i++)
+        place[i] = trace->events[i].step < stepped->slices[first].number ? -1 : (*count)++;
+    return place;
+}
+
+/* Steps `first` and later as one trace that begins with them, in the order of the lists: in a list
+ * steps may take turns. Of the events, start and end count. */
+static struct pp_trace join(struct pp_arena *arena, const struct pp_stepped *stepped, int first)
+{
+    const struct pp_trace *trace = stepped->trace;
+    const int64_t begin_ps = begin_ps_of(stepped, first);
+    struct pp_trace all = *trace;
+    const int *place = places_from(arena, stepped, first, &all.count);
+
+    all.steps = stepped->count - first;
+    all.events = pp_arena_alloc_raw(arena, (size_t)all.count * sizeof(*all.events));
+    for (int i = 0; i < trace->count; i++) {
+        if (place[i] < 0)
+            continue;
+        struct pp_trace_event *event = &all.events[place[i]];
+        *event = trace->events[i];
+        event->step = pp_step_index(stepped, event->step) - first;
+        event->start_s = pp_units_s(pp_units_ps(event->start_s) - begin_ps);
+        event->end_s = pp_units_s(pp_units_ps(event->end_s) - begin_ps);
+        if (event->waits_for >= 0)
+            event->waits_for = place[event->waits_for];
+    }
+    return all;
+}
+
+static enum pp_status add_overlapping(struct pp_arena *arena, const struct pp_stepped *stepped,
+                                      int first, struct pp_compare_side *side, struct pp_error *err)
+{
+    const struct pp_trace all = join(arena, stepped, first);
+    struct pp_metrics metrics;
+
+    if (pp_metrics_compute(arena, &all, &metrics, err) != PP_OK)
+        return refuse(stepped->trace, err);
+    add_metrics(side, &metrics, 1);
+    return PP_OK;
+}
+
+static enum pp_status add_median(struct pp_arena *arena, const struct pp_stepped *stepped,
+                                 int first, struct pp_compare_side *side, struct pp_error *err)
+{
+    const int count = stepped->count - first;
+    const int *order = pp_steps_by_time(arena, stepped, first);
+
+    if (count % 2 == 1)
+        return add_slice(arena, stepped, order[count / 2], 1, side, err);
+    PP_TRY(add_slice(arena, stepped, order[count / 2 - 1], 0.5, side, err));
+    return add_slice(arena, stepped, order[count / 2], 0.5, side, err);
+}
+
+enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
+                               struct pp_compare_side *side, struct pp_error *err)
+{
+    *side = (struct pp_compare_side){
+        .trace = stepped->trace,
+        .steps = stepped->count - first,
+        .is_overlapping = stepped->is_overlapping,
+        .ranks = PP_ARRAY(arena, struct pp_rank_times, stepped->trace->ranks)};
+    if (stepped->is_overlapping)
+        PP_TRY(add_overlapping(arena, stepped, first, side, err));
+    else
+        PP_TRY(add_median(arena, stepped, first, side, err));
+    side->bubble_frac /= side->step_s;
+    return PP_OK;
+}

@@ -1,0 +1,178 @@
+#include "traces/formats/lanes.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+
+/* Format: "Trace Event Format" of Chromium, read by Perfetto. Complete events ("X") on one thread
+ * must not overlap; thread id = track * PP_LANES + lane. */
+struct writer {
+    struct pp_arena *arena;
+    const struct pp_trace *trace;
+    FILE *file;
+    bool has_events, *is_drawn; /* [event] */
+    struct pp_box *box_of;      /* [event] */
+};
+
+/* Times are microseconds; as decimal text of integers, so that neighbours touch to the bit. */
+static void write_us(FILE *out, const char *key, int64_t ps)
+{
+    fprintf(out, ",\"%s\":%" PRId64 ".%06" PRId64, key, ps / 1000000, ps % 1000000);
+}
+
+static void begin_event(struct writer *w)
+{
+    fputs(w->has_events ? ",\n" : "\n", w->file);
+    w->has_events = true;
+}
+
+static void write_string(FILE *out, const char *text)
+{
+    json_t *string = json_string(text ? text : "");
+
+    if (string == NULL) /* not UTF-8 */
+        fputs("\"?\"", out);
+    else
+        json_dumpf(string, out, JSON_ENCODE_ANY);
+    json_decref(string);
+}
+
+static void write_about(FILE *out, const struct pp_trace_about *about)
+{
+    json_t *object = pp_trace_about_json(about);
+
+    fputs(",\"run\":", out);
+    json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(object);
+}
+
+static int thread_of(const struct pp_box *box)
+{
+    return (int)box->track * PP_LANES + box->lane;
+}
+
+static void write_process(struct writer *w, int pid, const struct pp_trace_event *event)
+{
+    begin_event(w);
+    fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
+    fprintf(w->file, "\"P%d", event->rank);
+    if (w->trace->replicas > 1)
+        fprintf(w->file, " replica %d", event->replica);
+    fputs("\"}}", w->file);
+    begin_event(w);
+    fprintf(
+        w->file,
+        "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}}",
+        pid, pid);
+}
+
+static void write_thread(struct writer *w, int pid, const struct pp_box *box)
+{
+    begin_event(w);
+    fprintf(w->file,
+            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s",
+            pid, thread_of(box), pp_track_names[box->track]);
+    if (box->lane > 0)
+        fprintf(w->file, " %d", box->lane + 1);
+    fputs("\"}}", w->file);
+    begin_event(w);
+    fprintf(w->file,
+            "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%d,"
+            "\"args\":{\"sort_index\":%d}}",
+            pid, thread_of(box), thread_of(box));
+}
+
+static void write_box(struct writer *w, int pid, const struct pp_box *box)
+{
+    const struct pp_trace_event *event = &w->trace->events[box->event];
+
+    begin_event(w);
+    fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",
+            event->cell, pp_track_names[box->track], pid, thread_of(box));
+    write_us(w->file, "ts", box->start_ps);
+    write_us(w->file, "dur", box->end_ps - box->start_ps);
+    fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
+    if (event->bytes > 0)
+        fprintf(w->file, ",\"bytes\":%.17g", event->bytes);
+    if (!isnan(event->posted_s))
+        fprintf(w->file, ",\"posted_s\":%.17g", event->posted_s);
+    if (!isnan(event->matched_s))
+        fprintf(w->file, ",\"matched_s\":%.17g", event->matched_s);
+    fputs("}}", w->file);
+}
+
+static void write_rank(struct writer *w, int from, int to)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(w->arena);
+    const int pid = pp_trace_process(w->trace, from);
+    struct pp_box *boxes;
+    const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
+    int lanes = 0;
+
+    write_process(w, pid, &w->trace->events[from]);
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && boxes[i].track != boxes[i - 1].track)
+            lanes = 0;
+        if (boxes[i].lane == lanes) {
+            lanes++;
+            write_thread(w, pid, &boxes[i]);
+        }
+        w->is_drawn[boxes[i].event] = true;
+        w->box_of[boxes[i].event] = boxes[i];
+        write_box(w, pid, &boxes[i]);
+    }
+    pp_arena_release(w->arena, mark);
+}
+
+/* Both ends stand in the middle of their slices, which is where viewers look for the slice. */
+static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool is_recv)
+{
+    const int event = is_recv ? arrow->recv : arrow->send;
+    const struct pp_box *box = &w->box_of[event];
+
+    begin_event(w);
+    fprintf(w->file, "{\"ph\":\"%s\",\"id\":%d,\"name\":\"message\",\"cat\":\"message\"",
+            is_recv ? "f\",\"bp\":\"e" : "s", arrow->id);
+    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_process(w->trace, event), thread_of(box));
+    write_us(w->file, "ts", box->start_ps + (box->end_ps - box->start_ps) / 2);
+    fputc('}', w->file);
+}
+
+static void write_arrows(struct writer *w)
+{
+    struct pp_arrow *arrows;
+    const int count = pp_arrows_of(w->arena, w->trace, w->is_drawn, &arrows);
+
+    for (int i = 0; i < count; i++) {
+        write_arrow_end(w, &arrows[i], false);
+        write_arrow_end(w, &arrows[i], true);
+    }
+}
+
+void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct writer w = {.arena = arena,
+                       .trace = trace,
+                       .file = out,
+                       .is_drawn = PP_ARRAY(arena, bool, trace->count),
+                       .box_of = PP_ARRAY(arena, struct pp_box, trace->count)};
+
+    fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":", w.file);
+    write_string(w.file, trace->program);
+    fputs(",\"engine\":", w.file);
+    write_string(w.file, trace->engine);
+    fprintf(w.file, ",\"program_hash\":\"%016" PRIx64 "\"", trace->program_hash);
+    if (trace->clock_error_s > 0)
+        fprintf(w.file, ",\"clock_error_s\":%.17g", trace->clock_error_s);
+    if (trace->about)
+        write_about(w.file, trace->about);
+    fputs("},\"traceEvents\":[", w.file);
+    for (int from = 0, to; from < trace->count; from = to) {
+        to = pp_trace_process_end(trace, from);
+        write_rank(&w, from, to);
+    }
+    write_arrows(&w);
+    fputs("\n]}\n", w.file);
+}

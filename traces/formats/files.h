@@ -1,0 +1,24 @@
+/* traces/formats/files.h — operands of a command line as traces: a file of this project's each, or
+ * all the files of one run of PyTorch (traces/kineto/kineto.h), of which folders may be full. In an
+ * arena. */
+#ifndef PP_TRACES_FORMATS_FILES_H
+#define PP_TRACES_FORMATS_FILES_H
+
+#include "traces/trace.h"
+
+struct pp_trace_files {
+    const char **own;    /* [own_count] a trace each */
+    const char **kineto; /* [kineto_count] of one run together */
+    int own_count, own_capacity, kineto_count, kineto_capacity;
+};
+
+/* Folders stand for the .json and .json.gz in them, by name. PP_EFAIL for a folder that cannot be
+ * read, PP_EINVAL for one without such files; whether a file is there is not asked. */
+enum pp_status pp_trace_files_find(struct pp_arena *arena, const char *const *operands, int count,
+                                   struct pp_trace_files *files, struct pp_error *err);
+/* One trace of all of them; PP_EINVAL where they are several. Otherwise as pp_trace_read() and
+ * pp_kineto_read(). */
+enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *operands, int count,
+                                   struct pp_trace **trace, struct pp_error *err);
+
+#endif

@@ -1,0 +1,308 @@
+#include "traces/formats/lanes.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Format: "The Paje trace file format", L. M. Schnorr, version 1.2.5: event definitions, then
+ * events in the order of time, read by ViTE and pajeng. A rank is a container, and so is each of
+ * its tracks; an op is a state of its track, a message a link between two tracks. */
+enum event {
+    DEFINE_CONTAINER,
+    DEFINE_STATE,
+    DEFINE_LINK,
+    DEFINE_VALUE,
+    CREATE,
+    DESTROY,
+    PUSH,
+    POP,
+    START_LINK,
+    END_LINK,
+    EVENTS
+};
+enum { MAX_FIELDS = 7 };
+#define PS_PER_S INT64_C(1000000000000)
+struct field {
+    const char *name, *type;
+};
+static const struct {
+    const char *name;
+    struct field fields[MAX_FIELDS + 1];
+} DEFINITIONS[EVENTS] = {
+    [DEFINE_CONTAINER] = {"PajeDefineContainerType",
+                          {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}}},
+    [DEFINE_STATE] = {"PajeDefineStateType",
+                      {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}}},
+    [DEFINE_LINK] = {"PajeDefineLinkType",
+                     {{"Alias", "string"},
+                      {"Type", "string"},
+                      {"StartContainerType", "string"},
+                      {"EndContainerType", "string"},
+                      {"Name", "string"}}},
+    [DEFINE_VALUE] =
+        {"PajeDefineEntityValue",
+         {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}, {"Color", "color"}}},
+    [CREATE] = {"PajeCreateContainer",
+                {{"Time", "date"},
+                 {"Alias", "string"},
+                 {"Type", "string"},
+                 {"Container", "string"},
+                 {"Name", "string"}}},
+    [DESTROY] = {"PajeDestroyContainer",
+                 {{"Time", "date"}, {"Type", "string"}, {"Name", "string"}}},
+    [PUSH] = {"PajePushState",
+              {{"Time", "date"},
+               {"Type", "string"},
+               {"Container", "string"},
+               {"Value", "string"},
+               {"Cell", "string"},
+               {"Step", "int"},
+               {"Bytes", "double"}}},
+    [POP] = {"PajePopState", {{"Time", "date"}, {"Type", "string"}, {"Container", "string"}}},
+    [START_LINK] = {"PajeStartLink",
+                    {{"Time", "date"},
+                     {"Type", "string"},
+                     {"Container", "string"},
+                     {"Value", "string"},
+                     {"StartContainer", "string"},
+                     {"Key", "string"}}},
+    [END_LINK] = {"PajeEndLink",
+                  {{"Time", "date"},
+                   {"Type", "string"},
+                   {"Container", "string"},
+                   {"Value", "string"},
+                   {"EndContainer", "string"},
+                   {"Key", "string"}}},
+};
+/* Aliases of types and of the whole; containers of ranks are r<process>, of tracks
+ * t<process>_<track>_<lane>, values v<kind>. */
+#define RUN_TYPE   "RUN"
+#define RANK_TYPE  "RANK"
+#define TRACK_TYPE "TRACK"
+#define OP_TYPE    "OP"
+#define MESSAGE    "MESSAGE"
+#define WHOLE      "run"
+enum { FUSED = PP_OP_KINDS }; /* behind the kinds: an overlapped pair */
+
+/* One line with a time. */
+struct moment {
+    int64_t ps;
+    int order; /* of lines at the same time */
+    enum event type;
+    int index; /* a box, or an arrow */
+};
+struct writer {
+    struct pp_arena *arena;
+    const struct pp_trace *trace;
+    FILE *file;
+    struct pp_box *boxes;
+    int box_count, box_capacity;
+    bool *is_drawn; /* [event] */
+    int *box_of;    /* [event] */
+    struct pp_arrow *arrows;
+    int arrow_count;
+    int64_t end_ps;
+};
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+static void write_definitions(FILE *out)
+{
+    for (int e = 0; e < EVENTS; e++) {
+        fprintf(out, "%%EventDef %s %d\n", DEFINITIONS[e].name, e);
+        for (const struct field *field = DEFINITIONS[e].fields; field->name; field++)
+            fprintf(out, "%% %s %s\n", field->name, field->type);
+        fputs("%EndEventDef\n", out);
+    }
+}
+
+/* Hues as far from each other as those of neighbours can be, the same in every trace. */
+static void write_color(FILE *out, int kind)
+{
+    const double hue = 6 * fmod(0.6 + 0.618034 * kind, 1);
+    double rgb[3];
+
+    for (int c = 0; c < 3; c++) {
+        const double away = fabs(fmod(hue + 6 - 2 * c, 6) - 3); /* 3: the full colour */
+        rgb[c] = 0.25 + 0.65 * fmin(fmax(away - 1, 0), 1);
+    }
+    fprintf(out, " \"%.2f %.2f %.2f\"\n", rgb[0], rgb[1], rgb[2]);
+}
+
+static void write_types(FILE *out)
+{
+    fprintf(out, "%d " RUN_TYPE " 0 \"run\"\n", DEFINE_CONTAINER);
+    fprintf(out, "%d " RANK_TYPE " " RUN_TYPE " \"rank\"\n", DEFINE_CONTAINER);
+    fprintf(out, "%d " TRACK_TYPE " " RANK_TYPE " \"track\"\n", DEFINE_CONTAINER);
+    fprintf(out, "%d " OP_TYPE " " TRACK_TYPE " \"op\"\n", DEFINE_STATE);
+    fprintf(out, "%d " MESSAGE " " RUN_TYPE " " TRACK_TYPE " " TRACK_TYPE " \"message\"\n",
+            DEFINE_LINK);
+    for (int kind = 0; kind <= FUSED; kind++) {
+        fprintf(out, "%d v%d " OP_TYPE " \"%s\"", DEFINE_VALUE, kind,
+                kind == FUSED ? "F+B" : pp_op_kinds[kind].text);
+        write_color(out, kind);
+    }
+}
+
+/* ---- containers ------------------------------------------------------------------------------ */
+
+static void write_text(FILE *out, const char *text)
+{
+    fputs(" \"", out);
+    for (; text && *text; text++)
+        fputc(*text == '"' || iscntrl((unsigned char)*text) ? '?' : *text, out);
+    fputs("\"", out);
+}
+
+static void write_track(const struct writer *w, const struct pp_box *box)
+{
+    fprintf(w->file, " t%d_%d_%d", pp_trace_process(w->trace, box->event), (int)box->track,
+            box->lane);
+}
+
+/* "P3 replica 1" */
+static void write_rank_name(const struct writer *w, int event)
+{
+    fprintf(w->file, " \"P%d", w->trace->events[event].rank);
+    if (w->trace->replicas > 1)
+        fprintf(w->file, " replica %d", w->trace->events[event].replica);
+}
+
+static void create_rank(const struct writer *w, int event)
+{
+    fprintf(w->file, "%d 0 r%d " RANK_TYPE " " WHOLE, CREATE, pp_trace_process(w->trace, event));
+    write_rank_name(w, event);
+    fputs("\"\n", w->file);
+}
+
+static void create_track(const struct writer *w, const struct pp_box *box)
+{
+    fprintf(w->file, "%d 0", CREATE);
+    write_track(w, box);
+    fprintf(w->file, " " TRACK_TYPE " r%d", pp_trace_process(w->trace, box->event));
+    write_rank_name(w, box->event);
+    fprintf(w->file, " %s", pp_track_names[box->track]);
+    if (box->lane > 0)
+        fprintf(w->file, " %d", box->lane + 1);
+    fputs("\"\n", w->file);
+}
+
+static void add_rank(struct writer *w, int from, int to)
+{
+    struct pp_box *boxes;
+    const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
+    int lanes = 0;
+
+    create_rank(w, from);
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && boxes[i].track != boxes[i - 1].track)
+            lanes = 0;
+        if (boxes[i].lane == lanes) {
+            lanes++;
+            create_track(w, &boxes[i]);
+        }
+        w->is_drawn[boxes[i].event] = true;
+        w->box_of[boxes[i].event] = w->box_count;
+        *PP_PUSH(w->arena, w->boxes, w->box_count, w->box_capacity) = boxes[i];
+        if (boxes[i].end_ps > w->end_ps)
+            w->end_ps = boxes[i].end_ps;
+    }
+}
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+static void write_push(const struct writer *w, const struct pp_box *box)
+{
+    const struct pp_trace_event *event = &w->trace->events[box->event];
+
+    write_track(w, box);
+    fprintf(w->file, " v%d", event->is_fused ? FUSED : event->kind);
+    write_text(w->file, event->cell);
+    fprintf(w->file, " %d %.17g", event->step, event->bytes);
+}
+
+static void write_end_of_link(const struct writer *w, const struct pp_arrow *arrow, int event)
+{
+    const struct pp_trace_event *send = &w->trace->events[arrow->send];
+
+    fputs(" " WHOLE, w->file);
+    write_text(w->file, pp_op_kinds[send->kind].text);
+    write_track(w, &w->boxes[w->box_of[event]]);
+    fprintf(w->file, " m%d", arrow->id);
+}
+
+static void write_moment(const struct writer *w, const struct moment *moment)
+{
+    const bool is_link = moment->type == START_LINK || moment->type == END_LINK;
+
+    fprintf(w->file, "%d %" PRId64 ".%012" PRId64 " %s", moment->type, moment->ps / PS_PER_S,
+            moment->ps % PS_PER_S, is_link ? MESSAGE : OP_TYPE);
+    if (moment->type == PUSH)
+        write_push(w, &w->boxes[moment->index]);
+    else if (moment->type == POP)
+        write_track(w, &w->boxes[moment->index]);
+    else
+        write_end_of_link(w, &w->arrows[moment->index],
+                          moment->type == START_LINK ? w->arrows[moment->index].send
+                                                     : w->arrows[moment->index].recv);
+    fputc('\n', w->file);
+}
+
+static int compare_moments(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+
+    if (a->ps != b->ps)
+        return a->ps < b->ps ? -1 : 1;
+    return a->order - b->order;
+}
+
+/* A track's boxes are in the order of time, so at any time what ends comes before what begins. */
+static void write_moments(struct writer *w)
+{
+    const int count = 2 * (w->box_count + w->arrow_count);
+    struct moment *moments = PP_ARRAY(w->arena, struct moment, count);
+    int n = 0;
+
+    for (int i = 0; i < w->box_count; i++) {
+        moments[n] = (struct moment){w->boxes[i].start_ps, n, PUSH, i};
+        n++;
+        moments[n] = (struct moment){w->boxes[i].end_ps, n, POP, i};
+        n++;
+    }
+    for (int i = 0; i < w->arrow_count; i++) {
+        const struct pp_arrow *arrow = &w->arrows[i];
+        moments[n] = (struct moment){w->boxes[w->box_of[arrow->send]].start_ps, n, START_LINK, i};
+        n++;
+        moments[n] = (struct moment){w->boxes[w->box_of[arrow->recv]].end_ps, n, END_LINK, i};
+        n++;
+    }
+    qsort(moments, (size_t)n, sizeof(*moments), compare_moments);
+    for (int i = 0; i < n && !ferror(w->file); i++)
+        write_moment(w, &moments[i]);
+}
+
+void pp_trace_print_paje(const struct pp_trace *trace, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct writer w = {.arena = arena,
+                       .trace = trace,
+                       .file = out,
+                       .is_drawn = PP_ARRAY(arena, bool, trace->count),
+                       .box_of = PP_ARRAY(arena, int, trace->count)};
+
+    write_definitions(out);
+    write_types(out);
+    fprintf(out, "%d 0 " WHOLE " " RUN_TYPE " 0", CREATE);
+    write_text(out, trace->program);
+    fputc('\n', out);
+    for (int from = 0, to; from < trace->count; from = to) {
+        to = pp_trace_process_end(trace, from);
+        add_rank(&w, from, to);
+    }
+    w.arrow_count = pp_arrows_of(arena, trace, w.is_drawn, &w.arrows);
+    write_moments(&w);
+    fprintf(out, "%d %" PRId64 ".%012" PRId64 " " RUN_TYPE " " WHOLE "\n", DESTROY,
+            w.end_ps / PS_PER_S, w.end_ps % PS_PER_S);
+}

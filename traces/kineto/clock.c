@@ -1,0 +1,180 @@
+/* Messages between processes, and what they say of their clocks. */
+#include "traces/kineto/parts.h"
+
+#include "core/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- messages --------------------------------------------------------------------------------*/
+
+static int by_key(const void *left, const void *right)
+{
+    const struct pp_kineto_message *a = left, *b = right;
+
+    for (int k = 0; k < 6; k++)
+        if (a->key[k] != b->key[k])
+            return a->key[k] < b->key[k] ? -1 : 1;
+    return (int)a->is_receive - (int)b->is_receive;
+}
+
+static struct pp_kineto_message describe(const struct pp_kineto_file *files, int file,
+                                         struct pp_kineto_range *range)
+{
+    const struct pp_op *op = &range->op;
+    const bool is_receive = pp_op_is_recv(op->kind);
+    const int direction = op->kind == PP_SEND_F || op->kind == PP_RECV_F ? 1 : -1;
+
+    return (struct pp_kineto_message){.key = {files[file].replica, range->step, direction,
+                                              op->stage + (is_receive ? 0 : direction), op->mb,
+                                              op->split},
+                                      .is_receive = is_receive,
+                                      .file = file,
+                                      .range = range};
+}
+
+struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
+                                             const struct pp_kineto_file *files, int file_count,
+                                             int *count)
+{
+    int total = 0;
+
+    for (int f = 0; f < file_count; f++)
+        total += files[f].count;
+    struct pp_kineto_message *all = PP_ARRAY(arena, struct pp_kineto_message, total);
+    *count = 0;
+    for (int f = 0; f < file_count; f++)
+        for (int k = 0; k < files[f].count; k++)
+            if (files[f].ranges[k].what == PP_KINETO_MESSAGE)
+                all[(*count)++] = describe(files, f, &files[f].ranges[k]);
+    if (*count > 0)
+        qsort(all, (size_t)*count, sizeof(*all), by_key);
+    return all;
+}
+
+/* ---- clocks ----------------------------------------------------------------------------------*/
+
+/* By how much later a message ended at its receiver than at its sender, on the clocks of both. */
+struct lag {
+    int from, to; /* files */
+    double s;
+};
+
+/* Both ways between two processes: the clock of `to` is ahead by `ahead_s`, give or take
+ * `error_s`: half the sum of both lags is what a message takes to end at the other side. */
+struct tie {
+    int from, to;
+    double ahead_s, error_s;
+};
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct lag *a = left, *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+static struct lag *find_lags(struct pp_arena *arena, const struct pp_kineto_message *messages,
+                             int count, int *lag_count)
+{
+    struct lag *lags = PP_ARRAY(arena, struct lag, count);
+
+    *lag_count = 0;
+    for (int k = 0; k + 1 < count; k++)
+        if (pp_kineto_is_pair(&messages[k]))
+            lags[(*lag_count)++] = (struct lag){
+                messages[k].file, messages[k + 1].file,
+                (double)(messages[k + 1].range->end_ns - messages[k].range->end_ns) * 1e-9};
+    if (*lag_count > 0)
+        qsort(lags, (size_t)*lag_count, sizeof(*lags), by_ends);
+    return lags;
+}
+
+/* The median lag of each pair of processes takes the place of the first; returns how many pairs. */
+static int take_medians(struct pp_arena *arena, struct lag *lags, int count)
+{
+    double *values = PP_ARRAY(arena, double, count);
+    int pairs = 0;
+
+    for (int from = 0, to; from < count; from = to) {
+        for (to = from; to < count && by_ends(&lags[from], &lags[to]) == 0; to++)
+            values[to - from] = lags[to].s;
+        const struct lag median = {lags[from].from, lags[from].to, pp_median(values, to - from)};
+        lags[pairs++] = median;
+    }
+    return pairs;
+}
+
+static struct tie *find_ties(struct pp_arena *arena, const struct lag *lags, int count,
+                             int *tie_count)
+{
+    struct tie *ties = PP_ARRAY(arena, struct tie, 2 * count);
+
+    *tie_count = 0;
+    for (int k = 0; k < count; k++) {
+        const struct lag back = {lags[k].to, lags[k].from, 0},
+                         *other = bsearch(&back, lags, (size_t)count, sizeof(back), by_ends);
+        if (other)
+            ties[(*tie_count)++] =
+                (struct tie){lags[k].from, lags[k].to, (lags[k].s - other->s) / 2,
+                             fabs(lags[k].s + other->s) / 2};
+    }
+    return ties;
+}
+
+/* How a process's clock is known from the first one's of its replica. */
+struct clock {
+    bool is_known;
+    double ahead_s, error_s;
+};
+
+/* From each process whose clock is known to those that it has a tie with. */
+static void spread(struct clock *clocks, int file_count, const struct tie *ties, int tie_count)
+{
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (int k = 0; k < tie_count; k++) {
+            const struct clock *from = &clocks[ties[k].from];
+            if (!from->is_known || clocks[ties[k].to].is_known)
+                continue;
+            clocks[ties[k].to] = (struct clock){true, from->ahead_s + ties[k].ahead_s,
+                                                from->error_s + ties[k].error_s};
+            is_new = true;
+        }
+    }
+    (void)file_count;
+}
+
+double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_kineto_file *files,
+                       int file_count, const struct pp_kineto_message *messages, int count)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct clock *clocks = PP_ARRAY(scratch, struct clock, file_count);
+    int lag_count, tie_count, moved = 0;
+    double error_s = 0, furthest_s = 0;
+    struct lag *lags = find_lags(scratch, messages, count, &lag_count);
+
+    lag_count = take_medians(scratch, lags, lag_count);
+    const struct tie *ties = find_ties(scratch, lags, lag_count, &tie_count);
+    for (int f = 0; f < file_count; f++)
+        clocks[f].is_known = files[f].pipeline_rank == 0;
+    spread(clocks, file_count, ties, tie_count);
+    for (int f = 0; f < file_count; f++) {
+        const struct clock *c = &clocks[f];
+        error_s = fmax(error_s, 2 * c->error_s); /* of two clocks, either may be wrong */
+        if (fabs(c->ahead_s) <= c->error_s)      /* as good as it can be known */
+            continue;
+        files[f].shift_ns = -llround(c->ahead_s * 1e9);
+        furthest_s = fmax(furthest_s, fabs(c->ahead_s));
+        moved++;
+    }
+    if (moved > 0)
+        *PP_PUSH(arena, run->notes, run->note_count, run->note_capacity) = pp_arena_printf(
+            arena,
+            "clocks of %d of %d processes were moved, by up to %.3g us, so that messages end at "
+            "both sides together",
+            moved, file_count, furthest_s * 1e6);
+    return error_s;
+}

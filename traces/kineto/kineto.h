@@ -1,0 +1,43 @@
+/* traces/kineto/kineto.h — a run of PyTorch's pipeline runtime as its profiler (Kineto) has
+ * recorded it: one Chrome trace for each process, gigabytes perhaps, of which only the ranges named
+ * "PP:<cell>", "ProfilerStep#N" and "Optimizer.step#..." count. They are found by their names.
+ *
+ * A range is on the host, where its kernels are launched. When they ran says the device: from the
+ * first to the last of the kernels whose launches, by whatever thread, began within the range, on
+ * the stream that has most of the work of all (of a message or a sum: the stream on which it took
+ * longest). The profiler's own "gpu_user_annotation" covers only what the thread of the range
+ * launched itself, so that autograd's part of a backward is missing (pytorch/kineto#1022, #1132);
+ * it counts where a trace has no launches. Without a device the ranges of the host count, and only
+ * those of compute: a message is merely posted there.
+ *
+ * Processes with the same stages are replicas of one pipeline rank, in the order of their ranks
+ * (peers of tensor and context parallelism too); pipeline ranks are ordered by their first stage. A
+ * message starts when both sides have posted it. Everything lives in the arena. */
+#ifndef PP_TRACES_KINETO_KINETO_H
+#define PP_TRACES_KINETO_KINETO_H
+
+#include "core/text/file.h"
+#include "traces/trace.h"
+
+struct pp_kineto_source {
+    const char *name;             /* of the file, and in messages */
+    const struct pp_bytes *bytes; /* its content; NULL: is read, several times */
+};
+
+struct pp_kineto {
+    struct pp_trace *trace; /* engine "kineto", `is_partial`, with notes */
+    const char *device;     /* "NVIDIA H100 80GB HBM3"; NULL: nobody says */
+    bool is_of_host;        /* times are of ranges of the host */
+    const char **notes;     /* [note_count] those of the trace */
+    int note_count, note_capacity;
+};
+
+/* Does the file look like one? False for what cannot be opened, or read twice. */
+bool pp_kineto_is_one(const char *path);
+/* All the files of one run. PP_EINVAL with file and element for what is no such trace, for stages
+ * that are in no file, and for no step that all files have in whole; PP_EFAIL for what cannot be
+ * read. */
+enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
+                              int count, struct pp_kineto *run, struct pp_error *err);
+
+#endif
