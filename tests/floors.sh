@@ -1,26 +1,40 @@
 #!/usr/bin/env bash
-# Who may include whom: core <- {schedules, traces, kernels} <- plots <- {sim, exec} <- main.c.
+# The rules of the house: who may include whom, and which names and calls stay where they belong.
 set -u
 cd "$(dirname "$0")/.."
 status=0
 
-# floor FOLDER REGEX-OF-FOLDERS-IT-MAY-INCLUDE
-floor() {
-    local bad
-    [ -d "$1" ] || return
-    bad=$(grep -rnE '^#include "' "$1" --include='*.[ch]' --include='*.cu' | grep -vE "#include \"($2)/")
-    if [ -n "$bad" ]; then
-        printf 'floor violated by %s (may include: %s)\n%s\n' "$1" "$2" "$bad"
-        status=1
-    fi
+# A folder includes itself and the folders above it in floors.txt. A parts.h is private to its folder. A folder
+# has at most 25 C files.
+floors() {
+    git ls-files '*.c' '*.h' '*.cu' '*.cuh' | grep -vE '^(tests|bench|docs)/' | awk -v floors=tests/floors.txt '
+        BEGIN {
+            while ((getline line < floors) > 0)
+                if (line !~ /^#/ && split(line, word, " ")) floor[word[1]] = ++n
+        }
+        function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+        function refuse(text) { print text; bad = 1 }
+        {
+            file = $0; here = folder(file); count[here]++
+            if (!(here in floor)) { if (!told[here]++) refuse(here ": not in " floors); next }
+            while ((getline line < file) > 0) {
+                if (line !~ /^#include "/) continue
+                target = line; sub(/^#include "/, "", target); sub(/".*/, "", target)
+                there = folder(target)
+                if (!(there in floor)) { refuse(file ": includes " target ": not a path from the root"); continue }
+                if (there == here) continue
+                if (floor[there] > floor[here]) refuse(file ": includes " target ", a floor above")
+                if (target ~ /(^|\/|_)parts\.h$/) refuse(file ": includes " target ", private to " there)
+            }
+            close(file)
+        }
+        END {
+            for (f in count) if (count[f] > 25) refuse(f ": " count[f] " files, at most 25")
+            for (f in floor) if (!(f in count)) refuse(f ": in " floors ", but not there")
+            exit bad
+        }'
 }
-floor core 'core'
-floor schedules 'core|schedules'
-floor traces 'core|traces'
-floor kernels 'core|kernels'
-floor plots 'core|schedules|traces|plots'
-floor sim 'core|schedules|traces|plots|sim'
-floor exec 'core|schedules|traces|kernels|plots|exec'
+floors
 
 folders=()
 for folder in core schedules traces kernels sim exec plots; do
