@@ -7,8 +7,8 @@
 #include "core/op.h"
 #include "schedules/order/schedule.h"
 #include "schedules/select/select_options.h"
+#include "sim/cli/emit_tools.h"
 #include "sim/cli/plot_kinds.h"
-#include "sim/emit/emit.h"
 
 enum {
     REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
@@ -29,6 +29,15 @@ enum {
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
 };
+
+static const char *emit_tool_name(int i)
+{
+#define NAME(tool) #tool,
+    static const char *const names[] = {PP_EMIT_TOOLS(NAME) NULL};
+#undef NAME
+
+    return names[i];
+}
 
 static const char *preset_name(int i)
 {
@@ -340,7 +349,7 @@ static const struct pp_option options[] = {
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
     {.name = "html", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT | COMPARE | PLAN,
      .help = "Write the report as a page that needs nothing beside it, with a timeline to zoom into; - is stdout, without the report in text."},
-    {.name = "emit", .is_common = true, .type = PP_OPTION_STRING, .argument = "FRAMEWORK", .name_of = pp_emit_tool_name, .group = G_OUTPUT, .commands = REPORT | PLAN,
+    {.name = "emit", .is_common = true, .type = PP_OPTION_STRING, .argument = "FRAMEWORK", .name_of = emit_tool_name, .group = G_OUTPUT, .commands = REPORT | PLAN,
      .help = "The run, or the best of a plan, as a configuration of a training framework, in place of the report; with -o FILE of a run beside it."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},

@@ -43,8 +43,4 @@ enum pp_status pp_command_export(struct pp_arena *, const struct pp_parsed *, FI
 enum pp_status pp_command_validate(struct pp_arena *, const struct pp_parsed *, FILE *,
                                    struct pp_error *);
 
-/* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
-enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
-                                struct pp_subject **subjects, int *count, struct pp_error *err);
-
 #endif

@@ -2,6 +2,7 @@
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
 #include "sim/resolve/resolve.h"
+#include "sim/resolve/subjects.h"
 
 #include "core/text/output.h"
 #include "schedules/search/eager.h"

@@ -9,6 +9,7 @@
 #include "sim/figure/figures.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
+#include "sim/resolve/subjects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "sim/config/tiers.h"
 
+#include "core/cli/request.h"
 #include "core/units.h"
 #include "sim/config/inputs.h"
-#include "sim/resolve/resolve.h"
 
 #include <math.h>
 #include <string.h>

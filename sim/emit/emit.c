@@ -4,19 +4,15 @@
 #include "core/printable.h"
 #include "core/text/output.h"
 #include "core/units.h"
+#include "sim/cli/emit_tools.h"
 #include "sim/export/export.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* Alphabetical. */
-const struct pp_emit_tool *const pp_emit_tools[] = {
-    &pp_emit_deepspeed,  //
-    &pp_emit_megatron,   //
-    &pp_emit_nanotron,   //
-    &pp_emit_torchtitan, //
-    NULL,
-};
+#define ADDRESS(tool) &pp_emit_##tool,
+const struct pp_emit_tool *const pp_emit_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
 
 enum {
     TOOLS = sizeof(pp_emit_tools) / sizeof(*pp_emit_tools),
@@ -25,18 +21,13 @@ enum {
     SETTINGS = 128,
 };
 
-const char *pp_emit_tool_name(int i)
-{
-    return pp_emit_tools[i] ? pp_emit_tools[i]->name : NULL;
-}
-
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
                             struct pp_error *err)
 {
     const char *names[TOOLS];
 
     for (int i = 0; i < TOOLS; i++) {
-        names[i] = pp_emit_tool_name(i);
+        names[i] = pp_emit_tools[i] ? pp_emit_tools[i]->name : NULL;
         if (names[i] && pp_same_name(name, names[i])) {
             *tool = pp_emit_tools[i];
             return PP_OK;

@@ -1,9 +1,9 @@
 /* The same run with other flags: it is typed, resolved and simulated like any other. */
 #include "sim/cli/cli.h"
-#include "sim/command/commands.h"
 #include "sim/config/inputs.h"
 #include "sim/fit/parts.h"
 #include "sim/resolve/resolve.h"
+#include "sim/resolve/subjects.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
 #include "core/cli/request.h"
-#include "sim/command/commands.h"
+#include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 #include "sim/plan/search.h"
+#include "sim/resolve/subjects.h"
 
 #include <stdlib.h>
 #include <string.h>

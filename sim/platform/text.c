@@ -1,7 +1,6 @@
 #include "sim/platform/text.h"
 
 #include "core/text/file.h"
-#include "sim/simgrid/platform_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,9 +5,16 @@
 #ifndef PP_SIM_PLATFORM_TEXT_H
 #define PP_SIM_PLATFORM_TEXT_H
 
+#include "core/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Is a --cluster a file: does it end in .xml or .xml.gz, or have a '/'? */
+bool pp_platform_is_file(const char *cluster);
+/* Where a --cluster was refused with `status`, and is a file here: say how to name that. */
+enum pp_status pp_platform_hint(const char *cluster, enum pp_status status, struct pp_error *err);
 
 struct pp_element {
     const char *tag, *id; /* in the text, not ended by NUL */

@@ -5,6 +5,7 @@
 
 #include "schedules/select/select.h"
 #include "sim/config/config.h"
+#include "sim/run/simulate.h"
 
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
@@ -17,10 +18,10 @@ enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *reques
 /* PP_EINVAL for settings that such costs say nothing about; after pp_resolve_fixed(). */
 enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);
 /* ---- the rest ---- */
-/* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
 /* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
 enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_config *config,
                                   struct pp_error *err);
+/* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
 enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_config *config,
                                 struct pp_error *err);
 /* The fabric of the cluster for so many devices, its links scaled: alike for all layouts. */
@@ -107,21 +108,5 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_error *err);
-
-/* ---- sim/run/simulate.c ---- */
-enum pp_depth {
-    PP_MEMORY,  /* memory only */
-    PP_QUICK,   /* makespan and memory only */
-    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` may be NULL, and
-                 * the program of a built-in schedule is neither verified nor given slots. What
-                 * fails fails as it does at PP_FULL */
-    PP_FULL,    /* trace and proof too */
-};
-enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
-                           enum pp_depth depth, struct pp_result *result, struct pp_error *err);
-/* Costs and lower bounds of a configuration without building its program. */
-enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
-                                 const uint16_t *rank_of, struct pp_cost_inputs *inputs,
-                                 struct pp_costs **costs, struct pp_error *err);
 
 #endif

@@ -1,6 +1,5 @@
 /* --schedule: a name, a comma list, "all", or a program file. */
-#include "sim/command/commands.h"
-#include "sim/resolve/resolve.h"
+#include "sim/resolve/subjects.h"
 
 #include <string.h>
 

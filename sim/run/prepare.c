@@ -6,7 +6,7 @@
 #include "sim/config/buckets.h"
 #include "sim/config/steps.h"
 #include "sim/config/tiers.h"
-#include "sim/resolve/resolve.h"
+#include "sim/run/simulate.h"
 
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err)
 {

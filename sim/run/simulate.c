@@ -1,5 +1,5 @@
 /* One configuration: what it begins with, engine, numbers. */
-#include "sim/resolve/resolve.h"
+#include "sim/run/simulate.h"
 
 #include "core/cluster/slow.h"
 #include "core/units.h"

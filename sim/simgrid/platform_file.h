@@ -7,11 +7,7 @@
 #define PP_SIM_SIMGRID_PLATFORM_FILE_H
 
 #include "core/cluster/fabric.h"
-
-/* Is a --cluster a file: does it end in .xml or .xml.gz, or have a '/'? */
-bool pp_platform_is_file(const char *cluster);
-/* Where a --cluster was refused with `status`, and is a file here: say how to name that. */
-enum pp_status pp_platform_hint(const char *cluster, enum pp_status status, struct pp_error *err);
+#include "sim/platform/text.h"
 
 struct pp_platform;
 

@@ -3,7 +3,7 @@
 
 #include "core/cluster/slow.h"
 #include "core/text/file.h"
-#include "sim/command/commands.h"
+#include "sim/cli/cli.h"
 #include "sim/resolve/resolve.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Lists of values into points, and a point into a command line. */
 #include "core/hash.h"
 #include "core/units.h"
-#include "sim/command/commands.h"
+#include "sim/cli/cli.h"
+#include "sim/resolve/subjects.h"
 #include "sim/simgrid/platform_file.h"
 #include "sim/sweep/check.h"
 #include "sim/sweep/list.h"

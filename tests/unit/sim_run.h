@@ -3,8 +3,8 @@
 #define PP_TESTS_SIM_RUN_H
 
 #include "sim/cli/cli.h"
-#include "sim/command/commands.h"
 #include "sim/resolve/resolve.h"
+#include "sim/resolve/subjects.h"
 
 #include <string.h>
 

@@ -1,0 +1,12 @@
+/* sim/resolve/subjects.h — the schedules and program files that --schedule names. */
+#ifndef PP_SIM_RESOLVE_SUBJECTS_H
+#define PP_SIM_RESOLVE_SUBJECTS_H
+
+#include "core/cli/request.h"
+#include "schedules/select/select.h"
+
+/* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
+enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_subject **subjects, int *count, struct pp_error *err);
+
+#endif

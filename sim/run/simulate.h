@@ -1,0 +1,22 @@
+/* sim/run/simulate.h — one configuration simulated, to the depth that the caller needs. */
+#ifndef PP_SIM_RUN_SIMULATE_H
+#define PP_SIM_RUN_SIMULATE_H
+
+#include "sim/config/config.h"
+
+enum pp_depth {
+    PP_MEMORY,  /* memory only */
+    PP_QUICK,   /* makespan and memory only */
+    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` may be NULL, and
+                 * the program of a built-in schedule is neither verified nor given slots. What
+                 * fails fails as it does at PP_FULL */
+    PP_FULL,    /* trace and proof too */
+};
+enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
+                           enum pp_depth depth, struct pp_result *result, struct pp_error *err);
+/* Costs and lower bounds of a configuration without building its program. */
+enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
+                                 const uint16_t *rank_of, struct pp_cost_inputs *inputs,
+                                 struct pp_costs **costs, struct pp_error *err);
+
+#endif
