@@ -18,6 +18,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <stdlib.h>
 #include <string.h>

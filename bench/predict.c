@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "core/quantile.h"
 #include "schedules/order/formula.h"
+#include "schedules/registry.h"
 #include "tests/exec/run.h"
 
 #include <assert.h>

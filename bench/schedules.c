@@ -10,6 +10,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 #include <stdio.h>

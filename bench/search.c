@@ -3,6 +3,7 @@
  * F = 10, I = 12, W = 8, C = 1. `best` is the shortest of three runs of the order rule alone. */
 #include "bench/bench.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "schedules/search/zb_search.h"
 
 #include <stdio.h>

@@ -16,6 +16,7 @@
 #include "core/cost/collective.h"
 #include "core/units.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "sim/engine/engine.h"
 
 #include <fcntl.h>

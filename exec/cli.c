@@ -3,6 +3,7 @@
 #include "core/model/model.h"
 #include "core/model/options.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "schedules/select/select_options.h"
 
 enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };

@@ -1,5 +1,7 @@
+/* The list of schedules. */
+#include "schedules/registry.h"
+
 #include "core/cli/options.h"
-#include "schedules/order/schedule.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 /* One schedule: shape, blocks, program, stages. */
 #include "exec/resolve/parts.h"
 #include "exec/resolve/what_if.h"
+#include "schedules/registry.h"
 
 #include "schedules/evaluate/weight_lane.h"
 #include "schedules/search/eager.h"

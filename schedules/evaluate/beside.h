@@ -5,6 +5,7 @@
 #ifndef PP_SCHEDULES_EVALUATE_BESIDE_H
 #define PP_SCHEDULES_EVALUATE_BESIDE_H
 
+#include "core/cost/cost.h"
 #include "schedules/program/program.h"
 
 /* Of instruction i; `is_fused`: with the op behind it, as one. */

@@ -2,6 +2,7 @@
 #include "schedules/library/pipesched_parts.h"
 
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 #include <stdlib.h>
@@ -206,15 +207,15 @@ static enum pp_status lowering_of(struct pp_arena *arena, const struct pipesched
     PP_TRY(check_sign("recv-slots", from->recv_slots, err));
     for (int s = 0; s < p->stages; s++)
         recompute_frac[s] = 1;
-    *options =
-        (struct pp_lower_options){.recv_slots = from->recv_slots ? from->recv_slots : 2,
-                                  .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END,
-                                  .has_sync = (from->replicas > 1) || p->pipelines > 1,
-                                  .has_optimizer = true,
-                                  .zero = from->shards_optimizer != 0,
-                                  .gather_buffers = 2,
-                                  .recompute_frac = from->recomputes ? recompute_frac : NULL};
-    pp_lower_schedule(compute->schedule, p->micro_batches, options);
+    *options = (struct pp_lower_options){
+        .recv_slots = from->recv_slots ? from->recv_slots : 2,
+        .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END,
+        .has_sync = (from->replicas > 1) || p->pipelines > 1,
+        .has_optimizer = true,
+        .zero = from->shards_optimizer != 0,
+        .gather_buffers = 2,
+        .recompute_frac = from->recomputes ? recompute_frac : NULL,
+        .update_every = pp_schedule_update_every(compute->schedule, p->micro_batches)};
     return PP_OK;
 }
 

@@ -2,7 +2,9 @@
 #ifndef PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
 #define PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
 
+#include "core/cost/cost.h"
 #include "schedules/library/pipesched.h"
+#include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
 
 #include <stdbool.h>

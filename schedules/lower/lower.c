@@ -34,13 +34,6 @@ int pp_lower_buckets(const struct pp_lower_options *options, int stage)
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
 }
 
-void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
-                       struct pp_lower_options *options)
-{
-    if (schedule && schedule->is_continuous)
-        options->update_every = schedule->updates_each_backward ? 1 : micro_batches;
-}
-
 /* Places in a file hold as long as no pass has added an instruction. */
 static void keep_places(struct pp_arena *arena, const struct pp_program *p,
                         const struct pp_orders *lists, struct pp_program_head *head)

@@ -99,10 +99,6 @@ bool pp_lower_is_cut(const struct pp_lower_options *options);
 /* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
 int pp_lower_buckets(const struct pp_lower_options *options, int stage);
 
-/* What a schedule asks of the lowering: update_every for steps of `micro_batches`. */
-void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
-                       struct pp_lower_options *options);
-
 /* All passes in order, then freeze. A program that is already lowered only gets what it lacks
  * (sync, U and slots when it has none). */
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,

@@ -118,6 +118,13 @@ const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule 
     return schedule->variants ? schedule->variants(shape) : NULL;
 }
 
+int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches)
+{
+    if (!schedule || !schedule->is_continuous)
+        return 0;
+    return schedule->updates_each_backward ? 1 : micro_batches;
+}
+
 /* By the schedule's own limits; of an open shape by those of its variants. */
 static enum pp_status check_limits(const struct pp_schedule *schedule, const struct pp_shape *shape,
                                    struct pp_error *err)

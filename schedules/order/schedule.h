@@ -10,38 +10,12 @@
 #include "core/cost/cost.h"
 #include "core/error.h"
 #include "core/op.h"
+#include "schedules/program/lists.h"
 #include "schedules/program/placement.h"
+#include "schedules/program/shape.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Everything an order may depend on. */
-struct pp_shape {
-    int ranks;           /* D, pipeline ranks */
-    int chunks;          /* V, chunks per rank and pipeline */
-    int micro_batches;   /* N of one replica, over all pipelines */
-    int splits;          /* q, sequence splits per micro-batch, >= 1 */
-    int granules;        /* granules per micro-batch, 1 except for backward halving */
-    int pipelines;       /* 2f for two-way placements, else 1 */
-    int group;           /* G of interleaved, 0 = the default */
-    int extra_warmup;    /* 0 or 1 */
-    int depth_first;     /* DF of bfs, >= 1 */
-    int max_activations; /* memory limit of searching schedules in chunk activations of a rank, 0 =
-                          * the schedule's default */
-    int steps; /* of a continuous schedule: training steps that the lists hold, one after another
-                * without a flush; micro_batches counts those of all of them. 0 = 1 */
-    bool backward_descending;
-    enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
-    const char *ranks_option; /* that gave `ranks`, for messages; NULL = "--pp" */
-};
-static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)
-{
-    return shape->ranks_option ? shape->ranks_option : "--pp";
-}
-static inline int pp_shape_stages(const struct pp_shape *shape)
-{
-    return shape->ranks * shape->chunks;
-}
 
 /* Options beyond pp and micro-batches that change a schedule's order. An option that a schedule
  * does not name is refused (or dropped when it comes from a preset or applies to a list). */
@@ -92,18 +66,6 @@ struct pp_schedule_call {
     const char *tool, *name;
     bool (*is_same)(const struct pp_shape *shape); /* it then runs this order; NULL = always */
 };
-
-/* Per-rank lists of compute ops: the result of any order rule. */
-struct pp_orders {
-    int ranks;
-    struct pp_op **ops; /* [rank][position] */
-    int *count;         /* [rank] */
-    int *capacity;      /* [rank] */
-};
-struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
-void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
-/* Make room for `count` ops on a rank, so that adding them copies nothing. */
-void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);
 
 /* A figure by formula. `value` returns NAN where the formula does not hold. */
 struct pp_closed_form {
@@ -164,16 +126,6 @@ struct pp_schedule {
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
 
-extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
-const char *pp_schedule_name(int i);                   /* of the i-th; NULL behind the last */
-/* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
-const struct pp_schedule *pp_schedule_find(const char *name);
-/* The nearest name for "did you mean", or NULL. */
-const char *pp_schedule_suggest(const char *name);
-/* Behind a message of an unknown schedule: the nearest name, else all without their aliases.
- * Returns err->status. */
-enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
-
 /* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
  * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
  * rank or 2^26 in all, options that the schedule does not have, pipelines that do not divide, then
@@ -207,6 +159,10 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                                  const struct pp_shape *shape, const struct pp_costs *costs,
                                  struct pp_orders **orders, struct pp_program_head *head,
                                  struct pp_error *err);
+
+/* Micro-batches of a chunk between two of its updates, for steps of `micro_batches`; 0 for a
+ * schedule that updates once at the end of a step, and for NULL (a program file). */
+int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches);
 
 struct pp_program;
 /* The compute-only program of a schedule: its lists, frozen. */

@@ -10,7 +10,9 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/op.h"
-#include "schedules/order/schedule.h"
+#include "schedules/program/lists.h"
+#include "schedules/program/placement.h"
+#include "schedules/program/shape.h"
 
 #include <stdint.h>
 #include <stdio.h>

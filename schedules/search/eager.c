@@ -1,7 +1,7 @@
 #include "schedules/search/eager.h"
 
 #include "schedules/search/eager_queue.h"
-#include "schedules/verify/parts.h"
+#include "schedules/verify/order.h"
 
 /* A unit is what a rank starts at once: one op, or the two of an overlapped pair. It goes by the
  * index of its first op. */

@@ -2,6 +2,7 @@
 #include "schedules/select/select.h"
 
 #include "core/units.h"
+#include "schedules/registry.h"
 
 #include <stddef.h>
 #include <string.h>

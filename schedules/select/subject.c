@@ -1,6 +1,8 @@
 /* --schedule: one name or one program file. */
 #include "schedules/select/select.h"
 
+#include "schedules/registry.h"
+
 #include <string.h>
 
 static bool is_file(const char *name)

@@ -1,58 +1,12 @@
-/* schedules/verify/parts.h — shared by verify*.c and eager.c only.
- *
- * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. Tables map
- * a unit to the global index of the instruction that does something for it. */
+/* schedules/verify/parts.h — the checks, and the words of their messages. */
 #ifndef PP_SCHEDULES_VERIFY_PARTS_H
 #define PP_SCHEDULES_VERIFY_PARTS_H
 
+#include "schedules/verify/order.h"
 #include "schedules/verify/verify.h"
 
-enum pp_verify_table {
-    AT_F,      /* forward */
-    AT_BACK,   /* B or I */
-    AT_W,      /* W, or B again: what frees the saved activation */
-    AT_R,      /* recompute */
-    AT_SEND_F, /* posts of the messages named by this unit, and the WAITs for the received ones */
-    AT_SEND_B,
-    AT_RECV_F,
-    AT_RECV_B,
-    AT_WAIT_F,
-    AT_WAIT_B,
-    AT_TABLES
-};
-
-struct pp_verify {
-    const struct pp_program *p;
-    struct pp_arena *arena;
-    struct pp_error *err;
-    int granules; /* all granule ids: micro_batches * granules per micro-batch */
-    int64_t units;
-    int32_t *at[AT_TABLES]; /* [unit] instruction, -1 = none */
-};
-
-static inline int64_t pp_verify_unit(const struct pp_verify *v, int stage, int granule, int split)
-{
-    return ((int64_t)stage * v->granules + granule) * v->p->splits + split;
-}
-/* First instruction of the fused pair that `i` belongs to, or `i`: an op can use what was finished
- * before this one. */
-static inline int pp_verify_start(const struct pp_program *p, int i)
-{
-    return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_SECOND ? i - 1 : i;
-}
-static inline int pp_verify_pipe(const struct pp_verify *v, int granule)
-{
-    return v->p->pipelines > 1 ? v->p->pipe_of[granule] : 0;
-}
-
-/* Up to VERIFY_NEEDS instructions that must have finished before compute op `i` may handle this
- * unit, on any rank. Returns how many. */
-enum { VERIFY_NEEDS = 4 };
-int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS]);
-
-/* The checks, in the order in which they run; each builds on the earlier ones. */
-enum pp_status
-pp_verify_units(struct pp_verify *v); /* each op once, where it belongs; fills AT_F.. */
+/* The checks, in the order in which they run; each builds on the earlier ones. The first is
+ * pp_verify_units(). */
 enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collectives, BAR */
 enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
 enum pp_status pp_verify_moves(struct pp_verify *v);   /* memory tiers: COPY, MOVE, Q, DQ */

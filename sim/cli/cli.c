@@ -6,6 +6,7 @@
 #include "core/model/options.h"
 #include "core/op.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "schedules/select/select_options.h"
 #include "sim/cli/emit_tools.h"
 #include "sim/cli/plot_kinds.h"

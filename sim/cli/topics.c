@@ -3,6 +3,7 @@
 
 #include "core/text/terminal.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 /* A line that begins with a blank is printed as it stands; the others are paragraphs. */
 #define LINES(...)                                                                                 \

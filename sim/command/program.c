@@ -197,7 +197,8 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
     } else {
         struct pp_lower_options options;
         PP_TRY(lower_options(&request, program, arena, &options, err));
-        pp_lower_schedule(subjects[0].schedule, program->micro_batches, &options);
+        options.update_every =
+            pp_schedule_update_every(subjects[0].schedule, program->micro_batches);
         PP_TRY(pp_lower(arena, program, &options, &program, err));
     }
     if (subjects[0].schedule && subjects[0].schedule->is_continuous)

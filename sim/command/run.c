@@ -1,4 +1,5 @@
 /* pipesim run: one schedule in depth, or several side by side. */
+#include "schedules/registry.h"
 #include "sim/page/run.h"
 #include "core/clock.h"
 #include "plots/timeline/gantt.h"

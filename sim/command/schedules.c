@@ -1,5 +1,6 @@
 /* pipesim schedules: the registry for people, in the terminal and as docs/schedules.md. */
 #include "plots/timeline/gantt.h"
+#include "schedules/registry.h"
 #include "sim/command/commands.h"
 #include "sim/report/report.h"
 #include "sim/report/text.h"

@@ -1,6 +1,7 @@
 #include "sim/config/steps.h"
 
 #include "core/units.h"
+#include "schedules/order/schedule.h"
 
 enum { MICRO_BATCHES_MAX = 1 << 24 };
 

@@ -2,6 +2,8 @@
  * the nearest that it has. */
 #include "sim/emit/settings.h"
 
+#include "schedules/registry.h"
+
 #include <limits.h>
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #include "sim/emit/settings.h"
 
 #include "core/cost/framework.h"
+#include "schedules/order/schedule.h"
 
 #include <string.h>
 

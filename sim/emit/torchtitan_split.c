@@ -2,6 +2,8 @@
  * sim/emit/torchtitan.c. */
 #include "sim/emit/settings.h"
 
+#include "schedules/order/schedule.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

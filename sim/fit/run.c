@@ -1,4 +1,5 @@
 /* The same run with other flags: it is typed, resolved and simulated like any other. */
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 #include "sim/fit/parts.h"

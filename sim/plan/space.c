@@ -1,5 +1,6 @@
 /* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
 #include "core/cli/request.h"
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 #include "sim/plan/search.h"

@@ -2,6 +2,7 @@
 #include "sim/published/parts.h"
 
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The report's last part: the same layout under other schedules, and what to try next. */
+#include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
 #include "sim/report/text.h"
 

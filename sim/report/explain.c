@@ -2,6 +2,7 @@
 #include "sim/report/report.h"
 
 #include "core/units.h"
+#include "schedules/order/schedule.h"
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"
 #include "sim/config/tiers.h"

@@ -1,4 +1,6 @@
 /* --schedule: a name, a comma list, "all", or a program file. */
+#include "schedules/registry.h"
+#include "sim/resolve/resolve.h"
 #include "sim/resolve/subjects.h"
 
 #include <string.h>

@@ -173,7 +173,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         options.has_tied = is_training && result->costs->tied != NULL;
         options.recompute_frac = recompute_fracs(arena, result);
     }
-    pp_lower_schedule(config->schedule, config->shape.micro_batches, &options);
+    options.update_every = pp_schedule_update_every(config->schedule, config->shape.micro_batches);
     pp_buckets_lower(arena, config, result->costs, &options);
     return compute->program ? pp_lower(arena, compute->program, &options, &result->program, err)
                             : pp_lower_lists(arena, &compute->head, &options, compute->lists,

@@ -3,6 +3,7 @@
 
 #include "core/cluster/slow.h"
 #include "core/text/file.h"
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/resolve/resolve.h"
 

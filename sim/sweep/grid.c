@@ -1,6 +1,7 @@
 /* Lists of values into points, and a point into a command line. */
 #include "core/hash.h"
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/resolve/subjects.h"
 #include "sim/simgrid/platform_file.h"

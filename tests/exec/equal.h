@@ -3,6 +3,7 @@
 #ifndef PP_TESTS_EXEC_EQUAL_H
 #define PP_TESTS_EXEC_EQUAL_H
 
+#include "schedules/registry.h"
 #include "tests/exec/train.h"
 
 static inline void check_run(struct pp_arena *arena, const struct exec_case *c,

@@ -1,6 +1,7 @@
 #include "tests/exec/run.h"
 
 #include "schedules/evaluate/weight_lane.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 static int or (int value, int usual)

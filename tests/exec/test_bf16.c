@@ -1,5 +1,6 @@
 /* Mixed precision: bfloat16 activations and weights, fp32 gradients, moments and master weights. No
  * schedule changes its bits either, and it trains as single precision does. */
+#include "schedules/registry.h"
 #include "tests/exec/equal.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* setenv */
 #include "exec/backend/cuda_module.h"
 #include "exec/report/report.h"
+#include "schedules/registry.h"
 #include "tests/exec/causal.h"
 #include "tests/exec/equal.h"
 

@@ -1,6 +1,7 @@
 /* No schedule changes the weights: with exact gradients every executable schedule, in any number of
  * ranks, replicas and pipelines, trains to the same bits as a loop over the micro-batches. And of
  * every run: a replay of its own durations gives its own times, and its memory is as predicted. */
+#include "schedules/registry.h"
 #include "tests/exec/equal.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* What a training run says of its own step: by schedule, on both clocks. */
+#include "schedules/registry.h"
 #include "tests/exec/train.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
 #include "exec/tcp/tcp.h"
+#include "schedules/registry.h"
 #include "tests/exec/train.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* W on streams of their own, on a device that runs in an unkind order whatever no event forbids:
  * all schedules train to the same bits, and no wait is there without need. */
 #include "schedules/evaluate/weight_lane.h"
+#include "schedules/registry.h"
 #include "tests/exec/equal.h"
 
 /* As many steps as there are streams: each is held back once. */

@@ -5,6 +5,7 @@
 
 #include "core/units.h"
 #include "schedules/evaluate/perturb.h"
+#include "schedules/registry.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
 #include "exec/tcp/tcp.h"
+#include "schedules/registry.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "tests/property/laws_parts.h"
 
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "tests/unit/random_program.h"
 
 #include <math.h>
@@ -149,7 +150,7 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
         buckets[s] = rng_int(rng, 1, most_buckets);
     lower.buckets = buckets;
     draw_gathers(c->arena, &side, compute, &lower);
-    pp_lower_schedule(c->schedule, compute->micro_batches, &lower);
+    lower.update_every = pp_schedule_update_every(c->schedule, compute->micro_batches);
     return pp_lower(c->arena, compute, &lower, &c->program, &err) == PP_OK;
 }
 

@@ -1,3 +1,4 @@
+#include "schedules/registry.h"
 #include "tests/property/option_lines.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * must come to the same bits. So verify, the search for races and the executor check each other. */
 #include "mistakes.h"
 #include "races.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 #include "tests/exec/run.h"
 

@@ -2,6 +2,7 @@
  * the run did: exactly, but for the nanoseconds to which the text rounds. */
 #define _GNU_SOURCE /* open_memstream */
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "sim/export/export.h"
 #include "tests/oracle/loggp.h"
 #include "tests/property/option_lines.h"

@@ -4,6 +4,7 @@
  * started at the put; here RECVs are posted early, which comes to the same. */
 #include "core/units.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "sim/engine/engine.h"
 
 #include <criterion/criterion.h>

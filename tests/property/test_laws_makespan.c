@@ -1,6 +1,7 @@
 /* A program played once ends when the plan of it says: two evaluators, held against each other over
  * the schedules of the registry and random programs. */
 #include "schedules/evaluate/makespan.h"
+#include "schedules/registry.h"
 #include "tests/property/laws.h"
 
 #include <criterion/criterion.h>

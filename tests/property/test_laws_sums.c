@@ -3,6 +3,7 @@
 #include "../unit/cost_inputs.h"
 #include "core/units.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/network.h"
 

@@ -1,6 +1,7 @@
 /* For every schedule of the registry at many shapes, compute only and lowered in several ways:
  * print -> parse -> print is the identity, and the program read is the program printed. */
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

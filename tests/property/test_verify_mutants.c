@@ -4,6 +4,7 @@
 #include "lists.h"
 #include "mutants.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>

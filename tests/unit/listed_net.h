@@ -4,6 +4,7 @@
 #define PP_TESTS_LISTED_NET_H
 
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "sim/engine/network.h"
 
 #include <criterion/criterion.h>

@@ -4,6 +4,7 @@
 #define PP_TESTS_LOWER_CASES_H
 
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

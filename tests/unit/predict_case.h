@@ -5,6 +5,7 @@
 
 #include "exec/predict/calibration.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 

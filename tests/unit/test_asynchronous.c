@@ -3,6 +3,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/memory.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>
@@ -26,7 +27,7 @@ static struct pp_program *lower(struct pp_arena *arena, const char *name, struct
     struct pp_error err = {0};
     struct pp_program *lowered;
 
-    pp_lower_schedule(pp_schedule_find(name), n, &options);
+    options.update_every = pp_schedule_update_every(pp_schedule_find(name), n);
     cr_assert_eq(pp_lower(arena, p, &options, &lowered, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_verify(lowered, NULL, &err), PP_OK, "%s", err.message);
     return lowered;

@@ -4,6 +4,7 @@
 #include "sim_run.h"
 
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "sim/check/baseline.h"
 
 #include <criterion/criterion.h>

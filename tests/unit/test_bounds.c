@@ -3,6 +3,7 @@
  */
 #include "golden.h"
 #include "order_oracle.h"
+#include "schedules/registry.h"
 
 enum { SCHEDULE, PP, VP, N, OPTIONS, UNIT, MAKESPAN, SPAN, PEAK, ORIGIN, COLUMNS };
 enum { SCALE = 1000 }; /* the oracle counts in integers */

@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "predict_case.h"
 #include "schedules/evaluate/evaluate.h"
+#include "schedules/registry.h"
 
 #include <math.h>
 

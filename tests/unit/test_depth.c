@@ -1,5 +1,6 @@
 /* The figures of PP_METRICS and PP_QUICK are those of PP_FULL to the bit: every schedule, layout
  * and way of taking steps, unit and real costs. */
+#include "schedules/registry.h"
 #include "sim_run.h"
 
 #include <criterion/criterion.h>

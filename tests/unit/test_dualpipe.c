@@ -2,6 +2,7 @@
  * tests/data/dualpipe*.instr.csv is deepseek-ai/DualPipe@3da1bbea5360 with every call recorded
  * instead of executed, {...} = one batch_isend_irecv group that is waited for as a whole. */
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

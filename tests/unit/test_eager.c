@@ -3,6 +3,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/memory.h"
+#include "schedules/registry.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 

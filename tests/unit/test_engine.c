@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* mkstemps */
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 #include "sim/engine/engine.h"
 #include "traces/metrics.h"
 

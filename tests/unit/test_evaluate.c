@@ -3,6 +3,7 @@
 #include "core/text/file.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/evaluate/plan.h"
 #include "schedules/lower/lower.h"
+#include "schedules/registry.h"
 
 enum { PROGRAMS = 150 };
 

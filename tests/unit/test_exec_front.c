@@ -3,6 +3,7 @@
 #include "exec/report/report.h"
 #include "exec/resolve/config.h"
 #include "exec/resolve/wires.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

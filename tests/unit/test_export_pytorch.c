@@ -4,6 +4,7 @@
 #include "sim_run.h"
 
 #include "core/text/file.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 #include "sim/export/export.h"
 

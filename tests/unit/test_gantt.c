@@ -2,6 +2,7 @@
 #include "plots/timeline/gantt.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "lower_cases.h"
 
 #include "cells.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 #include "sim/config/gathers.h"
 

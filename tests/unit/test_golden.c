@@ -2,6 +2,7 @@
  * equal the published figures. tests/golden/README.md describes the index. */
 #include "golden.h"
 #include "order_oracle.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * anything is. Judged by the evaluator's times of the frozen order, not by the play itself. */
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * receives as published. */
 #include "lower_by_hand.h"
 
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 static struct pp_lower_options train_options(void)

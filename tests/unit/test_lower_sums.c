@@ -2,6 +2,7 @@
  * to programs that lack them. */
 #include "lower_by_hand.h"
 
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 /* Compute instructions that follow the post of (stage)'s sum on `rank`. */

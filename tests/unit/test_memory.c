@@ -1,6 +1,7 @@
 /* Memory against closed forms and against a naive sum over every tensor at every instruction. */
 #include "lower_cases.h"
 #include "lower_tensors.h"
+#include "schedules/registry.h"
 
 #include "cells.h"
 #include "schedules/memory/memory.h"

@@ -1,6 +1,7 @@
 /* The pattern language of .phases: which weight gradient a W takes, and the published zero-bubble
  * rule restated. */
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

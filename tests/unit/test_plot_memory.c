@@ -1,6 +1,7 @@
 /* Pictures of memory: bars by component, and what ranks hold over time. */
 #define _GNU_SOURCE /* open_memstream */
 #include "drawn.h"
+#include "schedules/registry.h"
 #include "sim_run.h"
 
 #include "plots/memory/report_read.h"

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "schedules/order/formula.h"
+#include "schedules/registry.h"
 
 #include <math.h>
 

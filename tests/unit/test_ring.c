@@ -4,6 +4,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <math.h>
 #include <stdlib.h>

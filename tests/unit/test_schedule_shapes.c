@@ -2,6 +2,7 @@
  * but legal. */
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "order_oracle.h"
 #include "schedules/order/bound.h"
 #include "schedules/program/program.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Buffer slots: never shared by two tensors alive at once, and as few as can be. */
 #include "lower_cases.h"
 #include "lower_tensors.h"
+#include "schedules/registry.h"
 
 static void check_class(const struct pp_program *p, int rank, const struct tensor *tensors, int n,
                         enum tensor_class class)

@@ -1,4 +1,5 @@
 #include "core/random.h"
+#include "schedules/registry.h"
 #include "sweep_case.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Rows against the JSON of the same run, which goes another way: parsed anew, simulated with a
  * trace, printed by jansson. */
+#include "schedules/registry.h"
 #include "sim/report/report.h"
 #include "sim/resolve/resolve.h"
 #include "sweep_case.h"

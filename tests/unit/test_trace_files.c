@@ -3,6 +3,7 @@
 #include "sim_run.h"
 
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "traces/compare/compare.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* v-half, v-min, v-1f1b: laws beyond the published figures, which tests/golden/bounds.csv holds. */
 #include "order_oracle.h"
+#include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,7 @@
 #include "schedules/evaluate/weight_lane.h"
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "random_program.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/order/schedule.h"
+#include "schedules/registry.h"
 #include "schedules/search/zb_search.h"
 #include "schedules/verify/verify.h"
 

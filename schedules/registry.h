@@ -1,0 +1,17 @@
+/* schedules/registry.h — all schedules, and how to find one by its name. */
+#ifndef PP_SCHEDULES_REGISTRY_H
+#define PP_SCHEDULES_REGISTRY_H
+
+#include "schedules/order/schedule.h"
+
+extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
+const char *pp_schedule_name(int i);                   /* of the i-th; NULL behind the last */
+/* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
+const struct pp_schedule *pp_schedule_find(const char *name);
+/* The nearest name for "did you mean", or NULL. */
+const char *pp_schedule_suggest(const char *name);
+/* Behind a message of an unknown schedule: the nearest name, else all without their aliases.
+ * Returns err->status. */
+enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
+
+#endif

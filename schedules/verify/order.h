@@ -1,0 +1,56 @@
+/* schedules/verify/order.h — the instructions that must have finished before an op may start.
+ *
+ * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. Tables map
+ * a unit to the global index of the instruction that does something for it. */
+#ifndef PP_SCHEDULES_VERIFY_ORDER_H
+#define PP_SCHEDULES_VERIFY_ORDER_H
+
+#include "schedules/program/program.h"
+
+enum pp_verify_table {
+    AT_F,      /* forward */
+    AT_BACK,   /* B or I */
+    AT_W,      /* W, or B again: what frees the saved activation */
+    AT_R,      /* recompute */
+    AT_SEND_F, /* posts of the messages named by this unit, and the WAITs for the received ones */
+    AT_SEND_B,
+    AT_RECV_F,
+    AT_RECV_B,
+    AT_WAIT_F,
+    AT_WAIT_B,
+    AT_TABLES
+};
+
+struct pp_verify {
+    const struct pp_program *p;
+    struct pp_arena *arena;
+    struct pp_error *err;
+    int granules; /* all granule ids: micro_batches * granules per micro-batch */
+    int64_t units;
+    int32_t *at[AT_TABLES]; /* [unit] instruction, -1 = none */
+};
+
+static inline int64_t pp_verify_unit(const struct pp_verify *v, int stage, int granule, int split)
+{
+    return ((int64_t)stage * v->granules + granule) * v->p->splits + split;
+}
+/* First instruction of the fused pair that `i` belongs to, or `i`: an op can use what was finished
+ * before this one. */
+static inline int pp_verify_start(const struct pp_program *p, int i)
+{
+    return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_SECOND ? i - 1 : i;
+}
+static inline int pp_verify_pipe(const struct pp_verify *v, int granule)
+{
+    return v->p->pipelines > 1 ? v->p->pipe_of[granule] : 0;
+}
+
+/* Up to VERIFY_NEEDS instructions that must have finished before compute op `i` may handle this
+ * unit, on any rank. Returns how many. */
+enum { VERIFY_NEEDS = 4 };
+int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS]);
+
+/* Each op is there once, where it belongs; fills at[AT_F] to at[AT_R]. PP_EPROGRAM. */
+enum pp_status pp_verify_units(struct pp_verify *v);
+
+#endif
