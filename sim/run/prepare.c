@@ -1,6 +1,7 @@
 #include "sim/run/prepare.h"
 
 #include "core/cost/measured/file.h"
+#include "schedules/order/schedule.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 #include "sim/config/buckets.h"
