@@ -22,10 +22,9 @@ enum { PNG_DPI = 150, PNG_PAPER_DPI = 300, SVG_DPI = 96 };
 /* The cairo terminals draw fonts for 96 dots an inch: unscaled, 10 pt come out as 13.3 in a PDF. */
 static const double CAIRO_DPI = 96;
 /* A line of width 1 is 0.75 pt, a symbol of size 1 is 5 pt across, whatever the format. Measured,
- * gnuplot's own are 0.5 and 6 pt in a PDF, 0.25 and 6 pt for LaTeX, 7.5 dots across in a PNG and
- * 8.2 pt in an SVG, which has no option for it. */
-static const double PDF_LINE = 1.5, TEX_LINE = 3, PDF_POINT = 0.83, PNG_POINT_DPI = 108,
-                    SVG_POINT = 0.61;
+ * gnuplot's own are 0.5 and 6 pt in a PDF and 0.25 and 6 pt for LaTeX. A symbol is 7.5 dots across
+ * in a PNG; for an SVG, which has no option for it, see pp_figure_point(). */
+static const double PDF_LINE = 1.5, TEX_LINE = 3, PDF_POINT = 0.83, PNG_POINT_DPI = 108;
 
 static void terminal_png(const struct pp_figure *f)
 {
@@ -257,16 +256,6 @@ const char *pp_figure_remark(const struct pp_figure *figure, const char *text)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = ' ';
     return line;
-}
-
-double pp_figure_point(const struct pp_figure *figure, double size)
-{
-    return figure->target->format == PP_PLOT_SVG ? SVG_POINT * size : size;
-}
-
-double pp_figure_character_in(const struct pp_figure *figure)
-{
-    return 0.58 * figure->font_pt / 72;
 }
 
 /* ---- rendering ------------------------------------------------------------------------------- */

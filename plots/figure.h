@@ -43,6 +43,12 @@ enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *tar
  * expected. */
 enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *target,
                                   struct pp_error *err);
+struct pp_figure;
+/* What follows "ps" in a script, for a symbol of that size: 1 is 5 pt across. A line of width 1 is
+ * 0.75 pt. */
+double pp_figure_point(const struct pp_figure *figure, double size);
+/* Inches of one typeset character, on average: to see whether a label fits. */
+double pp_figure_character_in(const struct pp_figure *figure);
 
 struct pp_figure {
     struct pp_arena *arena;
@@ -76,13 +82,8 @@ void pp_figure_discard(struct pp_figure *figure);
 /* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
  * for it. A line feed is one; other control characters become spaces. In the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
-/* What to write behind "ps" for a symbol of that size: 1 is 5 pt across. A line of width 1 is
- * 0.75 pt. */
-double pp_figure_point(const struct pp_figure *figure, double size);
 /* The same for a comment of the script or of its data: on one line, whatever was in a file. */
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
-/* Inches of one typeset character, on average: to see whether a label fits. */
-double pp_figure_character_in(const struct pp_figure *figure);
 
 /* ---- plots/figure_text.c ---- */
 /* The text on at most `lines` lines of so many characters, broken at spaces; of what is left

@@ -1,3 +1,4 @@
+/* Sizes: that of a picture as typed, of a symbol, of a character. */
 #include "plots/figure.h"
 
 #include <string.h>
@@ -26,4 +27,16 @@ enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *targe
                         "--size %s: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, "
                         "from %gx%g to %gx%g inches",
                         text, MIN_WIDTH_IN, MIN_HEIGHT_IN, MAX_IN, MAX_IN);
+}
+
+double pp_figure_point(const struct pp_figure *figure, double size)
+{
+    const double SVG_POINT = 0.61; /* symbols of an SVG are 8.2 pt across */
+
+    return figure->target->format == PP_PLOT_SVG ? SVG_POINT * size : size;
+}
+
+double pp_figure_character_in(const struct pp_figure *figure)
+{
+    return 0.58 * figure->font_pt / 72;
 }

@@ -104,44 +104,6 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
     return PP_OK;
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------- */
-
-static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
-{
-    const int bin = (int)(time_s / h->end_s * bins);
-
-    return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
-}
-
-static void widen(struct pp_held_range *range, double value)
-{
-    range->least = fmin(range->least, value);
-    range->most = fmax(range->most, value);
-}
-
-/* A value counts in every bin that it reaches into. */
-void pp_held_add_range(const struct pp_held_sheet *s, int rank, struct pp_held_range *ranges,
-                       int bins)
-{
-    const struct pp_plot_held *h = s->held;
-    const struct pp_held_curve *c = &s->curves[rank];
-
-    for (int i = 0; i < c->count; i++) {
-        const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
-        for (int bin = bin_of(h, c->time_s[i], bins); bin <= bin_of(h, until_s, bins); bin++)
-            widen(&ranges[bin], c->held[i]);
-    }
-}
-
-struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins)
-{
-    struct pp_held_range *ranges = PP_ARRAY(arena, struct pp_held_range, bins);
-
-    for (int i = 0; i < bins; i++)
-        ranges[i] = (struct pp_held_range){INFINITY, 0};
-    return ranges;
-}
-
 /* ---- a figure -------------------------------------------------------------------------------- */
 
 /* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
@@ -171,8 +133,8 @@ struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_s
     struct pp_held_curve kept = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
 
     for (int first = 0, last; first < c->count; first = last + 1) {
-        const int bin = bin_of(h, c->time_s[first], BINS);
-        for (last = first; last + 1 < c->count && bin_of(h, c->time_s[last + 1], BINS) == bin;)
+        const int bin = pp_held_bin(h, c->time_s[first], BINS);
+        for (last = first; last + 1 < c->count && pp_held_bin(h, c->time_s[last + 1], BINS) == bin;)
             last++;
         keep_bin(c, first, last, &kept);
     }

@@ -1,5 +1,4 @@
-/* plots/memory/time.h — what the files of the picture of memory over time share. Private to
- * plots/memory_*.c. */
+/* plots/memory/time.h — memory over time: curves of ranks, as a figure and in characters. */
 #ifndef PP_PLOTS_MEMORY_TIME_H
 #define PP_PLOTS_MEMORY_TIME_H
 
@@ -34,6 +33,9 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
 struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *sheet,
                                   int rank);
 
+/* ---- plots/memory/ranges.c ---- */
+/* Which of `bins` equal spans of the step a time lies in. */
+int pp_held_bin(const struct pp_plot_held *held, double time_s, int bins);
 /* Least and most of a curve in each of `bins` equal spans of time. */
 struct pp_held_range {
     double least, most;

@@ -1,9 +1,8 @@
-/* plots/page/timeline.h — what the files of the timeline of a page share. Private to
- * plots/timeline_*.c. */
+/* plots/page/timeline.h — the timeline of an HTML page: its picture, and the data of its ops. */
 #ifndef PP_PLOTS_PAGE_TIMELINE_H
 #define PP_PLOTS_PAGE_TIMELINE_H
 
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/page.h"
 
 /* ---- plots/page/timeline_data.c ---- */
 /* Ops in the rows of a panel, and whether they are few enough to be there one by one. */

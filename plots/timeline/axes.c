@@ -1,5 +1,5 @@
 /* A page of timelines as a script: axes, lines, headings, and each panel in its place. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 

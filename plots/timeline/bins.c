@@ -1,6 +1,6 @@
 /* Where ops are narrower than a printer's dot, a row becomes a strip of bins: how much of a bin's
  * time each kind takes is how much of its height it fills; what stays white is idle. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,20 +1,10 @@
 /* Boxes of single ops, their numbers, and the messages between them. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 
 /* Frames of boxes that are narrower would be all there is to see. */
 static const double FRAMED_IN = 0.05;
-
-int pp_timeline_row(const struct pp_timeline_panel *panel, int rank)
-{
-    const int row = (rank - panel->first_rank) / panel->every;
-
-    return rank < panel->first_rank || (rank - panel->first_rank) % panel->every != 0 ||
-                   row >= panel->rows
-               ? -1
-               : row;
-}
 
 int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op)
 {

@@ -1,7 +1,7 @@
 /* The prediction over the measurement: the median step of each. */
 #include "core/units.h"
 #include "plots/timeline/compare_traces.h"
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 #include "traces/step.h"
 
 #include <math.h>

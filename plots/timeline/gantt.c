@@ -1,7 +1,6 @@
-#include "plots/timeline/gantt.h"
-
+/* The chart of a terminal: a row for each rank, a column for each quantum of time. */
 #include "core/units.h"
-#include "plots/timeline/gantt_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,27 +14,6 @@ struct cell {
 };
 
 enum { MARKER_COLUMNS = 4 }; /* " ..." instead of the closing bar */
-
-int64_t pp_gantt_ps(double seconds)
-{
-    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
-}
-
-void pp_gantt_print_label(const struct pp_gantt *g, int rank)
-{
-    fprintf(g->out, "P%-*d|", g->label_width - 2, rank);
-}
-
-const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes)
-{
-    char seconds[PP_UNITS_TEXT_BYTES];
-
-    if (g->is_unit)
-        snprintf(text, bytes, "%.4g unit%s", pp_units_s(ps), ps == 1000000000000 ? "" : "s");
-    else
-        snprintf(text, bytes, "%s", pp_units_print(pp_units_s(ps), PP_UNIT_SECONDS, seconds));
-    return text;
-}
 
 /* ---- scale ----------------------------------------------------------------------------------- */
 

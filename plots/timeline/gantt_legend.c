@@ -1,4 +1,24 @@
-#include "plots/timeline/gantt_parts.h"
+/* The words of the chart: labels of rows, times, the legend. */
+#include "core/units.h"
+#include "plots/timeline/parts.h"
+
+void pp_gantt_print_label(const struct pp_gantt *g, int rank)
+{
+    fprintf(g->out, "P%-*d|", g->label_width - 2, rank);
+}
+
+const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes)
+{
+    char seconds[PP_UNITS_TEXT_BYTES];
+
+    if (g->is_unit)
+        snprintf(text, bytes, "%.4g unit%s", pp_units_s(ps), ps == 1000000000000 ? "" : "s");
+    else
+        snprintf(text, bytes, "%s", pp_units_print(pp_units_s(ps), PP_UNIT_SECONDS, seconds));
+    return text;
+}
+
+/* ---- legend ---------------------------------------------------------------------------------- */
 
 static const char *const kind_names[PP_OP_KINDS] = {
     [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input gradient",

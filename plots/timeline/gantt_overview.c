@@ -1,4 +1,5 @@
-#include "plots/timeline/gantt_parts.h"
+/* The whole step in the width of the terminal: a letter for the ops of many columns. */
+#include "plots/timeline/parts.h"
 
 #include <string.h>
 

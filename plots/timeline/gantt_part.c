@@ -1,5 +1,5 @@
 /* A part of a trace: some ranks, some of the time. */
-#include "plots/timeline/gantt_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* What colours and marks mean, in lines at the foot of the page; only what occurs. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Numbers of micro-batches in boxes: one size for a picture, and all boxes of a kind or none. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

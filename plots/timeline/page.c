@@ -1,5 +1,5 @@
 /* What is shown of panels, and where they and the legend stand on the page. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Pipelines and chunks of a timeline, from the ways that micro-batches take through the ranks. */
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 /* MOST_WAYS: pipelines times stages, 64 MiB of ranks. */
 enum { MOST_PIPES = 4096, MOST_WAYS = 1 << 24 };

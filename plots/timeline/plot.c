@@ -1,6 +1,6 @@
 /* The timeline of one trace, and several above each other. */
 #include "plots/timeline/gantt.h"
-#include "plots/timeline/page_parts.h"
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 

@@ -1,4 +1,5 @@
-#include "plots/timeline/page_parts.h"
+/* Events of a trace to boxes of ranks: what all pictures of a timeline draw. */
+#include "plots/timeline/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* plots/timeline/page_parts.h — what the files of the timeline figure share: a page of panels, one
- * above the other, on one axis of time. Private to plots/timeline*.c. Lengths on the page are
- * inches. */
-#ifndef PP_PLOTS_TIMELINE_PAGE_PARTS_H
-#define PP_PLOTS_TIMELINE_PAGE_PARTS_H
+/* plots/timeline/page.h — a page of timelines: panels one above the other on one axis of time.
+ *
+ * The figure (plots/timeline/page.c) and the HTML page (plots/page/timeline.c) draw the same
+ * panels. Lengths on the page are inches; x is time in the unit of the axis. */
+#ifndef PP_PLOTS_TIMELINE_PAGE_H
+#define PP_PLOTS_TIMELINE_PAGE_H
 
 #include "plots/plot.h"
 #include "plots/timeline/timeline.h"
@@ -50,18 +51,28 @@ static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page
 {
     return (page->right_in - page->left_in) / page->span;
 }
-/* Height of a line of text, in inches. */
-static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
-{
-    return 1.4 * page->font_pt / 72;
-}
 static inline double pp_timeline_width_in(const struct pp_timeline_page *page,
                                           const struct pp_timeline_panel *panel, double seconds)
 {
     return seconds / panel->divisor / page->unit_s * pp_timeline_in_per_unit(page);
 }
 /* Row of a rank, or -1. */
-int pp_timeline_row(const struct pp_timeline_panel *panel, int rank);
+static inline int pp_timeline_row(const struct pp_timeline_panel *panel, int rank)
+{
+    const int from_first = rank - panel->first_rank, row = from_first / panel->every;
+
+    return from_first < 0 || from_first % panel->every != 0 || row >= panel->rows ? -1 : row;
+}
+
+/* ---- plots/timeline/page.c ---- */
+/* The timeline of a trace, and which part of it is shown. */
+enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
+                                const struct pp_plot_timeline *options,
+                                struct pp_timeline_panel *panel, struct pp_error *err);
+/* Unit and length of the axis, by the longest panel; `unit` that of unit mode or NULL. */
+void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit);
+
+/* ---- plots/timeline/boxes.c: every op a box ---- */
 /* Which of the pipelines and chunks of a rank an op belongs to, and how many there are. */
 int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op);
 int pp_timeline_classes(const struct pp_timeline *timeline);
@@ -72,49 +83,17 @@ unsigned pp_timeline_rgb(const struct pp_timeline *timeline, const struct pp_tim
 /* Is text on it white? */
 bool pp_timeline_is_dark(unsigned rgb);
 
-/* ---- plots/timeline/pipes.c ---- */
-/* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
-enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
-                                      struct pp_error *err);
-
-/* ---- plots/timeline/page.c ---- */
-/* The panels' timelines are made; the rest of them is laid out here. */
-enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
-                                const struct pp_plot_timeline *options, const char *title,
-                                const struct pp_plot_target *target, struct pp_error *err);
-/* Unit and length of the axis, by the longest panel; `unit` that of unit mode or NULL. */
-void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit);
-/* The model, and which part of it is shown. */
-enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
-                                const struct pp_plot_timeline *options,
-                                struct pp_timeline_panel *panel, struct pp_error *err);
-
-/* ---- plots/timeline/axes.c ---- */
-/* The page, once everything has its place; NULL = no title. */
-void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
-
-/* ---- plots/timeline/boxes.c: every op a box ---- */
 /* Are boxes wide enough for a frame? */
 bool pp_timeline_is_framed(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
 /* Are overlapped pairs framed? */
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
-/* Data blocks of panel `index`, and the plot elements that draw them. */
-void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
-void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
 
 /* ---- plots/timeline/numbers.c ---- */
-/* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
-void pp_timeline_choose_numbers(struct pp_timeline_page *page);
 /* "3", "3.1" of a split, "2-3" where it covers several; the kind where it has no micro-batch. */
 void pp_timeline_write_number(const struct pp_timeline *timeline, const struct pp_timeline_op *op,
                               char *text, size_t bytes);
-/* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis: ""
- * where its kind has no numbers or it is much narrower than the others of its kind. */
-void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
-                        const struct pp_timeline_op *op, bool is_fused, double width, char *text,
-                        size_t bytes);
 
 /* ---- plots/timeline/bins.c: shares of kinds, where ops are narrower than a dot ---- */
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,
@@ -139,8 +118,6 @@ struct pp_timeline_grain pp_timeline_grain(const struct pp_timeline_page *page,
 void pp_timeline_draw_bins(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel, struct pp_timeline_grain grain,
                            const struct pp_timeline_painter *painter);
-void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
-void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 
 /* ---- plots/timeline/legend.c ---- */
 /* "F forward", by kind; NULL: no op of it is drawn. */
@@ -148,7 +125,5 @@ extern const char *const pp_timeline_kinds[PP_OP_KINDS];
 /* "chunk 2", "pipeline P3 to P0". */
 const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timeline *timeline,
                                    int class);
-/* Height that the legend takes on a page of that width; drawn where `figure` is open. */
-double pp_timeline_legend(const struct pp_timeline_page *page);
 
 #endif

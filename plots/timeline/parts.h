@@ -1,0 +1,91 @@
+/* plots/timeline/parts.h — what the files of this folder share with no other folder: the steps of
+ * drawing a figure, and the text Gantt. */
+#ifndef PP_PLOTS_TIMELINE_PARTS_H
+#define PP_PLOTS_TIMELINE_PARTS_H
+
+#include "plots/timeline/gantt.h"
+#include "plots/timeline/page.h"
+
+#include <math.h>
+
+/* ---- plots/timeline/pipes.c ---- */
+/* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
+enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
+                                      struct pp_error *err);
+
+/* ---- plots/timeline/page.c ---- */
+/* Height of a line of text, in inches. */
+static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
+{
+    return 1.4 * page->font_pt / 72;
+}
+/* The panels' timelines are made; the rest of them is laid out here. */
+enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
+                                const struct pp_plot_timeline *options, const char *title,
+                                const struct pp_plot_target *target, struct pp_error *err);
+
+/* ---- plots/timeline/axes.c ---- */
+/* The page, once everything has its place; NULL = no title. */
+void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
+
+/* ---- plots/timeline/boxes.c, bins.c ---- */
+/* Data blocks of panel `index`, and the plot elements that draw them. */
+void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
+void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
+void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
+void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
+
+/* ---- plots/timeline/numbers.c ---- */
+/* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
+void pp_timeline_choose_numbers(struct pp_timeline_page *page);
+/* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis.
+ * "" where its kind has no numbers or it is much narrower than the others of its kind. */
+void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                        const struct pp_timeline_op *op, bool is_fused, double width, char *text,
+                        size_t bytes);
+
+/* ---- plots/timeline/legend.c ---- */
+/* Height that the legend takes on a page of that width; drawn where `figure` is open. */
+double pp_timeline_legend(const struct pp_timeline_page *page);
+
+/* ---- the text Gantt ---- */
+struct pp_gantt {
+    struct pp_arena *arena;
+    struct pp_timeline timeline;
+    struct pp_terminal terminal;
+    FILE *out;
+    bool is_unit;
+    int granules;
+    int first_rank, end_rank; /* those drawn */
+    double from_s;            /* the time drawn begins there; boxes and steps count from then */
+    bool is_part;             /* of the time */
+    int64_t total_ps;         /* of the time drawn */
+    int64_t quantum_ps;       /* time of one column of the exact chart */
+    int columns;              /* of the whole exact chart */
+    int label_width;          /* "P12 |" */
+    int mb_digits, split_digits, cell_width;
+};
+
+static inline int64_t pp_gantt_ps(double seconds)
+{
+    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
+}
+/* ---- plots/timeline/gantt_part.c ---- */
+/* Which ranks are drawn, PP_EINVAL where there are none. */
+enum pp_status pp_gantt_choose_ranks(struct pp_gantt *g, const struct pp_gantt_options *options,
+                                     struct pp_error *err);
+/* Keep what lies within the time that is asked for; times then count from its begin. */
+enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_gantt_options *options,
+                                    struct pp_error *err);
+/* ---- plots/timeline/gantt_overview.c ---- */
+/* The whole step in the width of the terminal, one character for many ops. */
+void pp_gantt_print_overview(const struct pp_gantt *g);
+/* ---- plots/timeline/gantt_legend.c ---- */
+/* The bar that begins every row. */
+void pp_gantt_print_label(const struct pp_gantt *g, int rank);
+/* "1 unit", "12.1 ms" */
+const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
+/* What the letters and numbers mean; only what occurs. */
+void pp_gantt_print_legend(const struct pp_gantt *g);
+
+#endif
