@@ -7,6 +7,7 @@ shopt -s nullglob
 # What a build without optional parts takes.
 is_left_out() {
     case $1 in
+    exec/cuda/load.c) return 1 ;;
     kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/data/split_pcre2.c | exec/main.c) ;;
     schedules/library/* | exec/cuda/* | exec/nccl/* | kernels/cuda/*) ;;
     *) return 1 ;;
@@ -17,7 +18,7 @@ host=()
 for source in $(sources '*.c' core schedules traces plots kernels exec); do
     is_left_out "$source" || host+=("$source")
 done
-mapfile -t backend < <(sources '*.c' exec/cuda | grep -v '/nccl')
+mapfile -t backend < <(sources '*.c' exec/cuda | grep -vE '/(nccl|load)')
 mapfile -t multiply < <(sources '*.c' kernels/cuda)
 mapfile -t kernels < <(sources '*.cu' kernels/cuda)
 mapfile -t nccl_sources < <(sources '*.c' exec/nccl)

@@ -1,7 +1,7 @@
 /* Probes of exec/backend_cuda itself, in all of its modes: ranks that wait for each other, and what
  * parts of a GPU are worth. */
 #include "bench/probe/probe.h"
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "kernels/cuda/device/stream.h"
 #include "kernels/cuda/table.h"
 

@@ -9,7 +9,7 @@
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
  *   cuda   launch gives work to a GPU; wait blocks the calling thread until the event is recorded,
  *          and the stream until it is over (exec/cuda/backend.h, in a module:
- * exec/backend/cuda_module.h) fake   every call is written down; pp_backend.finish runs the graph
+ * exec/cuda/module.h) fake   every call is written down; pp_backend.finish runs the graph
  * of events on host memory in an order that is legal and unkind. Of two launches that no event
  * orders, each comes before the other in one of `streams` steps, or first steps of consecutive
  * seeds. Between these runs nobody can touch its memory but by read and write: who tries crashes */

@@ -2,7 +2,7 @@
  * for its own crashes at once, and not only where a device is at hand. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "exec/backend/fake.h"
-#include "exec/machine/memory.h"
+#include "exec/backend/poison.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

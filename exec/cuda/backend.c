@@ -1,7 +1,7 @@
 /* A step on a GPU. Every launch stands between two events with times; what goes wrong on the device
  * shows at some later call, and is told when the step is finished. */
 #include "exec/cuda/backend.h"
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 
 #include <math.h>
 

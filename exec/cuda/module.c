@@ -1,4 +1,4 @@
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 
 #include "kernels/cuda/table.h"
 

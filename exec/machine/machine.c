@@ -94,7 +94,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->p = options->program;
     m->program_hash = pp_program_hash(m->p);
     m->backend = options->backend;
-    m->transport = options->transport ? options->transport : &pp_transport_local;
+    m->transport = options->transport;
     m->remote = m->transport->remote;
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
@@ -177,7 +177,7 @@ static void destroy_arena(void *arena)
 /* All that workers write lies where all of them see it, for as long as the caller's. */
 static struct pp_arena *arena_of(struct pp_arena *arena, const struct pp_machine_options *options)
 {
-    if (!options->transport || !options->transport->is_shared)
+    if (!options->transport->is_shared)
         return arena;
     struct pp_arena *shared = pp_arena_create_shared();
     pp_arena_defer(arena, destroy_arena, shared);

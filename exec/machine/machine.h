@@ -14,10 +14,12 @@
 
 #include "core/cost/cost.h"
 #include "exec/backend/backend.h"
+#include "exec/data/text.h"
 #include "exec/machine/inject.h"
 #include "exec/machine/memory.h"
-#include "exec/reference/reference.h"
 #include "exec/rendezvous/meeting.h"
+#include "exec/stage/batch.h"
+#include "exec/stage/state.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"
 
@@ -33,8 +35,8 @@ struct pp_machine_options {
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
-    /* NULL = local; others need work that is immediate, or a launcher and a transport for memory
-     * that is apart */
+    /* All but local need work that is immediate, or a launcher and a transport for memory that is
+     * apart. */
     const struct pp_transport *transport;
     const struct pp_nccl_calls *nccl; /* of transport nccl */
     const struct pp_ipc_calls *ipc;   /* of transport ipc */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, POISON = 0x7fa5a5a5 };
+enum { ALIGNMENT = 64 };
 
 /* Granule of every cell by stage, granule and split. */
 static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
@@ -235,22 +235,4 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                               ranks[r].buffers_bytes + ranks[r].other_bytes;
     }
     return ranks;
-}
-
-void pp_memory_poison(void *memory, size_t bytes)
-{
-    uint32_t *word = memory;
-
-    for (size_t i = 0; i < bytes / sizeof(*word); i++)
-        word[i] = POISON;
-}
-
-size_t pp_memory_touched(const void *memory, size_t bytes)
-{
-    const uint32_t *word = memory;
-    size_t touched = 0;
-
-    for (size_t i = 0; i < bytes / sizeof(*word); i++)
-        touched += word[i] != POISON;
-    return touched * sizeof(*word);
 }

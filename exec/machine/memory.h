@@ -56,9 +56,4 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                                         const struct pp_kernels *kernels, bool is_exact,
                                         int replicas);
 
-/* Poison: a pattern no computation leaves behind (a signalling NaN in all precisions). */
-void pp_memory_poison(void *memory, size_t bytes);
-/* Bytes of 4-byte words that have been written since. */
-size_t pp_memory_touched(const void *memory, size_t bytes);
-
 #endif

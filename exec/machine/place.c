@@ -1,5 +1,6 @@
 /* Memory of workers before the first step: their blocks, on the device or beside it, filled with
  * the weights to begin with, and what device and host both see. */
+#include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 

@@ -1,4 +1,5 @@
 /* What others may know of a machine between steps. */
+#include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 

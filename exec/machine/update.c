@@ -1,6 +1,7 @@
 /* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the
  * conductor judges loss and norm while they wait; then every chunk is updated by its U. */
 #include "exec/machine/parts.h"
+#include "exec/stage/loss.h"
 
 #include <math.h>
 #include <string.h>

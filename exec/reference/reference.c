@@ -1,6 +1,7 @@
 /* One loop, one stage. It shares the stage code with pipeexec, but nothing that a schedule, a
  * program or a slot could get wrong: every granule uses the same memory, one after the other. */
 #include "exec/reference/parts.h"
+#include "exec/stage/loss.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,17 +6,8 @@
 
 #include "exec/backend/backend.h"
 #include "exec/data/text.h"
+#include "exec/stage/batch.h"
 #include "exec/stage/state.h"
-
-/* How a step is cut. Sample i of micro-batch m of replica r is sample
- * (r * micro_batches + m) * mbs + i of the step. */
-struct pp_batch {
-    int replicas, micro_batches, mbs, granules, splits;
-};
-static inline int pp_batch_samples(const struct pp_batch *b)
-{
-    return b->replicas * b->micro_batches * b->mbs;
-}
 
 /* Where it runs: alone, but on a device as large as a worker of the machine has one. */
 struct pp_place {
@@ -73,18 +64,5 @@ struct pp_difference {
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
                           const struct pp_state *state, enum pp_vector what,
                           struct pp_difference *difference);
-
-/* Loss of a step from the losses of its tokens: each rounded to int64 fixed point with PP_LOSS_BITS
- * binary places and added, so that their order does not matter. A sum starts as
- * {.is_finite = true}; a loss beyond 1e6 counts as not finite, and the mean of such a sum, or of no
- * tokens, is NAN. */
-enum { PP_LOSS_BITS = 32 };
-struct pp_loss_sum {
-    int64_t fixed;
-    int64_t tokens;
-    bool is_finite;
-};
-void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count);
-double pp_loss_mean(const struct pp_loss_sum *sum);
 
 #endif

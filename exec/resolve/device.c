@@ -1,5 +1,5 @@
 /* On what work runs. */
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "exec/resolve/parts.h"
 
 /* In the order of the choices of --backend; NULL: that of a module, which is loaded for it. */

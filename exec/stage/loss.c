@@ -1,4 +1,5 @@
-#include "exec/reference/reference.h"
+/* The loss of a step as a sum in fixed point. */
+#include "exec/stage/loss.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 
 #include "exec/checkpoint/checkpoint.h"
 #include "exec/predict/predict.h"
+#include "exec/reference/reference.h"
 #include "traces/compare/compare.h"
 
 struct pp_training {

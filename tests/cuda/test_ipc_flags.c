@@ -1,6 +1,6 @@
 /* Flags between two processes, as the module with CUDA has them: what is released stays so. */
 #define _GNU_SOURCE /* usleep */
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "tests/cuda/include/cuda_runtime_api.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* A device that gets on is not stuck, however long ago its work was issued: each multiplication of
  * an emulated one is followed by a nap, so that a step takes several times as long as --timeout. */
 #define _GNU_SOURCE /* usleep */
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "tests/cuda/include/cuda_runtime_api.h"
 #include "tests/exec/run.h"
 

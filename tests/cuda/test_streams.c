@@ -1,6 +1,6 @@
 /* How many streams the backend makes of the device, whose calls are counted here on their way. */
 #define _GNU_SOURCE /* RTLD_NEXT */
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "tests/cuda/include/cuda_runtime_api.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  * kernels of the CPU, and against a loop on one rank, to the bit, whatever the schedule, the mode
  * of the device, and the order in which the device runs what no event orders. */
 #define _GNU_SOURCE /* setenv */
-#include "exec/backend/cuda_module.h"
+#include "exec/cuda/module.h"
 #include "exec/report/report.h"
 #include "schedules/registry.h"
 #include "tests/exec/causal.h"

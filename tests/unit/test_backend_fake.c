@@ -1,6 +1,6 @@
 /* The fake device: small graphs with known results, and what it says about broken ones. */
 #include "exec/backend/backend.h"
-#include "exec/machine/memory.h"
+#include "exec/backend/poison.h"
 
 #include <criterion/criterion.h>
 #include <malloc.h>

@@ -1,7 +1,7 @@
 #include "exec/stage/state.h"
 
 #include "core/random.h"
-#include "exec/reference/reference.h"
+#include "exec/stage/loss.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

@@ -1,10 +1,10 @@
-/* exec/backend/cuda_module.h — the shared module with CUDA: what it offers, and how to load it.
+/* exec/cuda/module.h — the shared module with CUDA: what it offers, and how to load it.
  *
- * The module is pipeexec-cuda.so: exec/backend_cuda*.c, kernels/cuda and the libraries of CUDA.
+ * The module is pipeexec-cuda.so: exec/cuda, kernels/cuda and the libraries of CUDA.
  * Only --backend cuda loads it, so nobody else needs these libraries, or waits for them. Whatever
  * it shares with the program is compiled into both. */
-#ifndef PP_EXEC_BACKEND_CUDA_MODULE_H
-#define PP_EXEC_BACKEND_CUDA_MODULE_H
+#ifndef PP_EXEC_CUDA_MODULE_H
+#define PP_EXEC_CUDA_MODULE_H
 
 #include "exec/backend/backend.h"
 #include "exec/backend/ipc.h"
