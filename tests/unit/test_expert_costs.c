@@ -60,7 +60,7 @@ Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
         in.layout.ep = layouts[i].ep;
         in.layout.etp = layouts[i].etp;
         const struct pp_layer_work work = pp_roofline_work(&in, 0);
-        const struct pp_expert_work w = pp_roofline_expert_work(&in, work);
+        const struct pp_expert_work w = pp_layer_expert_work(&in, work);
         const double all = 4096.0 / layouts[i].cp / layouts[i].tp * 2; /* copies a device owns */
         cr_assert_float_eq(w.tokens * w.experts * w.ffn, all * 14336, 1e-6);
         pp_layer_kernels(&in, PP_LAYER_MOE, work, PP_PASS_F, &list);
@@ -289,9 +289,9 @@ Test(expert_costs, fused_experts_leave_their_products)
 
     in.layout.ep = 8;
     cr_assert_eq(pp_framework_find("bridge", &in.framework, &err), PP_OK);
-    cr_assert_not(pp_roofline_has_fused_experts(&in));
+    cr_assert_not(pp_cost_has_fused_experts(&in));
     cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_FP8, &err), PP_OK);
-    cr_assert(pp_roofline_has_fused_experts(&in));
+    cr_assert(pp_cost_has_fused_experts(&in));
     const double cast = traffic_of(&in, PP_PASS_F, "cast to fp8", &launches);
     cr_assert_eq(traffic_of(&in, PP_PASS_F, "silu, product", &launches), 0);
     cr_assert_eq(traffic_of(&in, PP_PASS_F, "experts' bias", &launches), 0);
@@ -303,7 +303,7 @@ Test(expert_costs, fused_experts_leave_their_products)
     const double ep_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     cr_assert_float_eq(fused->op[PP_F][1].ps / 1e12, 5 * f_s.s + 4 * near.s + 9 * ep_s, 1e-9);
     cr_assert_eq(pp_framework_find("nemo", &in.framework, &err), PP_OK);
-    cr_assert_not(pp_roofline_has_fused_experts(&in));
+    cr_assert_not(pp_cost_has_fused_experts(&in));
     cr_assert_float_eq(traffic_of(&in, PP_PASS_F, "cast to fp8", &launches) - cast, 4 * copies * f,
                        1);
     cr_assert_float_eq(traffic_of(&in, PP_PASS_F, "silu, product", &launches), 6 * copies * f, 1);

@@ -249,7 +249,7 @@ static void check_buffers(int seq, bool is_bound_by_links)
         end_s = fmax(end_s, (i < model.layers - 1 ? i * gather_s : (i - 1) * gather_s + last_s) +
                                 (layers - i) * layer_s + head_s);
     const double hidden_s = (layers - 2) * gather_s + last_s - (end_s - all_s),
-                 share = pp_roofline_framework(&in)->gather_share_frac;
+                 share = pp_cost_framework(&in)->gather_share_frac;
     cr_assert_float_eq(pp_units_s(last->op[PP_F][0].gather_ps), end_s - all_s + share * hidden_s,
                        1e-9);
     cr_assert_eq(end_s > all_s, is_bound_by_links);

@@ -1,10 +1,5 @@
 #include "core/cost/analytic/parts.h"
 
-double pp_dtype_bytes(const struct pp_device *device)
-{
-    return device->precision == PP_PRECISION_FP32 || device->precision == PP_PRECISION_TF32 ? 4 : 2;
-}
-
 struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_layout *l = &in->layout;

@@ -117,15 +117,6 @@ struct pp_device_group pp_roofline_expert_replicas(const struct pp_cost_inputs *
     return group;
 }
 
-bool pp_roofline_has_fused_experts(const struct pp_cost_inputs *in)
-{
-    const struct pp_device *device = &in->cluster->device;
-
-    /* formats with scales of blocks come with 4-bit products: Blackwell */
-    return pp_roofline_framework(in)->has_fused_experts && in->model->experts.count > 0 &&
-           device->precision == PP_PRECISION_FP8 && device->fp4_flops_per_s > 0;
-}
-
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
 static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
@@ -136,7 +127,7 @@ static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 
 double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
-    return pp_roofline_expert_work(in, work).sent * in->model->hidden *
+    return pp_layer_expert_work(in, work).sent * in->model->hidden *
            pp_dtype_bytes(&in->cluster->device);
 }
 
@@ -219,8 +210,8 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
     const struct {
         enum pp_op_kind kind;
         double value_bytes;
-    } sums[] = {{PP_AR, pp_roofline_state_bytes(in).grads},
-                {PP_RS, pp_roofline_state_bytes(in).grads},
+    } sums[] = {{PP_AR, pp_cost_state_bytes(in).grads},
+                {PP_RS, pp_cost_state_bytes(in).grads},
                 {PP_AG, pp_dtype_bytes(&in->cluster->device)},
                 {PP_BC, pp_dtype_bytes(&in->cluster->device)}};
 

@@ -1,9 +1,90 @@
+/* --explain: every term of a step, with its formula and its value. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
 /* A quantity as text that lives until the end of the block. */
 #define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
 #define TIME(value)       TEXT(value, PP_UNIT_SECONDS)
+
+/* ---- kernels of a layer, one line each: shape, share of the peak, bound ---------------------- */
+
+enum { SHAPE_BYTES = 64 };
+
+static const char *const pass_names[] = {
+    [PP_PASS_F] = "forward", [PP_PASS_I] = "input gradient", [PP_PASS_W] = "weight gradient"};
+
+static void print_shape(const struct pp_kernel *kernel, char shape[SHAPE_BYTES])
+{
+    const struct pp_gemm_shape *g = &kernel->gemm;
+
+    if (kernel->kind != PP_KERNEL_GEMM)
+        pp_units_print(kernel->bytes, PP_UNIT_BYTES, shape);
+    else if (g->batch > 1)
+        snprintf(shape, SHAPE_BYTES, "%.0f x %.0f x %.0f x %.0f", g->batch, g->m, g->n, g->k);
+    else
+        snprintf(shape, SHAPE_BYTES, "%.0f x %.0f x %.0f", g->m, g->n, g->k);
+}
+
+static void explain_kernel(const struct pp_device *device, const struct pp_kernel *kernel,
+                           FILE *out)
+{
+    const struct pp_kernel_time time = pp_kernel_time(device, kernel);
+    char shape[SHAPE_BYTES], eta[16] = "";
+
+    print_shape(kernel, shape);
+    if (time.eta > 0)
+        snprintf(eta, sizeof eta, "%.0f %%", 100 * time.eta);
+    fprintf(out, "    %-22s %-26s %5s %9s  %s\n", kernel->name, shape, eta, TIME(time.s),
+            pp_bound_names[time.bound]);
+}
+
+static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kind, const char *what,
+                         enum pp_pass pass, FILE *out)
+{
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const double host_s =
+        pp_cost_has_fused_experts(in) ? 0 : compute.launches * pp_cost_framework(in)->kernel_gap_s;
+    struct pp_layer_kernels list;
+
+    fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],
+            TIME(compute.s), TIME(pp_roofline_tp_s(in, kind, work, pass)));
+    if (kind == PP_LAYER_MOE && in->layout.ep > 1)
+        fprintf(out, " + %s expert-parallel", TIME(pp_roofline_ep_s(in, kind, work, pass)));
+    if (kind != PP_LAYER_HEAD && kind != PP_LAYER_EMBEDDING && in->layout.cp > 1)
+        fprintf(out, " + %s context-parallel", TIME(pp_roofline_cp_s(in, work, pass)));
+    if (host_s > 0)
+        fprintf(out, ", host at least %s", TIME(host_s));
+    fputc('\n', out);
+    pp_layer_kernels(in, kind, work, pass, &list);
+    for (int i = 0; i < list.count; i++)
+        explain_kernel(&in->cluster->device, &list.kernel[i], out);
+}
+
+static void explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                            const char *what, FILE *out)
+{
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        explain_pass(in, kind, what, (enum pp_pass)pass, out);
+}
+
+static void explain_window(const struct pp_cost_inputs *in, FILE *out)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_layer_work full = pp_roofline_work(in, 0), near = pp_roofline_near_work(in, 0);
+
+    if (m->window.keys == 0)
+        return;
+    fprintf(out,
+            "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f; "
+            "forward %s, else %s between the projections\n",
+            pp_model_windowed_blocks(m, 0, m->layers), m->layers,
+            m->window.is_chunked ? "its chunk" : "the last", m->window.keys, near.context,
+            full.context, TIME(pp_roofline_attention(in, near).s),
+            TIME(pp_roofline_attention(in, full).s));
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
 
 static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                              FILE *out)
@@ -256,7 +337,7 @@ static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
 
     if (e->count == 0)
         return;
-    const struct pp_expert_work w = pp_roofline_expert_work(in, work);
+    const struct pp_expert_work w = pp_layer_expert_work(in, work);
     fprintf(out,
             "  experts: %d of %d a token; ep = %d over %d node%s, etp = %d, each on %d device%s\n"
             "    a device holds %g of a block, each works on %.0f tokens of width %g\n",
@@ -275,12 +356,12 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
     fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
     explain_experts(in, out);
     if (pp_model_moe_blocks(in->model, 0, in->model->layers) < in->model->layers)
-        pp_roofline_explain_kernels(in, PP_LAYER_BLOCK, "block", out);
+        explain_kernels(in, PP_LAYER_BLOCK, "block", out);
     if (in->model->experts.count > 0)
-        pp_roofline_explain_kernels(in, PP_LAYER_MOE, "mixture", out);
-    pp_roofline_explain_window(in, out);
-    pp_roofline_explain_kernels(in, PP_LAYER_HEAD, "head", out);
-    pp_roofline_explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
+        explain_kernels(in, PP_LAYER_MOE, "mixture", out);
+    explain_window(in, out);
+    explain_kernels(in, PP_LAYER_HEAD, "head", out);
+    explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
     explain_head(in, out);
     explain_messages(in, costs, out);
     explain_formulas(in, out);

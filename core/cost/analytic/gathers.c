@@ -88,7 +88,7 @@ static double pass_s(const struct units *u, const struct pass *p, int unit)
 static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
                                            struct pp_mesh mesh, double bytes)
 {
-    const struct pp_framework *f = pp_roofline_framework(u->in);
+    const struct pp_framework *f = pp_cost_framework(u->in);
     const struct pp_device_group group =
         pp_roofline_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
     const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
@@ -128,7 +128,7 @@ static double load_s(const struct units *u, int unit)
 
 static double scatter_s(const struct units *u, int unit)
 {
-    const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
+    const double bytes = params_of(u, unit) * pp_cost_state_bytes(u->in).grads;
 
     return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
 }
@@ -241,7 +241,7 @@ static struct shown shown_of(const struct units *u, const struct pass *p, bool i
     };
     struct lane here = lane, loading = lane;
     const double shown_s = outlasting_s(&here, p),
-                 share = pp_roofline_framework(u->in)->gather_share_frac;
+                 share = pp_cost_framework(u->in)->gather_share_frac;
 
     loading.has_load = has_fetch && u->moved_frac > 0;
     return (struct shown){
@@ -324,7 +324,7 @@ static double widest_params(const struct pp_cost_inputs *in)
 
 static double gone_frac(const struct units *u)
 {
-    const double most = pp_roofline_framework(u->in)->gathered_params;
+    const double most = pp_cost_framework(u->in)->gathered_params;
 
     return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params) : 0;
 }
@@ -338,9 +338,8 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
                  first = params_of(u, 0), last = params_of(u, u->count - 1);
     const bool is_cut = pp_state_cut(state, PP_STATE_PARAMS) > 1;
     const enum pp_tier home = state->home[PP_STATE_PARAMS];
-    const double grad_bytes = pp_state_cut(state, PP_STATE_GRADS) > 1
-                                  ? pp_roofline_state_bytes(u->in).grads
-                                  : 0,
+    const double grad_bytes =
+                     pp_state_cut(state, PP_STATE_GRADS) > 1 ? pp_cost_state_bytes(u->in).grads : 0,
                  gather_bytes = is_cut ? value_bytes : 0;
 
     return (struct pp_stage_gathers){
@@ -372,7 +371,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     const double value_bytes = pp_dtype_bytes(&in->cluster->device);
     const double gather_first = params_of(&u, 0) * value_bytes,
                  gather_last = params_of(&u, u.count - 1) * value_bytes,
-                 scatter = params_of(&u, 0) * pp_roofline_state_bytes(in).grads;
+                 scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
     const enum pp_tier home = state->home[PP_STATE_PARAMS];
     const double all = pp_roofline_stage_params(in, stage);
     const struct pp_device_group part =

@@ -39,11 +39,37 @@ static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
     return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
 }
 
+/* Of the exchanges of input gradients as many as follow a product that has a weight gradient, too,
+ * run beside that, and take a share of it: all-reduces, or, with sequence parallelism, the scatters
+ * of a block, whose gathers come before. */
+static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                      struct pp_layer_work work, double all_tp_s)
+{
+    const struct pp_framework *f = pp_cost_framework(in);
+    const double share = in->is_tp_only || kind == PP_LAYER_HEAD ? 1 : 0.5;
+
+    if (!f->has_async_grads || all_tp_s <= 0)
+        return 0;
+    const double matrix_s = pp_roofline_layer(in, kind, work, PP_PASS_W).matrix_s;
+    return (1 - f->gather_share_frac) * fmin(share * all_tp_s, matrix_s);
+}
+
+/* What of the exchanges is exposed: they run concurrently with products, `matrix_s` of the same
+ * pass, as far as that was asked for, or with weight gradients as far as the framework does so. */
+static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                         struct pp_layer_work work, enum pp_pass pass, double matrix_s)
+{
+    const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
+    const double asked_s = fmin(in->tp_overlap_frac * all_tp_s, matrix_s);
+
+    return all_tp_s - fmax(asked_s, pass == PP_PASS_I ? async_s(in, kind, work, all_tp_s) : 0);
+}
+
 struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, enum pp_pass pass)
 {
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
-    const double tp_s = pp_roofline_shown_tp_s(in, kind, work, pass, compute.matrix_s);
+    const double tp_s = shown_tp_s(in, kind, work, pass, compute.matrix_s);
     const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
     const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
     const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);

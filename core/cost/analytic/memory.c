@@ -2,36 +2,10 @@
 
 #include <math.h>
 
-const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in)
-{
-    return in->framework ? in->framework : pp_framework_plain;
-}
-
-bool pp_roofline_has_dropout(const struct pp_cost_inputs *in)
-{
-    return !in->model->is_gated && pp_roofline_framework(in)->has_dropout;
-}
-
-static bool is_fp16(const struct pp_cost_inputs *in)
-{
-    return in->cluster->device.precision == PP_PRECISION_FP16;
-}
-
-struct pp_class_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in)
-{
-    const struct pp_framework *f = pp_roofline_framework(in);
-
-    if (pp_dtype_bytes(&in->cluster->device) > 2)
-        return (struct pp_class_bytes){.params = 4, .grads = 4, .optimizer = 8};
-    return (struct pp_class_bytes){.params = f->params_bytes,
-                                   .grads = is_fp16(in) ? f->fp16_grads_bytes : f->grads_bytes,
-                                   .optimizer = f->optimizer_bytes};
-}
-
 double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
 {
     return (double)in->model->vocab * in->model->hidden / in->layout.tp *
-           pp_roofline_state_bytes(in).grads;
+           pp_cost_state_bytes(in).grads;
 }
 
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
@@ -64,10 +38,10 @@ double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in)
 /* Bytes per parameter that live only while the optimizer runs. */
 static double update_values(const struct pp_cost_inputs *in)
 {
-    const struct pp_framework *f = pp_roofline_framework(in);
+    const struct pp_framework *f = pp_cost_framework(in);
 
     return pp_dtype_bytes(&in->cluster->device) > 2 ? 0
-           : is_fp16(in)                            ? f->fp16_update_bytes
+           : pp_cost_is_fp16(in)                    ? f->fp16_update_bytes
                                                     : f->update_bytes;
 }
 
@@ -76,7 +50,7 @@ static double updated_at_once(const struct pp_cost_inputs *in, int stage)
 {
     const double all = pp_roofline_cut_params(in, stage,
                                               pp_state_cut(&in->state, PP_STATE_OPTIMIZER)),
-                 most = pp_roofline_framework(in)->update_params;
+                 most = pp_cost_framework(in)->update_params;
 
     return most > 0 && pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? fmin(all, most) : all;
 }
@@ -92,7 +66,7 @@ static int groups_of(const struct pp_cost_inputs *in)
 
 double pp_roofline_other_bytes(const struct pp_cost_inputs *in)
 {
-    const struct pp_framework *f = pp_roofline_framework(in);
+    const struct pp_framework *f = pp_cost_framework(in);
 
     return f->context_bytes > 0 ? f->context_bytes + groups_of(in) * f->communicator_bytes
                                 : in->cluster->other_bytes;

@@ -16,7 +16,6 @@ struct pp_compute {
     int launches;
 };
 
-double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
 /* Work of sequence split `split`; later splits of a causal model see more keys. */
 struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
 /* The same in a block whose queries meet near keys only. Kernels that store all scores save nothing
@@ -58,12 +57,6 @@ struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_
 /* F, I, W, B and R of every stage over one split. */
 void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs);
-
-/* For --explain: the kernels of a layer in each pass. */
-void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                 const char *what, FILE *out);
-/* Of a model with windows: keys that a query meets in them, and their attention. */
-void pp_roofline_explain_window(const struct pp_cost_inputs *in, FILE *out);
 
 /* ---- communication ----------------------------------------------------------------------- */
 
@@ -143,10 +136,6 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
 /* Exposed tensor-parallel seconds of one layer, context-parallel seconds of one block. */
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass);
-/* What of them shows. They hide behind products, `matrix_s` of the same pass, as far as that was
- * asked for, or behind weight gradients as far as the framework does so. */
-double pp_roofline_shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                              struct pp_layer_work work, enum pp_pass pass, double matrix_s);
 double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                         enum pp_pass pass);
 
@@ -173,15 +162,6 @@ void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_
 
 /* ---- experts ----------------------------------------------------------------------------- */
 
-/* What experts of a block do on one device. */
-struct pp_expert_work {
-    double sent;    /* copies of tokens that leave the device for experts */
-    double experts; /* held */
-    double tokens;  /* of each of them */
-    double ffn;     /* width of one on this device */
-};
-struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in,
-                                              struct pp_layer_work work);
 /* Layers of a stage by kind; of the embedding and the head perhaps a part. */
 struct pp_stage_layers {
     double count[PP_LAYER_KINDS];
@@ -203,8 +183,6 @@ double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage);
 void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
                                  struct pp_costs *costs);
-/* Do fused kernels compute experts, and graphs launch whole steps? */
-bool pp_roofline_has_fused_experts(const struct pp_cost_inputs *in);
 /* What a device sends in one exchange of a block, its own share included. */
 double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work);
 /* Of `places` that divide the experts between them, how many a token's experts lie in, expected. */
@@ -247,18 +225,5 @@ double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage);
 double pp_roofline_tied_bytes(const struct pp_cost_inputs *in);
 /* 1 when embedding and head of a tied model lie on different ranks. */
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in);
-
-/* The framework, "plain" where the inputs name none. */
-const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in);
-/* Hidden vectors and attention scores pass dropout: models without a gated MLP, where the framework
- * trains them so. */
-bool pp_roofline_has_dropout(const struct pp_cost_inputs *in);
-
-/* State bytes per parameter: mixed precision with Adam as the framework keeps it (plain:
- * Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
-struct pp_class_bytes {
-    double params, grads, optimizer;
-};
-struct pp_class_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in);
 
 #endif

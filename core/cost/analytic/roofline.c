@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const pp_head_names[] = {"last", "balanced", "counted", "ignored", "parallel", NULL};
-
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
 static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
 
@@ -96,11 +94,11 @@ static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_
 
     *gather = collective(pp_roofline_spread(in, links, state->scatter, stage, state->params_bytes),
                          state->params_bytes);
-    if (pp_roofline_framework(in)->has_param_broadcasts)
+    if (pp_cost_framework(in)->has_param_broadcasts)
         gather->latency_ps = 0; /* buckets do not cut it further */
-    if (in->is_dp_overlapped && pp_roofline_framework(in)->has_params_ahead)
+    if (in->is_dp_overlapped && pp_cost_framework(in)->has_params_ahead)
         *gather = pp_roofline_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers,
-                                           pp_roofline_framework(in)->gather_share_frac);
+                                           pp_cost_framework(in)->gather_share_frac);
 }
 
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
@@ -133,11 +131,10 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
     for (int s = 0; s < in->stages; s++) {
         const double update_bytes = pp_roofline_update_bytes(in, s);
         fill_sums(in, &links[s].links, s, costs);
-        costs->op[PP_U][s] =
-            transfer(pp_roofline_framework(in)->step_gap_s +
-                         (in->blocks_per_stage[s] + 1) * device->launch_s +
-                         update_bytes / (device->memory_bytes_per_s * device->memory_eta),
-                     update_bytes);
+        costs->op[PP_U][s] = transfer(
+            pp_cost_framework(in)->step_gap_s + (in->blocks_per_stage[s] + 1) * device->launch_s +
+                update_bytes / (device->memory_bytes_per_s * device->memory_eta),
+            update_bytes);
     }
 }
 
@@ -197,8 +194,8 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
         .ranks = in->layout.pp,
         .sync_ranks = in->layout.dp * in->pipelines,
         .other_bytes = pp_roofline_other_bytes(in),
-        .fragment_frac = pp_roofline_framework(in)->fragment_frac,
-        .stuck_frac = pp_roofline_framework(in)->stuck_frac,
+        .fragment_frac = pp_cost_framework(in)->fragment_frac,
+        .stuck_frac = pp_cost_framework(in)->stuck_frac,
         .capacity_bytes = in->cluster->device.memory_bytes,
         .origin = "analytic",
         .source = pp_arena_printf(arena, "roofline of %s; %s", in->cluster->device.title,

@@ -34,7 +34,7 @@ static void set_experts(const struct pp_cost_inputs *in, struct sizes *z)
 
     z->ffn = copies * e->ffn + e->shared_ffn;
     z->routed = copies * pp_layout_etp(&in->layout) * z->h;
-    z->fused = pp_roofline_has_fused_experts(in) ? copies * e->ffn : 0;
+    z->fused = pp_cost_has_fused_experts(in) ? copies * e->ffn : 0;
 }
 
 static void set_latent(const struct pp_model *m, struct sizes *z)
@@ -82,8 +82,7 @@ static double bytes_of(const struct sizes *z, struct widths w)
  * (transformer_engine/pytorch/module/linear.py, layernorm_linear.py), others in 16 bits. */
 static bool saves_fp8(const struct pp_cost_inputs *in)
 {
-    return in->cluster->device.precision == PP_PRECISION_FP8 &&
-           pp_roofline_framework(in)->saves_fp8;
+    return in->cluster->device.precision == PP_PRECISION_FP8 && pp_cost_framework(in)->saves_fp8;
 }
 
 static double again_if(unsigned modules, unsigned module, double values)
@@ -96,7 +95,7 @@ static double again_if(unsigned modules, unsigned module, double values)
 static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z,
                                   unsigned again)
 {
-    const bool is_apart = in->model->is_gated && pp_roofline_framework(in)->is_gate_unfused;
+    const bool is_apart = in->model->is_gated && pp_cost_framework(in)->is_gate_unfused;
     const unsigned mlp = z->routed > 0 ? 0 : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
                    wide = z->latent > 0 ? PP_AGAIN_LATENT : 0;
     /* inputs of matrices: of qkv; of the MLP, which a router needs in 16 bits */
@@ -112,7 +111,7 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
                + again_if(again, mlp, z->fan * z->ffn) /* of the activation function */
                + again_if(again, act, is_apart * (z->ffn - z->fused)), /* silu(gate), multiplied
                                                                         * apart */
-        .whole_byte = pp_roofline_has_dropout(in) ? 2 * z->h : 0,
+        .whole_byte = pp_cost_has_dropout(in) ? 2 * z->h : 0,
     };
 
     if (!saves_fp8(in)) {
@@ -159,7 +158,7 @@ static double score_values(const struct pp_cost_inputs *in, const struct sizes *
 static double scores_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     return score_values(in, z) *
-           (pp_roofline_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
+           (pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
 }
 
 static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
@@ -217,13 +216,13 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
     return z.tokens * TOKEN_BYTES +
-           (pp_roofline_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
+           (pp_cost_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
 }
 
 /* Copies of the logits beside the one that is saved, at the peak of the loss. */
 static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
-    const double all = pp_roofline_framework(in)->loss_bytes;
+    const double all = pp_cost_framework(in)->loss_bytes;
 
     return logits(in, z) * fmax(z->value_bytes > 2 ? z->value_bytes : 0, all - LOGIT_BYTES);
 }
@@ -240,7 +239,7 @@ static double head_bytes(const struct pp_cost_inputs *in, int stage)
 
 static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z, int stage)
 {
-    const bool keeps_output = pp_roofline_framework(in)->keeps_output && stage < in->stages - 1;
+    const bool keeps_output = pp_cost_framework(in)->keeps_output && stage < in->stages - 1;
     double bytes = keeps_output ? bytes_of(z, (struct widths){.whole = z->h}) : 0;
 
     bytes += pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
@@ -311,7 +310,7 @@ static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
         memory->forward_bytes += more;
         memory->backward_bytes += more;
     }
-    if (pp_roofline_framework(in)->has_dense_embedding_grad)
+    if (pp_cost_framework(in)->has_dense_embedding_grad)
         memory->dense_grad_bytes = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
                                    z->value_bytes * m->vocab * m->hidden / z->tp;
 }

@@ -23,7 +23,7 @@ static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in
 {
     const struct pp_mesh whole = {1, 1}, *shard = in->state.shard;
     const struct pp_mesh p = shard[PP_STATE_PARAMS], g = shard[PP_STATE_GRADS];
-    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
     const double micro_batches = (double)in->layout.micro_batches / in->pipelines,
                  part_bytes = params * bytes.grads / pp_mesh_size(p);
     const struct pp_device_group holders = group_between(whole, p);
@@ -45,7 +45,7 @@ static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int st
                  block = pp_model_layer_params(in->model, PP_LAYER_BLOCK) / tp,
                  rest = pp_roofline_stage_params(in, stage) - in->blocks_per_stage[stage] * block,
                  params_bytes =
-                     pp_roofline_stage_params(in, stage) * pp_roofline_state_bytes(in).params;
+                     pp_roofline_stage_params(in, stage) * pp_cost_state_bytes(in).params;
     struct pp_shard_times t = {0};
 
     add_layers(&t, in, replicas, in->blocks_per_stage[stage], block);

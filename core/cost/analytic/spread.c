@@ -28,7 +28,7 @@ struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
                                              const struct pp_device_links *links,
                                              struct pp_device_group group, int stage, double bytes)
 {
-    return pp_roofline_framework(in)->has_param_broadcasts
+    return pp_cost_framework(in)->has_param_broadcasts
                ? broadcasts(in, links, group, stage, bytes)
                : pp_collective_time(PP_AG, in->algorithm, group, links, bytes);
 }

@@ -7,15 +7,15 @@
 /* What the host needs to launch the kernels of a pass. */
 static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    const bool is_graph = pp_roofline_has_fused_experts(in); /* that launches them all */
+    const bool is_graph = pp_cost_has_fused_experts(in); /* that launches them all */
 
-    return is_graph ? 0 : pass->launches * pp_roofline_framework(in)->kernel_gap_s;
+    return is_graph ? 0 : pass->launches * pp_cost_framework(in)->kernel_gap_s;
 }
 
 /* What the device needs while the host is ahead of it: a part of the launches shows even then. */
 static double device_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    return pass->s + pp_roofline_framework(in)->host_frac * host_s(in, pass);
+    return pass->s + pp_cost_framework(in)->host_frac * host_s(in, pass);
 }
 
 static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
@@ -61,8 +61,8 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_wo
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_layer_work work = pp_roofline_work(in, split);
-    const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
-    const bool has_gap = in->stages > 1 && !pp_roofline_has_fused_experts(in);
+    const double gap_s = pp_cost_framework(in)->op_gap_s / in->splits;
+    const bool has_gap = in->stages > 1 && !pp_cost_has_fused_experts(in);
     struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
 
     if (in->model->window.keys > 0)

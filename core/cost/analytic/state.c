@@ -49,7 +49,7 @@ struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in,
 
 struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
     const double params =
         (pp_roofline_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
@@ -81,7 +81,7 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
 void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
                               struct pp_stage_memory *memory)
 {
-    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
     double params[PP_STATE_SHARDED];
 
@@ -99,17 +99,11 @@ void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
  * its norm, read and written to be clipped; afterwards it is cleared. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_class_bytes state = pp_roofline_state_bytes(in);
+    const struct pp_class_bytes state = pp_cost_state_bytes(in);
 
     return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
            (5 * state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
-}
-
-struct pp_value_bytes pp_cost_value_bytes(const struct pp_cost_inputs *in)
-{
-    return (struct pp_value_bytes){.params = pp_dtype_bytes(&in->cluster->device),
-                                   .grads = pp_roofline_state_bytes(in).grads};
 }
 
 double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)

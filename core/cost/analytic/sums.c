@@ -313,7 +313,7 @@ static void clear(struct probe *p)
 static void probe_stages(struct probe *p, struct pp_sum_links *sums)
 {
     const struct pp_cost_inputs *in = p->in;
-    const double grads = pp_roofline_state_bytes(in).grads;
+    const double grads = pp_cost_state_bytes(in).grads;
     struct level *level = PP_ARRAY(p->arena, struct level, 2 * in->stages);
     int *turn = PP_ARRAY(p->arena, int, in->stages);
     const int turns = take_turns(p->arena, in, turn);

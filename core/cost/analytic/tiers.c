@@ -69,7 +69,7 @@ double pp_roofline_host_update_s(const struct pp_cost_inputs *in, int stage)
 
     double bytes = 0;
     if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
-        bytes += params * pp_roofline_state_bytes(in).optimizer;
+        bytes += params * pp_cost_state_bytes(in).optimizer;
     if (in->state.home[PP_STATE_PARAMS] == PP_TIER_NVME)
         bytes += kept_params(in, stage) * pp_cost_value_bytes(in).params;
     return bytes > 0 ? fmax(update_s, bytes * devices / in->cluster->tiers.nvme_bytes_per_s)
@@ -85,7 +85,7 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
     costs->purpose[PP_FOR_PARAMS][stage] =
         pp_roofline_copy(in, PP_TIER_HOST, (params - kept_params(in, stage)) * value.params);
     costs->op[PP_U][stage] =
-        (struct pp_cost){.ps = pp_units_ps(pp_roofline_framework(in)->step_gap_s +
+        (struct pp_cost){.ps = pp_units_ps(pp_cost_framework(in)->step_gap_s +
                                            pp_roofline_host_update_s(in, stage))};
 }
 
@@ -93,7 +93,7 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double size = pp_roofline_state_bytes(in).optimizer,
+    const double size = pp_cost_state_bytes(in).optimizer,
                  bucket = pp_roofline_bucket_params(in, stage) * size,
                  beside = updated_params(in, stage) * size - bucket;
     const int64_t beside_ps = pp_roofline_copy(in, home, beside).ps;
@@ -173,7 +173,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     } else {
         memory->fetched_bytes =
             fmin(memory->optimizer_bytes, BUCKETS * pp_roofline_bucket_params(in, stage) *
-                                              pp_roofline_state_bytes(in).optimizer);
+                                              pp_cost_state_bytes(in).optimizer);
     }
     memory->optimizer_bytes = 0;
 }
@@ -276,7 +276,7 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double bytes = updated_params(in, 0) * pp_roofline_state_bytes(in).optimizer;
+    const double bytes = updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
 
     if (home == PP_TIER_DEVICE)
         return;

@@ -1,5 +1,5 @@
 /* The kernels of attention between its projections, fused or not. */
-#include "core/cost/analytic/parts.h"
+#include "core/cost/layers/layers.h"
 
 #include <math.h>
 
@@ -150,14 +150,14 @@ static void add_unfused(struct pp_layer_kernels *list, struct shape s)
     if (list->pass == PP_PASS_F) {
         add_scores_product(list, s, "attention scores", q, c, d);
         add_softmax(list, s, scores);
-        if (pp_roofline_has_dropout(list->in))
+        if (pp_cost_has_dropout(list->in))
             add_core_traffic(list, scores, dropout);
         add_scores_product(list, s, "attention values", q, d, c);
     }
     if (list->pass == PP_PASS_I) {
         add_scores_product(list, s, "values' gradient", c, d, q);
         add_scores_product(list, s, "scores' gradient", q, c, d);
-        if (pp_roofline_has_dropout(list->in))
+        if (pp_cost_has_dropout(list->in))
             add_core_traffic(list, scores, dropout);
         add_softmax(list, s, scores);
         add_scores_product(list, s, "queries' gradient", q, d, c);

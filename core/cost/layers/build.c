@@ -1,5 +1,5 @@
 /* How the list of a layer's kernels grows. */
-#include "core/cost/analytic/parts.h"
+#include "core/cost/layers/layers.h"
 
 #include <assert.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool 
 /* Weight gradients of several micro-batches that meet in a sum, each written before. */
 static bool is_added_apart(const struct pp_layer_kernels *list)
 {
-    return pp_roofline_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
+    return pp_cost_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
 }
 
 static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)

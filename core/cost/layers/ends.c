@@ -1,5 +1,5 @@
 /* The kernels of the embedding and of the head with the loss. */
-#include "core/cost/analytic/parts.h"
+#include "core/cost/layers/layers.h"
 
 #include <math.h>
 
@@ -18,7 +18,7 @@ void pp_layer_add_embedding(struct pp_layer_kernels *list)
     if (m->positions > 0)
         pp_layer_add_traffic(list, t * h,
                              (struct pp_layer_traffic){"positions", {2, 0, 1}, {5 * e, 0, e}});
-    if (pp_roofline_has_dropout(list->in))
+    if (pp_cost_has_dropout(list->in))
         pp_layer_add_traffic(
             list, t * h,
             (struct pp_layer_traffic){
@@ -33,13 +33,13 @@ static double vocabulary(const struct pp_cost_inputs *in)
 {
     const double rows = (double)in->model->vocab / in->layout.tp;
 
-    return pp_roofline_framework(in)->pads_vocabulary ? 128 * ceil(rows / 128) : ceil(rows);
+    return pp_cost_framework(in)->pads_vocabulary ? 128 * ceil(rows / 128) : ceil(rows);
 }
 
 void pp_layer_add_head(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double *loss_bytes = pp_roofline_framework(list->in)->loss_traffic_bytes;
+    const double *loss_bytes = pp_cost_framework(list->in)->loss_traffic_bytes;
     const double t = list->work.tokens, h = m->hidden, v = vocabulary(list->in);
 
     if (m->has_final_norm || m->has_mlm_head)

@@ -4,14 +4,14 @@
  * t tokens of a micro-batch come to a tensor-parallel group, t / tp of them to each device, which
  * sends top_k copies of each. A device holds count / ep experts, cut over etp devices that gather
  * their tokens first: it works on etp * top_k * t / tp of them, however large ep is. */
-#include "core/cost/analytic/parts.h"
+#include "core/cost/layers/layers.h"
 
 /* Router outputs are in fp32: scores, probabilities, indices, masks. Kernels of Megatron's router:
  * softmax or sigmoid, top-k, scatter of the chosen, sums for the balancing loss, counts. */
 enum { ROUTER_VALUE_BYTES = 4, ROUTING_KERNELS = 8, ROUTING_GRADIENT_KERNELS = 5 };
 
-struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in,
-                                              struct pp_layer_work work)
+struct pp_expert_work pp_layer_expert_work(const struct pp_cost_inputs *in,
+                                           struct pp_layer_work work)
 {
     const struct pp_experts *e = &in->model->experts;
     const double capacity = in->capacity_factor > 0 ? in->capacity_factor : 1;
@@ -54,7 +54,7 @@ static void add_router(struct pp_layer_kernels *list)
 
 static bool is_bias_apart(const struct pp_layer_kernels *list)
 {
-    return pp_roofline_framework(list->in)->expert_bias_bytes[PP_PASS_F] > 0;
+    return pp_cost_framework(list->in)->expert_bias_bytes[PP_PASS_F] > 0;
 }
 
 /* Up, activation, down. Fused experts hand the activation's output, and its gradient, on in fp8. */
@@ -89,7 +89,7 @@ static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], do
 static void add_output_bias(struct pp_layer_kernels *list, const struct pp_expert_work *w)
 {
     enum { EXPERT_LAUNCHES = 2, EXPERT_GRADIENT_LAUNCHES = 5, COMMON_LAUNCHES = 2 };
-    const double *bytes = pp_roofline_framework(list->in)->expert_bias_bytes;
+    const double *bytes = pp_cost_framework(list->in)->expert_bias_bytes;
     const int experts = (int)w->experts;
 
     if (!list->in->model->has_bias_mlp || !is_bias_apart(list))
@@ -108,11 +108,11 @@ void pp_layer_add_experts(struct pp_layer_kernels *list)
                                                                             "shared up",
                                                                             "shared down"};
     const struct pp_cost_inputs *in = list->in;
-    const struct pp_expert_work w = pp_roofline_expert_work(in, list->work);
+    const struct pp_expert_work w = pp_layer_expert_work(in, list->work);
     const bool is_once =
         in->is_sent_once && in->layout.ep > 1; /* copies are made where they arrive */
     const bool is_sorted = is_once || (w.experts > 1 && in->layout.ep > 1);
-    const bool is_fused = pp_roofline_has_fused_experts(in);
+    const bool is_fused = pp_cost_has_fused_experts(in);
     const double here = w.tokens * w.experts;
 
     add_router(list);

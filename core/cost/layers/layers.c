@@ -1,6 +1,5 @@
+/* Layers as lists of kernels: blocks, mixtures of experts, multi-token prediction. */
 #include "core/cost/layers/layers.h"
-
-#include "core/cost/analytic/parts.h"
 
 #include <math.h>
 
@@ -39,7 +38,7 @@ void pp_layer_add_residual(struct pp_layer_kernels *list)
                                              {1, 2, 0},
                                              {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
 
-    pp_layer_add_traffic(list, values, pp_roofline_has_dropout(list->in) ? dropped : plain);
+    pp_layer_add_traffic(list, values, pp_cost_has_dropout(list->in) ? dropped : plain);
 }
 
 static void add_rotary(struct pp_layer_kernels *list)
@@ -69,9 +68,9 @@ void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
     const int first = list->count;
 
     pp_layer_add_traffic(list, values,
-                         !list->in->model->is_gated                         ? gelu
-                         : pp_roofline_framework(list->in)->is_gate_unfused ? apart
-                                                                            : fused);
+                         !list->in->model->is_gated                     ? gelu
+                         : pp_cost_framework(list->in)->is_gate_unfused ? apart
+                                                                        : fused);
     pp_layer_mark(list, first, PP_AGAIN_ACT);
 }
 
@@ -159,7 +158,7 @@ int pp_layer_add_feed_forward(struct pp_layer_kernels *list)
  * norms are read. */
 static void end_recompute(struct pp_layer_kernels *list, int first)
 {
-    if (!pp_roofline_framework(list->in)->stops_recompute || pp_roofline_has_dropout(list->in))
+    if (!pp_cost_framework(list->in)->stops_recompute || pp_cost_has_dropout(list->in))
         return;
     for (int i = first; i < list->count; i++)
         list->kernel[i].is_never_again = true;
@@ -232,7 +231,7 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
     list->work = work;
     list->pass = pass;
     list->value_bytes = pp_dtype_bytes(&in->cluster->device);
-    list->grad_bytes = pp_roofline_state_bytes(in).grads;
+    list->grad_bytes = pp_cost_state_bytes(in).grads;
     list->whole_tokens = in->is_tp_only ? work.tokens : work.tokens / in->layout.tp;
     list->scale = matrix_scale(in->model);
     list->count = 0;

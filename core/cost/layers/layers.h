@@ -3,8 +3,9 @@
 #ifndef PP_CORE_COST_LAYERS_LAYERS_H
 #define PP_CORE_COST_LAYERS_LAYERS_H
 
-#include "core/cost/analytic/roofline.h"
+#include "core/cost/inputs.h"
 #include "core/cost/kernel.h"
+#include "core/cost/terms.h"
 
 /* What one device works on in one op. */
 struct pp_layer_work {
@@ -35,6 +36,15 @@ struct pp_layer_kernels {
 void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                       struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list);
 
+/* The work of the experts of a block on one device. */
+struct pp_expert_work {
+    double sent;    /* copies of tokens that leave the device for experts */
+    double experts; /* held */
+    double tokens;  /* of each of them */
+    double ffn;     /* width of one on this device */
+};
+struct pp_expert_work pp_layer_expert_work(const struct pp_cost_inputs *in,
+                                           struct pp_layer_work work);
 /* ---- for the files that describe layers ---------------------------------------------------- */
 
 /* A matrix of k x n parameters that `tokens` tokens are multiplied with: a product in each pass.

@@ -1,0 +1,57 @@
+/* The words of recomputation and of the places of embedding and head. */
+#include "core/cost/inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const pp_head_names[] = {"last", "balanced", "counted", "ignored", "parallel", NULL};
+
+const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
+const struct pp_again_name pp_again_names[] = {
+    {"core_attn", PP_AGAIN_CORE},
+    {"layernorm", PP_AGAIN_NORM},
+    {"act", PP_AGAIN_ACT},
+    {"mla_up_proj", PP_AGAIN_LATENT},
+    {"mlp", PP_AGAIN_MLP},
+    {"moe_act", PP_AGAIN_ACT},
+    {NULL, 0},
+};
+
+static unsigned module_of(const char *text, size_t length)
+{
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        if (strlen(n->name) == length && !strncmp(text, n->name, length))
+            return n->module;
+    return 0;
+}
+
+enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err)
+{
+    *again = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "+");
+        const unsigned module = module_of(at, length);
+        if (module == 0)
+            break;
+        *again |= module;
+        at += length;
+        if (!*at)
+            return PP_OK;
+    }
+    pp_error_set(err, PP_EINVAL, "'%.60s': expected modules with + between them, of", text);
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        pp_error_append(err, " %s", n->name);
+    return PP_EINVAL;
+}
+
+void pp_again_print(unsigned again, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct pp_again_name *n = pp_again_names; n->name && used < size; n++)
+        if (again & n->module) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", n->name);
+            again &= ~(unsigned)n->module;
+        }
+}
