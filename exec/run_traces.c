@@ -2,6 +2,7 @@
 #include "exec/run.h"
 
 #include "core/text/output.h"
+#include "traces/formats/formats.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
+/* One step of a trace as a trace of its own: the median one, or one by its number. */
 #include "traces/step.h"
 
 #include "core/units.h"
-#include "traces/compare/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

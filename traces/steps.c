@@ -1,7 +1,6 @@
 /* A trace cut into its steps, each relative to its own begin. */
-#include "traces/compare/parts.h"
-
 #include "core/units.h"
+#include "traces/step.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,91 +1,10 @@
+/* The event that each WAIT waits for, found from the cells of its list. */
 #include "traces/trace.h"
 
 #include "core/hash.h"
-#include "core/text/file.h"
-#include "core/text/output.h"
 
 #include <stdint.h>
 #include <string.h>
-
-static const struct {
-    const char *suffix;
-    void (*print)(const struct pp_trace *trace, FILE *out);
-} FORMATS[] = {
-    {".csv", pp_trace_print_csv},     {".csv.gz", pp_trace_print_csv},
-    {".json", pp_trace_print_chrome}, {".json.gz", pp_trace_print_chrome},
-    {".paje", pp_trace_print_paje},   {".paje.gz", pp_trace_print_paje},
-    {".trace", pp_trace_print_paje},  {".trace.gz", pp_trace_print_paje},
-};
-
-enum pp_status pp_trace_check_name(const char *path, struct pp_error *err)
-{
-    for (size_t i = 0; i < sizeof(FORMATS) / sizeof(*FORMATS); i++)
-        if (pp_has_suffix(path, FORMATS[i].suffix))
-            return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "trace file '%s': the name must end in " PP_TRACE_NAMES,
-                        path);
-}
-
-static void print(const struct pp_trace *trace, const char *path, FILE *out)
-{
-    size_t i = 0;
-
-    while (!pp_has_suffix(path, FORMATS[i].suffix))
-        i++;
-    FORMATS[i].print(trace, out);
-}
-
-enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,
-                                  int count, struct pp_error *err)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_output *outputs = PP_ARRAY(arena, struct pp_output, count);
-    enum pp_status status = PP_OK;
-    int opened = 0;
-
-    for (int i = 0; i < count; i++)
-        PP_TRY(pp_trace_check_name(paths[i], err));
-    for (; opened < count && status == PP_OK; opened += status == PP_OK)
-        status = pp_output_open(arena, paths[opened], &outputs[opened], err);
-    for (int i = 0; i < opened && status == PP_OK; i++)
-        print(traces[i], paths[i], outputs[i].file);
-    if (status == PP_OK)
-        return pp_output_commit_all(outputs, count, err);
-    for (int i = 0; i < opened; i++)
-        pp_output_discard(&outputs[i]);
-    return status;
-}
-
-enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err)
-{
-    return pp_trace_write_all(&trace, &path, 1, err);
-}
-
-enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct pp_error *err)
-{
-    return text[0] == '%'
-               ? pp_error_set(err, PP_EINVAL,
-                              "%s: a trace in Paje's format is for viewers; expected one in .csv "
-                              "or .json, which hold all of it",
-                              name)
-               : PP_OK;
-}
-
-enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
-                             struct pp_error *err)
-{
-    const char *name = strcmp(path, "-") ? path : "<stdin>";
-    char *text;
-    size_t length;
-
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    PP_TRY(pp_trace_refuse_paje(name, text, err));
-    if (text[strspn(text, " \t\r\n")] == '{')
-        return pp_trace_parse_chrome(arena, name, text, length, trace, err);
-    return pp_trace_parse_csv(arena, name, text, length, trace, err);
-}
-
-/* ---- what a WAIT waits for ------------------------------------------------------------------- */
 
 /* Hash table over the cells of one list: the latest event of each text. */
 struct index {

@@ -4,6 +4,7 @@
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
 #include "sim/resolve/resolve.h"
+#include "traces/formats/formats.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "core/text/file.h"
 
 #include "traces/formats/files.h"
+#include "traces/formats/formats.h"
 #include "traces/kineto/kineto.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* pipesim run: one schedule in depth, or several side by side. */
-#include "schedules/registry.h"
 #include "sim/page/run.h"
 #include "core/clock.h"
 #include "plots/timeline/gantt.h"
+#include "schedules/registry.h"
 #include "sim/check/baseline.h"
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
@@ -11,6 +11,7 @@
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 #include "sim/resolve/subjects.h"
+#include "traces/formats/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "core/text/file.h"
 #include "tests/fuzz/events.h"
 #include "traces/compare/compare.h"
+#include "traces/formats/formats.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * it differs in nothing. */
 #include "tests/fuzz/events.h"
 #include "traces/compare/compare.h"
+#include "traces/formats/formats.h"
 #include "traces/kineto/kineto.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "plots/timeline/gantt.h"
 #include "plots/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"
+#include "traces/formats/formats.h"
 #include "traces/step.h"
 
 #include <math.h>

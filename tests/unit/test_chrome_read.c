@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "core/text/file.h"
+#include "traces/formats/formats.h"
 #include "traces/metrics.h"
 #include "traces/trace.h"
 

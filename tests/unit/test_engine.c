@@ -2,6 +2,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 #include "sim/engine/engine.h"
+#include "traces/formats/formats.h"
 #include "traces/metrics.h"
 
 #include <criterion/criterion.h>

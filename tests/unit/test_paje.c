@@ -3,6 +3,7 @@
  * and messages of the trace. Where pj_dump is installed, it agrees. */
 #include "sim_run.h"
 
+#include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "core/text/file.h"
 #include "core/text/output.h"
+#include "traces/formats/formats.h"
 #include "traces/trace.h"
 
 #include <criterion/criterion.h>

@@ -5,6 +5,7 @@
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 #include "traces/compare/compare.h"
+#include "traces/formats/formats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,32 +3,8 @@
 #define PP_TRACES_COMPARE_PARTS_H
 
 #include "traces/compare/compare.h"
+#include "traces/step.h"
 
-/* One step of a trace: its events by list (replica * ranks + rank), with times relative to its
- * begin, `step` 0 and `waits_for` counted from `events`. */
-struct pp_step_slice {
-    int number; /* in the trace */
-    struct pp_trace_event *events;
-    int count;
-    int *begin;                           /* [lists + 1] first event of each list */
-    int64_t begin_ps, end_ps, arrival_ps; /* in the trace; the earliest any rank began */
-    int64_t last_ps; /* end of its last event; a WAIT for a SEND may stand in a later step, so that
-                      * no WAIT counts for end_ps */
-};
-struct pp_stepped {
-    const struct pp_trace *trace;
-    struct pp_step_slice *slices;
-    int count, lists;
-    bool is_overlapping;
-};
-
-/* PP_EINVAL when a step lacks a rank or times are beyond what picoseconds can hold. */
-enum pp_status pp_step_slices(struct pp_arena *arena, const struct pp_trace *trace,
-                              struct pp_stepped *stepped, struct pp_error *err);
-/* Of the slice with that number, which there is. */
-int pp_step_index(const struct pp_stepped *stepped, int number);
-/* Slices `first` and later, the shortest first. */
-int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, int first);
 /* The median step of slices `first` and later. */
 enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
                                struct pp_compare_side *side, struct pp_error *err);

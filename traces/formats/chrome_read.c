@@ -2,7 +2,7 @@
  * comparison needs (steps, posts, the program). */
 #include "core/text/json.h"
 #include "core/units.h"
-#include "traces/trace.h"
+#include "traces/formats/formats.h"
 
 #include <float.h>
 #include <inttypes.h>

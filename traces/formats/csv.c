@@ -1,7 +1,7 @@
 #include "core/text/csv.h"
 #include "core/text/file.h"
 #include "core/units.h"
-#include "traces/trace.h"
+#include "traces/formats/formats.h"
 
 #include <inttypes.h>
 #include <limits.h>

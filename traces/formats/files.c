@@ -1,5 +1,6 @@
 #include "traces/formats/files.h"
 
+#include "traces/formats/formats.h"
 #include "traces/kineto/kineto.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+#include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 
 #include <ctype.h>

@@ -1,0 +1,48 @@
+/* traces/formats/formats.h — traces as files: CSV, Chrome/Perfetto JSON, Paje. Strings and events
+ * of a trace that is read live in the arena. */
+#ifndef PP_TRACES_FORMATS_FORMATS_H
+#define PP_TRACES_FORMATS_FORMATS_H
+
+#include "traces/trace.h"
+
+#include <stdio.h>
+
+/* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then
+ * step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash;
+ * stream is weights where a W ran beside the rank's other compute; numbers %.17g, empty where they
+ * mean nothing. A control op is a point in time:
+ * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
+ * Errors of the stream are sticky. */
+void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
+/* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
+ */
+void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out);
+/* Paje for ViTE and pajeng: a container per rank and replica, in it one per stream; ops as states
+ * with their cells, messages as links. Of picoseconds, too. It cannot be read again. */
+void pp_trace_print_paje(const struct pp_trace *trace, FILE *out);
+/* PP_EINVAL unless the name ends in one of these. */
+#define PP_TRACE_NAMES ".csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz"
+enum pp_status pp_trace_check_name(const char *path, struct pp_error *err);
+/* By suffix; ".gz" compresses. On failure no file is left behind (PP_EFAIL). */
+enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
+/* Several that belong together: all of them or none. The paths lead to different files. */
+enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,
+                                  int count, struct pp_error *err);
+/* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with file:line. */
+enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
+                                 struct pp_error *err);
+/* The same from memory; `name` stands in messages. */
+enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
+                                  size_t length, struct pp_trace **trace, struct pp_error *err);
+/* A trace in the JSON that pp_trace_print_chrome() writes; other Chrome traces, and more than 128
+ * MiB of text, are PP_EINVAL with file and event. What is not drawn is not there: waits that took
+ * no time. Times are whole picoseconds, exact up to 9,000 s. */
+enum pp_status pp_trace_parse_chrome(struct pp_arena *arena, const char *name, const char *text,
+                                     size_t length, struct pp_trace **trace, struct pp_error *err);
+/* PP_EINVAL for the text of a trace in Paje's format, which cannot be read again. */
+enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct pp_error *err);
+/* Either, by content: a file that begins with '{' is JSON. "-" is stdin, ".gz" is decompressed. */
+enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
+                             struct pp_error *err);
+
+#endif
