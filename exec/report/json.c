@@ -1,47 +1,23 @@
 /* The report for programs: "pipeexec.report/1". */
 #include "exec/report/report.h"
 
+#include "core/text/json_write.h"
 #include "core/units.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>
 
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void put_bytes(json_t *object, const char *key, double bytes)
-{
-    json_object_set_new(object, key,
-                        isfinite(bytes) ? json_integer((json_int_t)llround(bytes)) : json_null());
-}
-
-static void put_text(json_t *object, const char *key, const char *text)
-{
-    json_object_set_new(object, key, text ? json_string(text) : json_null());
-}
-
-static json_t *numbers_json(const double *values, int count)
-{
-    json_t *list = json_array();
-
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null());
-    return list;
-}
-
 static json_t *difference_json(const struct pp_difference *d)
 {
     json_t *o = json_object();
 
-    json_object_set_new(o, "bit_equal", json_boolean(d->differing == 0));
-    put(o, "max_abs_diff", d->max_abs);
-    put(o, "rel_l2", pp_difference_rel_l2(d));
-    json_object_set_new(o, "elements", json_integer(d->elements));
-    json_object_set_new(o, "differing", json_integer(d->differing));
-    json_object_set_new(o, "worst", d->worst ? json_string(d->worst) : json_null());
+    pp_json_put_bool(o, "bit_equal", d->differing == 0);
+    pp_json_put(o, "max_abs_diff", d->max_abs);
+    pp_json_put(o, "rel_l2", pp_difference_rel_l2(d));
+    pp_json_put_int(o, "elements", d->elements);
+    pp_json_put_int(o, "differing", d->differing);
+    pp_json_put_text(o, "worst", d->worst);
     return o;
 }
 
@@ -56,10 +32,10 @@ static json_t *layout_json(const struct pp_exec_run *run)
     json_t *o = json_pack("{si si si si si si si}", "np", p->ranks, "vp", p->stages / p->ranks,
                           "dp", b->replicas, "pipelines", p->pipelines, "micro_batches",
                           b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
-    json_object_set_new(o, "zero", json_integer(run->plan.zero));
-    json_object_set_new(o, "seq", json_integer(run->config.net.seq));
-    json_object_set_new(o, "splits", json_integer(b->splits));
-    json_object_set_new(o, "granules", json_integer(b->granules));
+    pp_json_put_int(o, "zero", run->plan.zero);
+    pp_json_put_int(o, "seq", run->config.net.seq);
+    pp_json_put_int(o, "splits", b->splits);
+    pp_json_put_int(o, "granules", b->granules);
     json_object_set_new(o, "layers_by_stage", blocks);
     return o;
 }
@@ -69,7 +45,7 @@ static json_t *time_json(const struct pp_metrics *metrics)
     json_t *o = json_object();
 
     for (int i = 0; i < PP_TIME_PARTS; i++)
-        put(o, pp_time_part_names[i], metrics->time_frac[i]);
+        pp_json_put(o, pp_time_part_names[i], metrics->time_frac[i]);
     return o;
 }
 
@@ -77,12 +53,12 @@ static json_t *memory_json(const struct pp_rank_layout *l)
 {
     json_t *o = json_object();
 
-    put_bytes(o, "params_bytes", (double)l->params_bytes);
-    put_bytes(o, "grads_bytes", (double)l->grads_bytes);
-    put_bytes(o, "optimizer_bytes", (double)l->optimizer_bytes);
-    put_bytes(o, "activations_bytes", (double)l->activations_bytes);
-    put_bytes(o, "buffers_bytes", (double)l->buffers_bytes);
-    put_bytes(o, "other_bytes", (double)l->other_bytes);
+    pp_json_put_bytes(o, "params_bytes", (double)l->params_bytes);
+    pp_json_put_bytes(o, "grads_bytes", (double)l->grads_bytes);
+    pp_json_put_bytes(o, "optimizer_bytes", (double)l->optimizer_bytes);
+    pp_json_put_bytes(o, "activations_bytes", (double)l->activations_bytes);
+    pp_json_put_bytes(o, "buffers_bytes", (double)l->buffers_bytes);
+    pp_json_put_bytes(o, "other_bytes", (double)l->other_bytes);
     return o;
 }
 
@@ -93,12 +69,12 @@ static json_t *ranks_json(const struct pp_exec_run *run)
 
     for (int i = 0; i < run->plan.program->ranks; i++) {
         json_t *o = json_pack("{si}", "rank", i);
-        put(o, "busy_s", r->metrics.ranks[i].busy_s);
-        put(o, "idle_s", r->metrics.ranks[i].idle_s);
-        put(o, "span_s", r->metrics.ranks[i].span_s);
-        put_bytes(o, "peak_mem_bytes", r->touched_bytes[i]);
-        put_bytes(o, "predicted_peak_mem_bytes", (double)r->layout[i].peak_bytes);
-        put(o, "peak_activations", r->lifetimes[i].peak_activations);
+        pp_json_put(o, "busy_s", r->metrics.ranks[i].busy_s);
+        pp_json_put(o, "idle_s", r->metrics.ranks[i].idle_s);
+        pp_json_put(o, "span_s", r->metrics.ranks[i].span_s);
+        pp_json_put_bytes(o, "peak_mem_bytes", r->touched_bytes[i]);
+        pp_json_put_bytes(o, "predicted_peak_mem_bytes", (double)r->layout[i].peak_bytes);
+        pp_json_put(o, "peak_activations", r->lifetimes[i].peak_activations);
         json_array_append_new(list, o);
     }
     return list;
@@ -109,17 +85,17 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
 
-    json_object_set_new(o, "model", json_string(c->net.name));
-    json_object_set_new(o, "data", json_string(c->text.name));
-    json_object_set_new(o, "precision", json_string(c->precision));
-    json_object_set_new(o, "kernels", json_string(c->kernels->about()));
-    put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
-    put_text(o, "device_mode", c->cuda ? DEVICE_MODES[c->mode] : NULL);
-    json_object_set_new(o, "clock", json_string(c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall"));
-    json_object_set_new(o, "exact_grad", json_boolean(c->recipe.is_exact));
-    json_object_set_new(o, "steps", json_integer(c->steps));
-    json_object_set_new(o, "first_step", json_integer(c->first_step));
-    json_object_set_new(o, "warmup", json_integer(c->warmup));
+    pp_json_put_text(o, "model", c->net.name);
+    pp_json_put_text(o, "data", c->text.name);
+    pp_json_put_text(o, "precision", c->precision);
+    pp_json_put_text(o, "kernels", c->kernels->about());
+    pp_json_put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
+    pp_json_put_text(o, "device_mode", c->cuda ? DEVICE_MODES[c->mode] : NULL);
+    pp_json_put_text(o, "clock", c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall");
+    pp_json_put_bool(o, "exact_grad", c->recipe.is_exact);
+    pp_json_put_int(o, "steps", c->steps);
+    pp_json_put_int(o, "first_step", c->first_step);
+    pp_json_put_int(o, "warmup", c->warmup);
     json_object_set_new(o, "layout", layout_json(run));
 }
 
@@ -130,11 +106,11 @@ static void put_wall(json_t *o, const struct pp_exec_run *run)
     const struct pp_training_result *r = &run->result;
     const bool is_wall = run->config.clock == PP_CLOCK_WALL, has_wire = r->is_wire_measured;
 
-    put(o, "message_latency_s", has_wire ? r->wire.alpha_s : (double)NAN);
-    put(o, "message_bytes_per_s", has_wire ? 1 / r->wire.s_per_byte : (double)NAN);
-    put(o, "gap_s", is_wall ? pp_units_s(r->pauses.ps[1]) : (double)NAN);
-    put(o, "start_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_STEP]) : (double)NAN);
-    put(o, "barrier_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_BAR]) : (double)NAN);
+    pp_json_put(o, "message_latency_s", has_wire ? r->wire.alpha_s : (double)NAN);
+    pp_json_put(o, "message_bytes_per_s", has_wire ? 1 / r->wire.s_per_byte : (double)NAN);
+    pp_json_put(o, "gap_s", is_wall ? pp_units_s(r->pauses.ps[1]) : (double)NAN);
+    pp_json_put(o, "start_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_STEP]) : (double)NAN);
+    pp_json_put(o, "barrier_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_BAR]) : (double)NAN);
 }
 
 static void put_prediction(json_t *o, const struct pp_exec_run *run)
@@ -144,27 +120,28 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
     const bool is_virtual = run->config.clock == PP_CLOCK_VIRTUAL;
     const struct pp_exec_spread spread = pp_exec_spread(run);
 
-    put(o, "step_s", r->step_median_s);
-    put(o, "step_low_s", spread.low_s);
-    put(o, "step_high_s", spread.high_s);
-    put(o, "predicted_step_s", r->predicted_step_s);
-    put(o, "predicted_step_low_s", is_predicted ? r->predicted_band.low_s : (double)NAN);
-    put(o, "predicted_step_mid_s", is_predicted ? r->predicted_band.mid_s : (double)NAN);
-    put(o, "predicted_step_high_s", is_predicted ? r->predicted_band.high_s : (double)NAN);
-    put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
-    put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
+    pp_json_put(o, "step_s", r->step_median_s);
+    pp_json_put(o, "step_low_s", spread.low_s);
+    pp_json_put(o, "step_high_s", spread.high_s);
+    pp_json_put(o, "predicted_step_s", r->predicted_step_s);
+    pp_json_put(o, "predicted_step_low_s", is_predicted ? r->predicted_band.low_s : (double)NAN);
+    pp_json_put(o, "predicted_step_mid_s", is_predicted ? r->predicted_band.mid_s : (double)NAN);
+    pp_json_put(o, "predicted_step_high_s", is_predicted ? r->predicted_band.high_s : (double)NAN);
+    pp_json_put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
+    pp_json_put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
     put_wall(o, run);
-    put(o, "model_error_frac", r->model_error_frac);
-    put(o, "null_step_s", r->null_step_s);
-    put(o, "null_error_frac", r->null_error_frac);
-    put(o, "bubble_frac", r->metrics.bubble_frac);
-    put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
-    put(o, "predicted_bubble_frac", is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN);
-    json_object_set_new(o, "calibrated_on",
-                        !is_predicted                ? json_null()
-                        : run->other.program != NULL ? json_string(run->other.subject.name)
-                                                     : json_string(run->plan.subject.name));
-    json_object_set_new(o, "steps_s", numbers_json(r->step_s, r->steps_done));
+    pp_json_put(o, "model_error_frac", r->model_error_frac);
+    pp_json_put(o, "null_step_s", r->null_step_s);
+    pp_json_put(o, "null_error_frac", r->null_error_frac);
+    pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
+    pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
+    pp_json_put(o, "predicted_bubble_frac",
+                is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN);
+    pp_json_put_text(o, "calibrated_on",
+                     !is_predicted                ? NULL
+                     : run->other.program != NULL ? run->other.subject.name
+                                                  : run->plan.subject.name);
+    json_object_set_new(o, "steps_s", pp_json_reals(r->step_s, r->steps_done));
     json_object_set_new(o, "time_frac", time_json(&r->metrics));
 }
 
@@ -172,12 +149,12 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
 
-    json_object_set_new(o, "losses", numbers_json(r->losses, r->steps_done));
-    json_object_set_new(o, "grad_norms", numbers_json(r->grad_norms, r->steps_done));
+    json_object_set_new(o, "losses", pp_json_reals(r->losses, r->steps_done));
+    json_object_set_new(o, "grad_norms", pp_json_reals(r->grad_norms, r->steps_done));
     json_t *check = r->is_checked ? difference_json(&r->gradients) : json_null();
     if (r->is_checked) {
-        put(check, "bound_rel_l2", pp_exec_check_bound(run));
-        json_object_set_new(check, "loss_equal", json_boolean(r->is_loss_equal));
+        pp_json_put(check, "bound_rel_l2", pp_exec_check_bound(run));
+        pp_json_put_bool(check, "loss_equal", r->is_loss_equal);
     }
     json_object_set_new(o, "grad_check", check);
     json_object_set_new(o, "weight_check",
@@ -192,7 +169,7 @@ static json_t *meta_json(const struct pp_exec_run *run)
     if (gethostname(host, sizeof(host) - 1) != 0)
         host[0] = '\0';
     json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
-    put(o, "wall_s", run->wall_s);
+    pp_json_put(o, "wall_s", run->wall_s);
     return o;
 }
 
@@ -209,12 +186,12 @@ static json_t *machinery_json(const struct pp_training_result *r)
 {
     json_t *o = json_object();
 
-    put(o, "wall_s", r->wall_s);
-    put(o, "cpu_s", r->cpu_s);
-    put(o, "outside_s", r->outside_s);
-    json_object_set_new(o, "instructions", json_integer(r->instructions));
-    put(o, "issue_s", r->issued > 0 ? r->issue_s : (double)NAN);
-    json_object_set_new(o, "issued", json_integer(r->issued));
+    pp_json_put(o, "wall_s", r->wall_s);
+    pp_json_put(o, "cpu_s", r->cpu_s);
+    pp_json_put(o, "outside_s", r->outside_s);
+    pp_json_put_int(o, "instructions", r->instructions);
+    pp_json_put(o, "issue_s", r->issued > 0 ? r->issue_s : (double)NAN);
+    pp_json_put_int(o, "issued", r->issued);
     json_object_set_new(o, "graphs", kept_json(&r->kept));
     return o;
 }
@@ -237,27 +214,24 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     put_setting(o, run);
     put_check(o, run);
     put_prediction(o, run);
-    put_bytes(o, "peak_mem_bytes", r->peak_mem_bytes);
-    put_bytes(o, "predicted_peak_mem_bytes", r->predicted_peak_mem_bytes);
-    json_object_set_new(o, "peak_rank", json_integer(r->peak_rank));
+    pp_json_put_bytes(o, "peak_mem_bytes", r->peak_mem_bytes);
+    pp_json_put_bytes(o, "predicted_peak_mem_bytes", r->predicted_peak_mem_bytes);
+    pp_json_put_int(o, "peak_rank", r->peak_rank);
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
     json_object_set_new(o, "ranks", ranks_json(run));
-    json_object_set_new(o, "clock_error_s", json_real(r->clock.error_s));
+    pp_json_put(o, "clock_error_s", r->clock.error_s);
     json_object_set_new(o, "clock_jump", jump_json(&r->clock));
     json_object_set_new(o, "machinery", machinery_json(r));
-    put_text(o, "what_if", run->what_if);
-    put(o, "slowdown", r->slowdown);
-    put(o, "predicted_slowdown", r->predicted_slowdown);
-    put(o, "slowdown_error_frac", r->predicted_slowdown / r->slowdown - 1);
-    put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
-    put_text(o, "checkpoint", r->checkpoint);
-    put_text(o, "trace", run->trace);
-    put_text(o, "predicted_trace", run->predicted_trace);
-    json_object_set_new(o, "shared_device", json_boolean(r->is_contended));
-    json_object_set_new(o, "weight_grad_stream",
-                        json_boolean(run->plan.program->weight_lane != NULL));
+    pp_json_put_text(o, "what_if", run->what_if);
+    pp_json_put(o, "slowdown", r->slowdown);
+    pp_json_put(o, "predicted_slowdown", r->predicted_slowdown);
+    pp_json_put(o, "slowdown_error_frac", r->predicted_slowdown / r->slowdown - 1);
+    pp_json_put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
+    pp_json_put_text(o, "checkpoint", r->checkpoint);
+    pp_json_put_text(o, "trace", run->trace);
+    pp_json_put_text(o, "predicted_trace", run->predicted_trace);
+    pp_json_put_bool(o, "shared_device", r->is_contended);
+    pp_json_put_bool(o, "weight_grad_stream", run->plan.program->weight_lane != NULL);
     json_object_set_new(o, "meta", meta_json(run));
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    pp_json_print(o, out);
 }

@@ -1,17 +1,11 @@
 /* cost.json: the costs, and where they come from. */
 #include "sim/calibrate/calibrate.h"
 
+#include "core/text/json_write.h"
 #include "core/text/output.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-static json_t *text(const char *string)
-{
-    json_t *value = json_string(string);
-
-    return value ? value : json_string("?"); /* no UTF-8 */
-}
 
 /* The value, or NULL where something of it could not be put in. */
 static json_t *whole(json_t *value, int failed)
@@ -68,27 +62,28 @@ static json_t *channels_of(const struct pp_cost_file *f)
     for (int k = 0; k < f->line_count; k++) {
         const struct pp_measured_line *l = &f->lines[k];
         failed |= json_array_append_new(
-            list, json_pack("{so sf sf si si sf}", "name", text(l->name), "alpha_s", l->alpha_s,
-                            "s_per_byte", l->s_per_byte, "ranks", l->ranks, "samples", l->samples,
-                            "residual_frac", l->residual_frac));
+            list, json_pack("{so sf sf si si sf}", "name", pp_json_text(l->name), "alpha_s",
+                            l->alpha_s, "s_per_byte", l->s_per_byte, "ranks", l->ranks, "samples",
+                            l->samples, "residual_frac", l->residual_frac));
     }
     return whole(list, failed);
 }
 
 static json_t *trace_of(struct pp_arena *arena, const struct pp_calibrate_run *run)
 {
-    json_t *o = json_pack("{so ss}", "file", text(run->path), "program_hash",
+    json_t *o = json_pack("{so ss}", "file", pp_json_text(run->path), "program_hash",
                           pp_arena_printf(arena, "%016" PRIx64, run->trace->program_hash));
     json_t *options = json_array();
 
     for (int k = 0; run->about && k < run->about->option_count; k++)
-        json_array_append_new(options, text(run->about->options[k]));
+        json_array_append_new(options, pp_json_text(run->about->options[k]));
     json_object_set_new(o, "options", run->about ? options : json_null());
     if (!run->about)
         json_decref(options);
     json_object_set_new(o, "machine",
-                        run->about ? text(pp_trace_about_machine(arena, run->about)) : json_null());
-    json_object_set_new(o, "version", run->about ? text(run->about->version) : json_null());
+                        run->about ? pp_json_text(pp_trace_about_machine(arena, run->about))
+                                   : json_null());
+    json_object_set_new(o, "version", run->about ? pp_json_text(run->about->version) : json_null());
     json_object_set_new(o, "steps", json_integer(run->trace->steps));
     return o;
 }
@@ -129,16 +124,16 @@ static json_t *file_of(const struct pp_calibrate *c, const struct pp_calibrate_t
     json_t *model = json_array(), *logs = json_array();
 
     for (int k = 0; k < f->model_count; k++)
-        json_array_append_new(model, text(f->model[k]));
+        json_array_append_new(model, pp_json_text(f->model[k]));
     for (int k = 0; k < c->log_count; k++)
-        json_array_append_new(logs, text(c->logs[k]));
+        json_array_append_new(logs, pp_json_text(c->logs[k]));
     return json_pack("{ss ss so so si si sb so s{sf sf si} so so so so}", "schema",
-                     "pipesim.cost/1", "version", PP_VERSION, "machine", text(f->machine), "model",
-                     model, "value_bytes", f->value_bytes, "gradient_bytes", f->gradient_bytes,
-                     "is_clipped", f->is_clipped, "layers", layers_of(f), "update", "param_s",
-                     f->update_param_s, "op_s", f->update_op_s, "samples", f->update_samples,
-                     "channels", channels_of(f), "traces", traces_of(c), "left_out",
-                     trials_of(c, trials, count), "logs", logs);
+                     "pipesim.cost/1", "version", PP_VERSION, "machine", pp_json_text(f->machine),
+                     "model", model, "value_bytes", f->value_bytes, "gradient_bytes",
+                     f->gradient_bytes, "is_clipped", f->is_clipped, "layers", layers_of(f),
+                     "update", "param_s", f->update_param_s, "op_s", f->update_op_s, "samples",
+                     f->update_samples, "channels", channels_of(f), "traces", traces_of(c),
+                     "left_out", trials_of(c, trials, count), "logs", logs);
 }
 
 enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
@@ -154,8 +149,6 @@ enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
         json_decref(file);
         return err->status;
     }
-    json_dumpf(file, output.file, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', output.file);
-    json_decref(file); /* what could not be written shows at the end */
+    pp_json_print(file, output.file); /* the commit reports what could not be written */
     return pp_output_commit(&output, err);
 }

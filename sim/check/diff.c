@@ -1,3 +1,4 @@
+#include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 
 #include <inttypes.h>
@@ -305,11 +306,11 @@ json_t *pp_changes_json(const struct pp_changes *changes)
 
     for (int i = 0; i < changes->count; i++) {
         const struct pp_change *c = &changes->list[i];
-        json_array_append_new(
-            list, json_pack("{ss so so ss? so}", "figure", c->path, "before",
-                            figure_json(c->before), "after", figure_json(c->after), "of",
-                            c->whole == PP_EXACT ? NULL : WHOLES[c->whole], "change_frac",
-                            isfinite(c->frac) ? json_real(c->frac) : json_null()));
+        json_array_append_new(list,
+                              json_pack("{ss so so ss? so}", "figure", c->path, "before",
+                                        figure_json(c->before), "after", figure_json(c->after),
+                                        "of", c->whole == PP_EXACT ? NULL : WHOLES[c->whole],
+                                        "change_frac", pp_json_real(c->frac)));
     }
     return list;
 }

@@ -1,4 +1,5 @@
 /* pipesim check: is what was predicted once still what is predicted? */
+#include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 #include "sim/command/commands.h"
 
@@ -230,9 +231,7 @@ enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *
     if (check.files) {
         json_t *o = json_pack("{ss sf so}", "schema", "pipesim.check/1", "tolerance_frac",
                               check.tolerance_frac, "files", check.files);
-        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-        fputc('\n', out);
-        json_decref(o);
+        pp_json_print(o, out);
     }
     return status;
 }

@@ -1,4 +1,5 @@
 /* The syntaxes of fragments. */
+#include "core/text/json_write.h"
 #include "sim/emit/settings.h"
 
 #include <inttypes.h>
@@ -133,9 +134,7 @@ void pp_emit_json(const struct pp_emission *emission, FILE *out)
         const struct pp_emit_setting *s = &emission->settings[i];
         json_object_set_new(object_at(root, s->row->section), s->row->name, json_of(s->value));
     }
-    json_dumpf(root, out, JSON_INDENT(2));
-    fputc('\n', out);
-    json_decref(root);
+    pp_json_print(root, out);
 }
 
 /* ---- YAML ------------------------------------------------------------------------------------ */

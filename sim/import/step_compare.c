@@ -2,6 +2,7 @@
 
 #include "core/text/json.h"
 #include "core/text/json_stream.h"
+#include "core/text/json_write.h"
 #include "core/units.h"
 #include "sim/report/text.h"
 #include "traces/formats/files.h"
@@ -150,39 +151,25 @@ void pp_step_comparison_print(const struct pp_step_comparison *c, FILE *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------*/
 
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-static json_t *name_json(const char *name)
-{
-    json_t *string = json_string(name); /* file names need not be UTF-8 */
-
-    return string ? string : json_string("?");
-}
-
 void pp_step_comparison_json(const struct pp_step_comparison *c, FILE *out)
 {
     const struct pp_step_log *log = c->log;
     json_t *o = json_pack("{ss so so ss si si}", "schema", "pipesim.steps/1", "predicted",
-                          name_json(c->predicted), "measured", name_json(log->name), "form",
+                          pp_json_text(c->predicted), "measured", pp_json_text(log->name), "form",
                           log->form, "lines", log->count, "skipped_lines", log->skipped);
 
-    put(o, "predicted_step_s", c->predicted_s);
-    put(o, "measured_step_s", log->median_s);
-    put(o, "measured_p5_s", log->low_s);
-    put(o, "measured_p95_s", log->high_s);
-    put(o, "step_error_s", c->predicted_s - log->median_s);
-    put(o, "step_error_frac", c->error_frac);
-    put(o, "predicted_flops_per_s_per_gpu", c->predicted_flops_per_s_per_gpu);
-    put(o, "measured_flops_per_s_per_gpu", log->flops_per_s_per_gpu);
-    put(o, "tolerance_frac", c->tolerance_frac);
+    pp_json_put(o, "predicted_step_s", c->predicted_s);
+    pp_json_put(o, "measured_step_s", log->median_s);
+    pp_json_put(o, "measured_p5_s", log->low_s);
+    pp_json_put(o, "measured_p95_s", log->high_s);
+    pp_json_put(o, "step_error_s", c->predicted_s - log->median_s);
+    pp_json_put(o, "step_error_frac", c->error_frac);
+    pp_json_put(o, "predicted_flops_per_s_per_gpu", c->predicted_flops_per_s_per_gpu);
+    pp_json_put(o, "measured_flops_per_s_per_gpu", log->flops_per_s_per_gpu);
+    pp_json_put(o, "tolerance_frac", c->tolerance_frac);
     json_object_set_new(o, "within_tolerance",
                         isnan(c->tolerance_frac)
                             ? json_null()
                             : json_boolean(fabs(c->error_frac) <= c->tolerance_frac));
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    pp_json_print(o, out);
 }

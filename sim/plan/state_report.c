@@ -1,5 +1,6 @@
 /* The ranked choices: for people, as JSON, as CSV. */
 #include "core/text/csv.h"
+#include "core/text/json_write.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/plan/state.h"
@@ -153,23 +154,12 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void put_bytes(json_t *object, const char *key, double bytes)
-{
-    json_object_set_new(object, key, json_integer((json_int_t)llround(bytes)));
-}
-
 static json_t *shard_json(const struct pp_state_spec *state)
 {
     json_t *o = json_object();
 
     for (int c = 0; c < PP_STATE_SHARDED; c++)
-        json_object_set_new(o, pp_state_class_names[c],
-                            json_string(mesh_of(state, (enum pp_state_class)c).text));
+        pp_json_put_text(o, pp_state_class_names[c], mesh_of(state, (enum pp_state_class)c).text);
     return o;
 }
 
@@ -177,10 +167,10 @@ static json_t *comm_json(struct pp_shard_times t)
 {
     json_t *o = json_object();
 
-    put(o, "gathers_s", t.gathers_s);
-    put(o, "grads_s", t.grads_s);
-    put(o, "sums_s", t.sums_s);
-    put(o, "spread_s", t.spread_s);
+    pp_json_put(o, "gathers_s", t.gathers_s);
+    pp_json_put(o, "grads_s", t.grads_s);
+    pp_json_put(o, "sums_s", t.sums_s);
+    pp_json_put(o, "spread_s", t.spread_s);
     return o;
 }
 
@@ -190,16 +180,16 @@ static json_t *point_json(const struct pp_state_planned *point)
                           pp_recompute_names[point->config.recompute]);
 
     if (point->status != PP_OK) {
-        json_object_set_new(o, "refused", json_string(point->reason));
+        pp_json_put_text(o, "refused", point->reason);
         return o;
     }
-    json_object_set_new(o, "fits", json_boolean(point->fits));
-    json_object_set_new(o, "strained", json_boolean(point->is_strained));
-    put(o, "iteration_s", point->step_s);
-    put(o, "mfu", point->mfu);
-    put(o, "exposed_comm_frac", point->exposed_frac);
-    put_bytes(o, "state_bytes", point->state_bytes);
-    put_bytes(o, "peak_mem_bytes", point->peak_bytes);
+    pp_json_put_bool(o, "fits", point->fits);
+    pp_json_put_bool(o, "strained", point->is_strained);
+    pp_json_put(o, "iteration_s", point->step_s);
+    pp_json_put(o, "mfu", point->mfu);
+    pp_json_put(o, "exposed_comm_frac", point->exposed_frac);
+    pp_json_put_bytes(o, "state_bytes", point->state_bytes);
+    pp_json_put_bytes(o, "peak_mem_bytes", point->peak_bytes);
     json_object_set_new(o, "closed_form", comm_json(point->comm));
     return o;
 }
@@ -217,20 +207,16 @@ void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
     json_t *o = json_pack("{ss ss ss ss so ss}", "schema", "pipesim.plan/1", "model", c->model.name,
                           "cluster", c->cluster.name, "schedule", c->schedule_name, "free",
                           free_knobs, "objective", pp_objective_names[planner->objective]);
-    json_object_set_new(o, "layout",
-                        json_pack("{si si si si si si si si si sI si}", "gpus", l->gpus, "tp",
-                                  l->tp, "pp", l->pp, "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp",
-                                  l->vp, "micro_batches", l->micro_batches, "mbs", l->mbs, "gbs",
-                                  (json_int_t)l->gbs, "seq", l->seq));
+    json_t *layout = pp_report_layout_json(l);
+    pp_json_put_int(layout, "seq", l->seq);
+    json_object_set_new(o, "layout", layout);
     json_object_set_new(o, "count",
                         json_pack("{si si si si}", "all", planner->count, "fit", planner->fitting,
                                   "too_large", planner->too_large, "refused", planner->refused));
     json_object_set_new(o, "best",
                         planner->fitting ? point_json(&planner->points[0]) : json_null());
     json_object_set_new(o, "points", points);
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    pp_json_print(o, out);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* A layout search as JSON, as CSV, and a point as a command. */
 #include "core/text/csv.h"
+#include "core/text/json_write.h"
 #include "sim/plan/search.h"
 #include "sim/plan/words.h"
 #include "sim/report/text.h"
@@ -40,24 +41,22 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void put_bytes(json_t *object, const char *key, double bytes)
-{
-    json_object_set_new(object, key, json_integer((json_int_t)llround(bytes)));
-}
-
 static json_t *layout_json(const struct pp_search_space *s, const struct pp_search_point *p)
 {
     const struct pp_search_frame *f = p->frame;
+    json_t *o = pp_report_layout_json(&(struct pp_layout){.gpus = s->gpus,
+                                                          .tp = f->tp,
+                                                          .pp = f->pp,
+                                                          .dp = f->dp,
+                                                          .cp = f->cp,
+                                                          .ep = f->ep,
+                                                          .vp = p->order->base.shape.chunks,
+                                                          .micro_batches = f->micro_batches,
+                                                          .mbs = f->mbs,
+                                                          .gbs = f->gbs});
 
-    return json_pack("{si si si si si si si si si sI si}", "gpus", s->gpus, "tp", f->tp, "pp",
-                     f->pp, "dp", f->dp, "cp", f->cp, "ep", f->ep, "vp",
-                     p->order->base.shape.chunks, "micro_batches", f->micro_batches, "mbs", f->mbs,
-                     "gbs", (json_int_t)f->gbs, "seq", s->fixed.layout.seq);
+    pp_json_put_int(o, "seq", s->fixed.layout.seq);
+    return o;
 }
 
 static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
@@ -69,19 +68,18 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
                   p.order->base.schedule_name, "recompute", pp_search_again_text(p.again, again));
 
     if (p.zero != PP_SEARCH_AS_GIVEN)
-        json_object_set_new(o, "zero", json_integer(p.zero));
+        pp_json_put_int(o, "zero", p.zero);
     json_object_set_new(o, "fits", json_true());
-    json_object_set_new(o, "strained", json_boolean(row->is_strained));
-    json_object_set_new(o, "tie", json_boolean(row->is_tie));
-    json_object_set_new(o, "engine",
-                        json_string(row->is_simulated ? search->space.fixed.engine->name : "dag"));
-    put(o, "iteration_s", row->step_s);
-    put(o, "bound_s", row->bound_s * (double)p.frame->gbs);
-    put(o, "mfu", row->mfu);
-    put(o, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu);
-    put(o, "exposed_comm_frac", row->is_simulated ? row->exposed_frac : (double)NAN);
-    put_bytes(o, "state_bytes", row->state_bytes);
-    put_bytes(o, "peak_mem_bytes", row->peak_bytes);
+    pp_json_put_bool(o, "strained", row->is_strained);
+    pp_json_put_bool(o, "tie", row->is_tie);
+    pp_json_put_text(o, "engine", row->is_simulated ? search->space.fixed.engine->name : "dag");
+    pp_json_put(o, "iteration_s", row->step_s);
+    pp_json_put(o, "bound_s", row->bound_s * (double)p.frame->gbs);
+    pp_json_put(o, "mfu", row->mfu);
+    pp_json_put(o, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu);
+    pp_json_put(o, "exposed_comm_frac", row->is_simulated ? row->exposed_frac : (double)NAN);
+    pp_json_put_bytes(o, "state_bytes", row->state_bytes);
+    pp_json_put_bytes(o, "peak_mem_bytes", row->peak_bytes);
     return o;
 }
 
@@ -106,7 +104,7 @@ static json_t *flips_json(const struct pp_search *search)
         json_t *o =
             json_pack("{ss sb}", "what_if", pp_search_what_ifs[i].name, "best_fits", flip->fits);
         json_object_set_new(o, "winner", flip->is_known ? json_integer(flip->winner) : json_null());
-        put(o, "best_behind_frac", flip->fits ? flip->behind_frac : (double)NAN);
+        pp_json_put(o, "best_behind_frac", flip->fits ? flip->behind_frac : (double)NAN);
         json_array_append_new(list, o);
     }
     return list;
@@ -123,8 +121,8 @@ static json_t *published_json(const struct pp_search *search)
             json_pack("{ss ss si si si si si si si ss sb}", "source", r->source, "device",
                       r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp, "ep",
                       r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule, "fits", p->fits);
-        put(o, "iteration_s", p->point >= 0 ? p->step_s : (double)NAN);
-        put(o, "peak_mem_bytes", p->point >= 0 ? p->peak_bytes : (double)NAN);
+        pp_json_put(o, "iteration_s", p->point >= 0 ? p->step_s : (double)NAN);
+        pp_json_put(o, "peak_mem_bytes", p->point >= 0 ? p->peak_bytes : (double)NAN);
         json_array_append_new(list, o);
     }
     return list;
@@ -146,12 +144,12 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     json_object_set_new(o, "count", counts_json(search));
     if (search->count) {
         const struct pp_search_point p = pp_search_point(s, search->rows[0].point);
-        json_object_set_new(o, "schedule", json_string(p.order->base.schedule_name));
+        pp_json_put_text(o, "schedule", p.order->base.schedule_name);
         json_object_set_new(o, "layout", layout_json(s, &p));
         char *command = pp_arena_strdup(arena, pp_search_command(arena, s, search->rows[0].point));
         for (char *at = command; (at = strchr(at, '~'));)
             *at = ' ';
-        json_object_set_new(o, "choose", json_string(command));
+        pp_json_put_text(o, "choose", command);
         json_object_set_new(o, "safest", row_json(search, &search->rows[search->safest]));
     }
     json_object_set_new(o, "best",
@@ -159,9 +157,7 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     json_object_set_new(o, "sensitivity", flips_json(search));
     json_object_set_new(o, "published", published_json(search));
     json_object_set_new(o, "points", points);
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    pp_json_print(o, out);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

@@ -1,29 +1,17 @@
 /* The comparison for programs: "pipesim.compare/1". What has no value is null. */
+#include "core/text/json_write.h"
 #include "sim/report/compare.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-/* File names need not be UTF-8. */
-static json_t *text_json(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string != NULL ? string : json_string("?");
-}
-
 static json_t *parts_json(const struct pp_compare_side *side)
 {
     json_t *o = json_object();
 
     for (int part = 0; part < PP_TIME_PARTS; part++)
-        put(o, pp_time_part_names[part], side->part_s[part]);
+        pp_json_put(o, pp_time_part_names[part], side->part_s[part]);
     return o;
 }
 
@@ -33,14 +21,14 @@ static json_t *side_json(const struct pp_compare_side *side)
     char hash[17];
 
     snprintf(hash, sizeof(hash), "%016" PRIx64, trace->program_hash);
-    json_t *o = json_pack("{so ss? si si si si sb}", "file", text_json(trace->program),
+    json_t *o = json_pack("{so ss? si si si si sb}", "file", pp_json_text(trace->program),
                           "program_hash", trace->is_partial ? NULL : hash, "ranks", trace->ranks,
                           "replicas", trace->replicas, "events", trace->count, "steps", side->steps,
                           "steps_overlap", (int)side->is_overlapping);
-    put(o, "step_s", side->step_s);
-    put(o, "bubble_frac", side->bubble_frac);
-    put(o, "span_bubble_frac", side->span_bubble_frac);
-    put(o, "before_any_rank_s", side->before_s);
+    pp_json_put(o, "step_s", side->step_s);
+    pp_json_put(o, "bubble_frac", side->bubble_frac);
+    pp_json_put(o, "span_bubble_frac", side->span_bubble_frac);
+    pp_json_put(o, "before_any_rank_s", side->before_s);
     json_object_set_new(o, "time_s", parts_json(side));
     return o;
 }
@@ -53,9 +41,9 @@ static json_t *steps_json(const struct pp_comparison *c)
         const struct pp_compare_step *step = &c->steps[i];
         json_t *o = json_pack("{si si}", "predicted_step", step->predicted, "measured_step",
                               step->measured);
-        put(o, "predicted_s", step->predicted_s);
-        put(o, "measured_s", step->measured_s);
-        put(o, "error_frac", step->error_frac);
+        pp_json_put(o, "predicted_s", step->predicted_s);
+        pp_json_put(o, "measured_s", step->measured_s);
+        pp_json_put(o, "error_frac", step->error_frac);
         json_array_append_new(list, o);
     }
     return list;
@@ -67,9 +55,9 @@ static json_t *rank_json(const struct pp_compare_side *side, int rank)
 
     if (rank >= side->trace->ranks)
         return json_null();
-    put(o, "busy_s", side->ranks[rank].busy_s);
-    put(o, "idle_s", side->ranks[rank].idle_s);
-    put(o, "span_s", side->ranks[rank].span_s);
+    pp_json_put(o, "busy_s", side->ranks[rank].busy_s);
+    pp_json_put(o, "idle_s", side->ranks[rank].idle_s);
+    pp_json_put(o, "span_s", side->ranks[rank].span_s);
     return o;
 }
 
@@ -92,13 +80,13 @@ static json_t *rows_json(const struct pp_compare_row *rows, int count, bool has_
         const struct pp_compare_row *row = &rows[i];
         json_t *o = json_pack("{ss sI}", "kind", pp_compare_kind_name(row), "count",
                               (json_int_t)row->count);
-        put(o, "predicted_mean_s", row->predicted_mean_s);
-        put(o, "measured_mean_s", row->measured_mean_s);
-        put(o, "measured_p50_s", row->measured_p50_s);
-        put(o, "measured_p95_s", row->measured_p95_s);
-        put(o, "error_frac", row->error_frac);
+        pp_json_put(o, "predicted_mean_s", row->predicted_mean_s);
+        pp_json_put(o, "measured_mean_s", row->measured_mean_s);
+        pp_json_put(o, "measured_p50_s", row->measured_p50_s);
+        pp_json_put(o, "measured_p95_s", row->measured_p95_s);
+        pp_json_put(o, "error_frac", row->error_frac);
         if (has_share)
-            put(o, "share_frac", row->share_frac);
+            pp_json_put(o, "share_frac", row->share_frac);
         json_array_append_new(list, o);
     }
     return list;
@@ -106,14 +94,14 @@ static json_t *rows_json(const struct pp_compare_row *rows, int count, bool has_
 
 static json_t *event_json(const struct pp_compare_event *event)
 {
-    json_t *o = json_pack("{so si si si}", "cell", text_json(event->cell), "rank", event->rank,
+    json_t *o = json_pack("{so si si si}", "cell", pp_json_text(event->cell), "rank", event->rank,
                           "replica", event->replica, "step", event->step);
 
-    put(o, "predicted_start_s", event->predicted_start_s);
-    put(o, "measured_start_s", event->measured_start_s);
-    put(o, "predicted_s", event->predicted_s);
-    put(o, "measured_s", event->measured_s);
-    put(o, "error_s", event->error_s);
+    pp_json_put(o, "predicted_start_s", event->predicted_start_s);
+    pp_json_put(o, "measured_start_s", event->measured_start_s);
+    pp_json_put(o, "predicted_s", event->predicted_s);
+    pp_json_put(o, "measured_s", event->measured_s);
+    pp_json_put(o, "error_s", event->error_s);
     return o;
 }
 
@@ -143,7 +131,7 @@ static json_t *notes_json(const struct pp_comparison *c)
         char *text = pp_arena_strdup(arena, *note);
         for (char *p = text; *p; p++)
             *p = *p == '~' ? ' ' : *p;
-        json_array_append_new(list, text_json(text));
+        json_array_append_new(list, pp_json_text(text));
     }
     return list;
 }
@@ -153,17 +141,17 @@ void pp_report_compare_json(const struct pp_compare_report *report, FILE *out)
     const struct pp_comparison *c = report->comparison;
     json_t *o = json_pack("{ss}", "schema", "pipesim.compare/1");
 
-    put(o, "predicted_step_s", c->predicted.step_s);
-    put(o, "measured_step_s", c->measured.step_s);
-    put(o, "step_error_s", c->step_error_s);
-    put(o, "step_error_frac", c->step_error_frac);
-    put(o, "tolerance_frac", report->tolerance_frac);
+    pp_json_put(o, "predicted_step_s", c->predicted.step_s);
+    pp_json_put(o, "measured_step_s", c->measured.step_s);
+    pp_json_put(o, "step_error_s", c->step_error_s);
+    pp_json_put(o, "step_error_frac", c->step_error_frac);
+    pp_json_put(o, "tolerance_frac", report->tolerance_frac);
     json_object_set_new(o, "within_tolerance",
                         isnan(report->tolerance_frac) ? json_null()
                                                       : json_boolean(pp_compare_is_within(report)));
-    json_object_set_new(o, "same_program", json_boolean(c->is_same_program));
-    json_object_set_new(o, "pairwise_steps", json_boolean(c->is_pairwise));
-    json_object_set_new(o, "folded_prediction", json_boolean(c->is_folded));
+    pp_json_put_bool(o, "same_program", c->is_same_program);
+    pp_json_put_bool(o, "pairwise_steps", c->is_pairwise);
+    pp_json_put_bool(o, "folded_prediction", c->is_folded);
     json_object_set_new(o, "notes", notes_json(c));
     json_object_set_new(o, "predicted", side_json(&c->predicted));
     json_object_set_new(o, "measured", side_json(&c->measured));
@@ -172,10 +160,8 @@ void pp_report_compare_json(const struct pp_compare_report *report, FILE *out)
     json_object_set_new(o, "durations", rows_json(c->kinds, c->kind_count, true));
     json_object_set_new(o, "waits", rows_json(c->waits, c->wait_count, false));
     json_object_set_new(o, "worst", events_json(c->worst, c->worst_count));
-    json_object_set_new(o, "matched_events", json_integer((json_int_t)c->matched));
+    pp_json_put_int(o, "matched_events", c->matched);
     json_object_set_new(o, "only_predicted", odd_json(&c->missing));
     json_object_set_new(o, "only_measured", odd_json(&c->extra));
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    pp_json_print(o, out);
 }

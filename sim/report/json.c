@@ -1,5 +1,6 @@
 /* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
 #include "core/printable.h"
+#include "core/text/json_write.h"
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
@@ -13,42 +14,20 @@
 
 enum { MAX_LINK_CLASSES = 8 };
 
-static void put(json_t *object, const char *key, double value)
+json_t *pp_report_layout_json(const struct pp_layout *l)
 {
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-/* Whole bytes as an integer, null in unit mode. */
-static void put_bytes(json_t *object, const char *key, bool is_null, double bytes)
-{
-    json_object_set_new(object, key,
-                        is_null ? json_null() : json_integer((json_int_t)llround(bytes)));
-}
-
-static void put_or_null(json_t *object, const char *key, bool is_null, double value)
-{
-    put(object, key, is_null ? (double)NAN : value);
-}
-
-/* Text of others in whatever encoding: JSON has UTF-8 only. */
-static json_t *text_json(const char *text)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    json_t *string = json_string(text);
-
-    return string ? string : json_string(pp_printable(arena, text));
+    return json_pack("{si si si si si si si si si sI}", "gpus", l->gpus, "tp", l->tp, "pp", l->pp,
+                     "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp", l->vp, "micro_batches",
+                     l->micro_batches, "mbs", l->mbs, "gbs", (json_int_t)l->gbs);
 }
 
 static json_t *layout_json(const struct pp_config *c)
 {
     const struct pp_layout *l = &c->layout;
-    json_t *o =
-        json_pack("{si si si si si si si si si sI}", "gpus", l->gpus, "tp", l->tp, "pp", l->pp,
-                  "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp", l->vp, "micro_batches",
-                  l->micro_batches, "mbs", l->mbs, "gbs", (json_int_t)l->gbs);
+    json_t *o = pp_report_layout_json(l);
 
     if (pp_layout_etp(l) != l->tp)
-        json_object_set_new(o, "etp", json_integer(l->etp));
+        pp_json_put_int(o, "etp", l->etp);
     json_object_set_new(o, "seq", c->is_unit ? json_null() : json_integer(l->seq));
     return o;
 }
@@ -58,7 +37,7 @@ static json_t *time_json(const struct pp_result *r)
     json_t *o = json_object();
 
     for (int i = 0; i < PP_TIME_PARTS; i++)
-        put(o, pp_time_part_names[i], r->metrics.time_frac[i]);
+        pp_json_put(o, pp_time_part_names[i], r->metrics.time_frac[i]);
     return o;
 }
 
@@ -85,9 +64,9 @@ static json_t *tiers_json(const struct pp_result *r)
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         char key[32];
         snprintf(key, sizeof key, "%s_bytes", pp_tier_names[tier]);
-        put_bytes(o, key, false, pp_tiers_bytes(r, (enum pp_tier)tier));
+        pp_json_put_bytes(o, key, pp_tiers_bytes(r, (enum pp_tier)tier));
         snprintf(key, sizeof key, "%s_room_bytes", pp_tier_names[tier]);
-        put_bytes(o, key, false, pp_tiers_room_bytes(r, (enum pp_tier)tier));
+        pp_json_put_bytes(o, key, pp_tiers_room_bytes(r, (enum pp_tier)tier));
     }
     return o;
 }
@@ -99,13 +78,14 @@ static json_t *ranks_json(const struct pp_result *r)
     for (int i = 0; i < r->program->ranks; i++) {
         const struct pp_rank_times *t = &r->metrics.ranks[i];
         json_t *o = json_pack("{si}", "rank", i);
-        put(o, "busy_s", t->busy_s);
-        put(o, "idle_s", t->idle_s);
-        put(o, "span_s", t->span_s);
-        put_bytes(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
-        put(o, "peak_activations", r->memory[i].peak_activations);
+        pp_json_put(o, "busy_s", t->busy_s);
+        pp_json_put(o, "idle_s", t->idle_s);
+        pp_json_put(o, "span_s", t->span_s);
+        pp_json_put_bytes(o, "peak_mem_bytes",
+                          r->config.is_unit ? (double)NAN : r->memory[i].peak_bytes);
+        pp_json_put(o, "peak_activations", r->memory[i].peak_activations);
         if (pp_gathers_are_used(r))
-            json_object_set_new(o, "gather_visits", json_integer(pp_gathers_visits(r, i)));
+            pp_json_put_int(o, "gather_visits", pp_gathers_visits(r, i));
         json_object_set_new(o, "memory", r->config.is_unit ? json_null() : memory_json(r, i));
         json_array_append_new(list, o);
     }
@@ -122,10 +102,10 @@ static json_t *links_json(const struct pp_result *r)
     for (int i = 0; i < loads.count && i < MAX_LINK_CLASSES; i++) {
         const struct pp_link_class *class = &loads.classes[i];
         json_t *o = json_pack("{ss si}", "name", class->name, "count", class->count);
-        put(o, "utilisation_frac", class->max_frac);
-        put(o, "mean_frac", class->mean_frac);
-        put_bytes(o, "bytes", false, class->bytes);
-        json_object_set_new(o, "busiest", text_json(class->hottest));
+        pp_json_put(o, "utilisation_frac", class->max_frac);
+        pp_json_put(o, "mean_frac", class->mean_frac);
+        pp_json_put_bytes(o, "bytes", class->bytes);
+        pp_json_put_text(o, "busiest", class->hottest);
         json_array_append_new(list, o);
     }
     return list;
@@ -150,7 +130,7 @@ static json_t *meta_json(const struct pp_result *r)
     if (gethostname(host, sizeof(host) - 1) != 0)
         host[0] = '\0';
     json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
-    put(o, "wall_s", r->wall_s);
+    pp_json_put(o, "wall_s", r->wall_s);
     return o;
 }
 
@@ -179,19 +159,19 @@ static json_t *state_json(const struct pp_result *r)
                           pp_state_print(&c->state, shard));
 
     if (pp_config_copies(c) > 1)
-        put(o, "elements_per_param", pp_gathers_elements(r));
-    json_object_set_new(o, "recompute", json_string(pp_text_recompute(c, again)));
-    json_object_set_new(o, "grad_sync", json_string(pp_grad_sync_names[c->lower.grad_sync]));
+        pp_json_put(o, "elements_per_param", pp_gathers_elements(r));
+    pp_json_put_text(o, "recompute", pp_text_recompute(c, again));
+    pp_json_put_text(o, "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
     if (c->buckets > 1)
-        json_object_set_new(o, "buckets", json_integer(c->buckets));
+        pp_json_put_int(o, "buckets", c->buckets);
     if (c->bucket_bytes > 0)
-        put(o, "bucket_bytes", c->bucket_bytes);
+        pp_json_put(o, "bucket_bytes", c->bucket_bytes);
     if (capped_bytes > 0) { /* more cannot be named */
-        json_object_set_new(o, "buckets", json_integer(PP_MAX_BUCKETS));
-        put(o, "capped_bucket_bytes", capped_bytes);
+        pp_json_put_int(o, "buckets", PP_MAX_BUCKETS);
+        pp_json_put(o, "capped_bucket_bytes", capped_bytes);
     }
     if (c->engine_options.sync_share > 0)
-        put(o, "sync_share", c->engine_options.sync_share);
+        pp_json_put(o, "sync_share", c->engine_options.sync_share);
     return o;
 }
 
@@ -210,14 +190,14 @@ static void put_setting(json_t *o, const struct pp_result *r)
                             json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));
     if (c->is_unit)
         return;
-    json_object_set_new(o, "model", text_json(c->model.name));
-    json_object_set_new(o, "cluster", text_json(c->cluster.name));
+    pp_json_put_text(o, "model", c->model.name);
+    pp_json_put_text(o, "cluster", c->cluster.name);
     if (!pp_map_is_default(c->map)) {
         char map[PP_MAP_TEXT_BYTES];
-        json_object_set_new(o, "map", json_string(pp_map_print(c->map, map)));
+        pp_json_put_text(o, "map", pp_map_print(c->map, map));
     }
     if (c->head != PP_HEAD_LAST)
-        json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
+        pp_json_put_text(o, "head", pp_head_names[c->head]);
     json_object_set_new(o, "state", state_json(r));
     put_stages(o, r);
 }
@@ -230,10 +210,10 @@ static json_t *input_json(const struct pp_input *input)
     if (input->option->type == PP_OPTION_FLAG)
         return json_true();
     if (!input->option->is_repeatable)
-        return text_json(value->text);
+        return pp_json_text(value->text);
     json_t *list = json_array();
     for (int i = 0; i < value->count; i++)
-        json_array_append_new(list, text_json(value->all[i]));
+        json_array_append_new(list, pp_json_text(value->all[i]));
     return list;
 }
 
@@ -249,7 +229,7 @@ static void put_inputs(json_t *o, const struct pp_config *c)
         return;
     json_t *notes = json_array();
     for (int i = 0; i < c->note_count; i++)
-        json_array_append_new(notes, text_json(c->notes[i]));
+        json_array_append_new(notes, pp_json_text(c->notes[i]));
     json_object_set_new(o, "notes", notes);
 }
 
@@ -257,30 +237,33 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
 {
     const bool is_unit = r->config.is_unit;
 
-    put_or_null(o, "mfu", is_unit, r->mfu);
-    put_or_null(o, "hfu", is_unit, r->hfu);
-    put_or_null(o, "model_flops_per_s_per_gpu", is_unit, r->model_flops_per_s_per_gpu);
-    put_or_null(o, "tokens_per_s", is_unit, r->tokens_per_s);
-    put_or_null(o, "tokens_per_s_per_gpu", is_unit, r->tokens_per_s_per_gpu);
-    put_bytes(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
-    put_bytes(o, "device_mem_bytes", is_unit, r->config.cluster.device.memory_bytes);
+    pp_json_put(o, "mfu", is_unit ? (double)NAN : r->mfu);
+    pp_json_put(o, "hfu", is_unit ? (double)NAN : r->hfu);
+    pp_json_put(o, "model_flops_per_s_per_gpu",
+                is_unit ? (double)NAN : r->model_flops_per_s_per_gpu);
+    pp_json_put(o, "tokens_per_s", is_unit ? (double)NAN : r->tokens_per_s);
+    pp_json_put(o, "tokens_per_s_per_gpu", is_unit ? (double)NAN : r->tokens_per_s_per_gpu);
+    pp_json_put_bytes(o, "peak_mem_bytes",
+                      is_unit ? (double)NAN : r->memory[r->peak_rank].peak_bytes);
+    pp_json_put_bytes(o, "device_mem_bytes",
+                      is_unit ? (double)NAN : r->config.cluster.device.memory_bytes);
     json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
 }
 
 static json_t *report_json(const struct pp_result *r)
 {
     json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
-                          text_json(r->config.schedule_name), "engine", r->config.engine->name);
+                          pp_json_text(r->config.schedule_name), "engine", r->config.engine->name);
 
     json_object_set_new(o, "layout", layout_json(&r->config));
     put_setting(o, r);
-    put(o, "iteration_s", r->metrics.iteration_s);
-    put(o, "bubble_frac", r->metrics.bubble_frac);
-    put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
+    pp_json_put(o, "iteration_s", r->metrics.iteration_s);
+    pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
+    pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);
     if (r->oom)
         pp_oom_json(r->oom, o);
-    put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
+    pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", time_json(r));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
     if (pp_tiers_are_used(r))
@@ -289,7 +272,8 @@ static json_t *report_json(const struct pp_result *r)
     json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",
                         json_pack("{ss sb so}", "origin", r->costs->origin, "calibrated",
-                                  r->costs->is_calibrated, "source", text_json(r->costs->source)));
+                                  r->costs->is_calibrated, "source",
+                                  pp_json_text(r->costs->source)));
     put_inputs(o, &r->config);
     json_object_set_new(o, "meta", meta_json(r));
     return o;
@@ -299,19 +283,13 @@ static json_t *report_json(const struct pp_result *r)
 static json_t *refused_json(const struct pp_result *r)
 {
     return json_pack("{ss so so}", "schema", "pipesim.report/1", "schedule",
-                     text_json(r->config.schedule_name), "refused", text_json(r->error.message));
-}
-
-static void dump(json_t *o, FILE *out)
-{
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+                     pp_json_text(r->config.schedule_name), "refused",
+                     pp_json_text(r->error.message));
 }
 
 void pp_report_json(const struct pp_result *result, FILE *out)
 {
-    dump(report_json(result), out);
+    pp_json_print(report_json(result), out);
 }
 
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out)
@@ -323,5 +301,5 @@ void pp_report_json_table(const struct pp_result *results, int count, FILE *out)
     for (int i = 0; i < count; i++)
         json_array_append_new(runs, rows[i]->status == PP_OK ? report_json(rows[i])
                                                              : refused_json(rows[i]));
-    dump(json_pack("{ss so}", "schema", "pipesim.comparison/1", "runs", runs), out);
+    pp_json_print(json_pack("{ss so}", "schema", "pipesim.comparison/1", "runs", runs), out);
 }

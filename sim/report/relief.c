@@ -1,5 +1,6 @@
 /* What takes the memory of a run that does not fit, and which flags would help, for people, for
  * programs and behind the message of --require-fit. */
+#include "core/text/json_write.h"
 #include "sim/report/text.h"
 
 #include <math.h>
@@ -120,7 +121,7 @@ static json_t *holders_json(const struct pp_oom *oom)
         const struct pp_holder *h = &oom->holders[i];
         json_t *o = json_pack("{ss}", "what", h->what);
         json_object_set_new(o, "stage", h->stage < 0 ? json_null() : json_integer(h->stage));
-        json_object_set_new(o, "bytes", json_integer((json_int_t)llround(h->bytes)));
+        pp_json_put_bytes(o, "bytes", h->bytes);
         json_array_append_new(list, o);
     }
     return list;
@@ -133,11 +134,10 @@ static json_t *reliefs_json(const struct pp_oom *oom)
     for (int i = 0; i < oom->relief_count; i++) {
         const struct pp_relief *relief = &oom->reliefs[i];
         json_t *o = json_pack("{ss}", "flags", relief->flags);
-        json_object_set_new(o, "in_place_of", json_string(relief->instead_of));
-        json_object_set_new(o, "peak_mem_bytes",
-                            json_integer((json_int_t)llround(relief->peak_bytes)));
-        json_object_set_new(o, "fits", json_boolean(relief->fits));
-        json_object_set_new(o, "iteration_s", json_real(relief->iteration_s));
+        pp_json_put_text(o, "in_place_of", relief->instead_of);
+        pp_json_put_bytes(o, "peak_mem_bytes", relief->peak_bytes);
+        pp_json_put_bool(o, "fits", relief->fits);
+        pp_json_put(o, "iteration_s", relief->iteration_s);
         json_array_append_new(list, o);
     }
     return list;

@@ -54,6 +54,8 @@ void pp_oom_print(const struct pp_result *result, int width, FILE *out);
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
 const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES]);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
+/* Degrees and batch, without "seq": an object of the JSON reports. */
+json_t *pp_report_layout_json(const struct pp_layout *layout);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

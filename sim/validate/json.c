@@ -1,40 +1,30 @@
 /* The validation for programs: "pipesim.validation/1". What has no value is null. */
+#include "core/text/json_write.h"
 #include "sim/validate/validate.h"
 
 #include <jansson.h>
 #include <math.h>
-
-static void put(json_t *object, const char *key, double value)
-{
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-/* Cells and reasons are UTF-8: pp_printable(). */
-static void put_text(json_t *object, const char *key, const char *text)
-{
-    json_object_set_new(object, key, text ? json_string(text) : json_null());
-}
 
 static json_t *row_json(const struct pp_validation_row *row)
 {
     const double nothing = (double)NAN;
     json_t *o = json_object();
 
-    put_text(o, "id", row->row->id);
-    put_text(o, "family", row->row->family);
-    put(o, "published_step_s", row->step_s);
-    put(o, "predicted_step_s", row->skipped ? nothing : row->prediction.step_s);
-    put(o, "error_frac", row->error_frac);
-    put(o, "published_mem_bytes", row->row->mem_bytes);
-    put(o, "predicted_mem_bytes", row->skipped ? nothing : row->prediction.mem_bytes);
-    put(o, "mem_error_frac", row->mem_error_frac);
-    put(o, "baseline_error_frac", row->baseline_error_frac);
-    json_object_set_new(o, "published_oom", json_boolean(row->row->is_out_of_memory));
+    pp_json_put_text(o, "id", row->row->id);
+    pp_json_put_text(o, "family", row->row->family);
+    pp_json_put(o, "published_step_s", row->step_s);
+    pp_json_put(o, "predicted_step_s", row->skipped ? nothing : row->prediction.step_s);
+    pp_json_put(o, "error_frac", row->error_frac);
+    pp_json_put(o, "published_mem_bytes", row->row->mem_bytes);
+    pp_json_put(o, "predicted_mem_bytes", row->skipped ? nothing : row->prediction.mem_bytes);
+    pp_json_put(o, "mem_error_frac", row->mem_error_frac);
+    pp_json_put(o, "baseline_error_frac", row->baseline_error_frac);
+    pp_json_put_bool(o, "published_oom", row->row->is_out_of_memory);
     json_object_set_new(o, "predicted_fits",
                         row->skipped ? json_null() : json_boolean(row->prediction.fits));
-    json_object_set_new(o, "complete", json_boolean(pp_validation_is_complete(row)));
-    put_text(o, "skipped", row->skipped);
-    put_text(o, "refused", row->refused);
+    pp_json_put_bool(o, "complete", pp_validation_is_complete(row));
+    pp_json_put_text(o, "skipped", row->skipped);
+    pp_json_put_text(o, "refused", row->refused);
     return o;
 }
 
@@ -43,15 +33,15 @@ static void put_errors(json_t *o, const struct pp_validation_errors *e, const ch
     char key[64];
 
     snprintf(key, sizeof(key), "%sn", prefix);
-    json_object_set_new(o, key, json_integer(e->n));
+    pp_json_put_int(o, key, e->n);
     snprintf(key, sizeof(key), "%smedian_abs_error_frac", prefix);
-    put(o, key, e->median_abs);
+    pp_json_put(o, key, e->median_abs);
     snprintf(key, sizeof(key), "%sp90_abs_error_frac", prefix);
-    put(o, key, e->p90_abs);
+    pp_json_put(o, key, e->p90_abs);
     snprintf(key, sizeof(key), "%smean_abs_error_frac", prefix);
-    put(o, key, e->mean_abs);
+    pp_json_put(o, key, e->mean_abs);
     snprintf(key, sizeof(key), "%smedian_error_frac", prefix);
-    put(o, key, e->bias);
+    pp_json_put(o, key, e->bias);
 }
 
 static json_t *group_json(const struct pp_validation_group *g)
@@ -60,7 +50,7 @@ static json_t *group_json(const struct pp_validation_group *g)
 
     put_errors(o, &g->time, "");
     put_errors(o, &g->memory, "mem_");
-    put(o, "baseline_median_abs_error_frac", g->baseline.median_abs);
+    pp_json_put(o, "baseline_median_abs_error_frac", g->baseline.median_abs);
     return o;
 }
 
@@ -96,8 +86,8 @@ static json_t *reasons_json(const struct pp_validation_reason *reasons, int coun
 
     for (int i = 0; i < count; i++) {
         json_t *o = json_object();
-        put_text(o, "reason", reasons[i].text);
-        json_object_set_new(o, "n", json_integer(reasons[i].n));
+        pp_json_put_text(o, "reason", reasons[i].text);
+        pp_json_put_int(o, "n", reasons[i].n);
         json_array_append_new(list, o);
     }
     return list;
@@ -125,10 +115,8 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
                                   fit.ran_fits));
     json_object_set_new(summary, "skipped", reasons_json(reasons, skipped));
     json_object_set_new(summary, "refused", reasons_json(refusals, refused));
-    put_text(root, "schema", "pipesim.validation/1");
+    pp_json_put_text(root, "schema", "pipesim.validation/1");
     json_object_set_new(root, "summary", summary);
     json_object_set_new(root, "rows", rows);
-    json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(root);
+    pp_json_print(root, out);
 }

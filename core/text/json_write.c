@@ -1,0 +1,60 @@
+/* Members and values of the JSON that reports are made of. */
+#include "core/text/json_write.h"
+
+#include "core/printable.h"
+
+#include <math.h>
+
+json_t *pp_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *pp_json_text(const char *text)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    json_t *string = text ? json_string(text) : json_null();
+
+    return string ? string : json_string(pp_printable(arena, text));
+}
+
+json_t *pp_json_reals(const double *values, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, pp_json_real(values[i]));
+    return list;
+}
+
+void pp_json_put(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, pp_json_real(value));
+}
+
+void pp_json_put_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, pp_json_text(text));
+}
+
+void pp_json_put_int(json_t *object, const char *key, int64_t value)
+{
+    json_object_set_new(object, key, json_integer(value));
+}
+
+void pp_json_put_bool(json_t *object, const char *key, bool value)
+{
+    json_object_set_new(object, key, json_boolean(value));
+}
+
+void pp_json_put_bytes(json_t *object, const char *key, double bytes)
+{
+    json_object_set_new(object, key, isfinite(bytes) ? json_integer(llround(bytes)) : json_null());
+}
+
+void pp_json_print(json_t *report, FILE *out)
+{
+    json_dumpf(report, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    json_decref(report);
+}
