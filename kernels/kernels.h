@@ -4,13 +4,13 @@
  * A table has two element types. T: activations, their gradients, and weights as layers read them.
  * G: gradients of weights, optimizer state, statistics. G is T, but where T is bfloat16 it is
  * float. Tensors are dense, row-major, of T unless a parameter says otherwise; leading dimensions
- * count elements. `stream` names where the work is enqueued; on a CPU it is NULL and every function
+ * count elements. `stream` names where the work is enqueued. On a CPU it is NULL and every function
  * has finished when it returns. No function allocates: scratch comes from the caller. Every
- * function is a pure function of its arguments, to the bit: the same shapes and values give the
+ * function is a pure function of its arguments, to the bit. The same shapes and values give the
  * same result on any thread, in any order.
  *
- * Where work may run later than it is enqueued, structs and arrays of pointers are read when it is
- * enqueued, the tensors that they name when it runs. `ids`, `targets`, `loss`, `step`,
+ * Work may run later than it is enqueued. Then structs and arrays of pointers are read at once, and
+ * the tensors that they name when the work runs. `ids`, `targets`, `loss`, `step`,
  * the blocks of `squares` and `status` lie in memory that device and host both read.
  *
  * Weight gradients (parameters named d..., of G) are written, or added to when `add` is set. */
@@ -72,17 +72,17 @@ struct pp_attention {
                         * all are added to */
 };
 
-/* Tensors of a flat vector, one behind the other: each begins at a multiple of PP_FLAT_UNIT
- * elements. What lies between them is zero. */
+/* Tensors of a flat vector, one after the other. Each begins at a multiple of PP_FLAT_UNIT
+ * elements. Elements between them are zero. */
 enum { PP_FLAT_UNIT = 16 };
 struct pp_flat_tensor {
     int64_t from, until;
     bool decays;
 };
 
-/* Elements from .. until - 1 of such a vector, and their gradients: of G, or where `fixed` is not
- * NULL int64 with `bits` binary places. These, like all vectors beside them, begin with element
- * `from`, a multiple of PP_FLAT_UNIT. */
+/* Elements from .. until - 1 of such a vector, and their gradients. Gradients are of G. If `fixed`
+ * is not NULL they are int64 with `bits` binary places. All vectors here begin with element `from`,
+ * a multiple of PP_FLAT_UNIT. */
 struct pp_flat {
     const struct pp_flat_tensor *tensors; /* of all the vector, in order */
     int tensor_count;
@@ -92,7 +92,7 @@ struct pp_flat {
     int bits;
 };
 
-/* AdamW (Loshchilov and Hutter 2019): decay is decoupled, and of the tensors that decay alone.
+/* AdamW (Loshchilov and Hutter 2019). Decay is decoupled, and only for the tensors that decay.
  * epsilon is more than 0, so that zeros between tensors stay zero. */
 struct pp_adamw {
     double beta1, beta2, epsilon, decay;
@@ -152,8 +152,8 @@ struct pp_kernels {
     void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
-    /* Softmax and cross entropy, fused: x [batch * tokens][ld] has logits in the first `vocab`
-     * columns, and becomes (softmax - one-hot) * scale; what is behind them becomes 0. loss
+    /* Softmax and cross entropy, fused. x [batch * tokens][ld] has logits in the first `vocab`
+     * columns, and becomes (softmax - one-hot) * scale. Columns after them become 0. loss
      * [batch * tokens] (double): -log p(target), natural log. targets [batch][stride], columns
      * first .. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
@@ -168,8 +168,8 @@ struct pp_kernels {
     void (*adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
                   const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
     /* Sums of squares of the gradients in double, in order. A tensor is cut into blocks of
-     * PP_SQUARES_BLOCK elements from its begin on; those that begin in the range are summed, to
-     * their end, and written one behind the other. */
+     * PP_SQUARES_BLOCK elements from its begin on. The blocks that begin in the range are summed
+     * to their end, and written one after the other. */
     void (*squares)(void *stream, const struct pp_flat *flat, double *blocks);
     /* x of G. sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets
      * *status (enum pp_fixed_status), which is never cleared here. */

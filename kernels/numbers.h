@@ -1,5 +1,5 @@
-/* kernels/numbers.h — the numbers of tensors as the host reads and writes them one by one: float,
- * double, and bfloat16, which is the upper half of a float. A type is known by its bytes. */
+/* kernels/numbers.h — single numbers of tensors, read and written by the host: float, double, and
+ * bfloat16, which is the upper half of a float. The size in bytes identifies the type. */
 #ifndef PP_KERNELS_NUMBERS_H
 #define PP_KERNELS_NUMBERS_H
 

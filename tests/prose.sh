@@ -36,7 +36,7 @@ def c(text):
         comment = token[1] if token[1] is not None else token[2]
         if comment is not None:
             comment = re.sub(r"^[ \t]*\* ?", "", comment, flags=re.M)
-            pieces.append((line, re.sub(r"^[ \t]*$", "\f", comment, flags=re.M), True))
+            pieces.append((line, re.sub(r"^([ \t]*|  +\S.*)$", "\f", comment, flags=re.M), True))
         elif token[3]:
             pieces.append((line, token[3].replace("\\n", "\n"), False))
     return pieces

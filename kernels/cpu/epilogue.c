@@ -1,7 +1,6 @@
 #include "kernels/cpu/epilogue.h"
 
-/* `rows` rows of c, and of all that is shaped like it, from byte `at` on; they lie one behind the
- * other. */
+/* `rows` rows of c, and of every tensor of its shape, from byte `at` on. Rows are contiguous. */
 static void finish(const struct pp_kernels *k, void *stream, const struct pp_gemm *g, int rows,
                    size_t at)
 {

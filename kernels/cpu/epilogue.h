@@ -1,5 +1,5 @@
-/* kernels/cpu/epilogue.h — what a multiplication does beside its product, composed from other
- * functions of the same table. */
+/* kernels/cpu/epilogue.h — the epilogue of a multiplication, composed from other functions of the
+ * same table. */
 #ifndef PP_KERNELS_CPU_EPILOGUE_H
 #define PP_KERNELS_CPU_EPILOGUE_H
 

@@ -1,5 +1,5 @@
-/* kernels/cpu/flat.h — what happens to all tensors of a flat vector, once for all element types:
- * it is taken in pieces of at most PP_SQUARES_BLOCK elements of one tensor. */
+/* kernels/cpu/flat.h — operations on all tensors of a flat vector, once for all element types. The
+ * vector is taken in pieces of at most PP_SQUARES_BLOCK elements of one tensor. */
 #ifndef PP_KERNELS_CPU_FLAT_H
 #define PP_KERNELS_CPU_FLAT_H
 

@@ -1,8 +1,8 @@
 /* kernels/cpu/simd.h — vectors of 16 floats, exp and log on them.
  *
- * Always 16 lanes, in as many registers as the instruction set needs, and never a contracted or
- * reordered operation: every tail and alignment, and every level that has fused multiply-add, gives
- * the same bits. A tail is loaded into a full vector, so it goes through the same code. */
+ * A vector always has 16 lanes, in as many registers as the instruction set needs. No operation is
+ * contracted or reordered. So every tail, every alignment and every level with fused multiply-add
+ * gives the same bits. A tail is loaded into a full vector and takes the same code. */
 #ifndef PP_KERNELS_CPU_SIMD_H
 #define PP_KERNELS_CPU_SIMD_H
 
@@ -129,8 +129,8 @@ PP_INLINE float largest_lane(vf v)
 }
 
 /* exp(x), within 2 units in the last place. Results below 2^-126 are 0, above the largest float
- * infinite; NaN stays. x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by Cephes' polynomial (Moshier
- * 1989); ln 2 in two parts, of which the first times n is exact. */
+ * infinite; NaN stays. x = n ln 2 + r with |r| <= ln 2 / 2. exp(r) is Cephes' polynomial (Moshier
+ * 1989). ln 2 is split in two parts; n times the first is exact. */
 PP_INLINE vf exp_lanes(vf x)
 {
     const float to_integer = 0x1.8p23f;

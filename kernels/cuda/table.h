@@ -1,7 +1,7 @@
-/* kernels/cuda/table.h — what programs get of this folder: tables whose `stream` is a struct
- * pp_cuda_stream (kernels/cuda/device/stream.h). Their functions only enqueue work. What kernels.h
- * says of memory that device and host both read (ids, targets, loss, blocks, status, step) must be
- * pinned and mapped, all the rest on the device. */
+/* kernels/cuda/table.h — the CUDA kernel tables for programs. Their `stream` is a struct
+ * pp_cuda_stream (kernels/cuda/device/stream.h), and their functions only enqueue work. kernels.h
+ * names the memory that device and host both read: ids, targets, loss, blocks, status and step. It
+ * must be pinned and mapped. All other memory is on the device. */
 #ifndef PP_KERNELS_CUDA_TABLE_H
 #define PP_KERNELS_CUDA_TABLE_H
 

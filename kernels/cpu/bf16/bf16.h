@@ -1,4 +1,4 @@
-/* kernels/cpu/bf16/bf16.h — the functions behind pp_kernels_bf16, by file. T is bfloat16, G float.
+/* kernels/cpu/bf16/bf16.h — the functions of pp_kernels_bf16, by file. T is bfloat16, G float.
  * Each element of a result is computed in double from its operands and rounded once. Meaning and
  * shapes are those of kernels/kernels.h. */
 #ifndef PP_KERNELS_CPU_BF16_BF16_H

@@ -42,8 +42,8 @@ void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int s
     pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
 }
 
-/* log(x) in double, by own arithmetic: the same bits with every libm. x is positive and normal:
- * 2^n m with m in [sqrt(1/2), sqrt(2)], log(m) = 2 artanh(s) with |s| < 0.172. */
+/* log(x) in double. Own arithmetic gives the same bits with every libm. x is positive and normal:
+ * x = 2^n m with m in [sqrt(1/2), sqrt(2)]. log(m) = 2 artanh(s) with |s| < 0.172. */
 static double log_double(double x)
 {
     int n;

@@ -81,8 +81,9 @@ void pp_reference_norm_forward(void *stream, const struct pp_norm *n)
     }
 }
 
-/* With h = (x - mean) / deviation and g = dy gamma: dx = (g - mean(g) - h mean(g h)) / deviation;
- * without a mean in the forward there is no mean(g). */
+/* With h = (x - mean) / deviation and g = dy gamma:
+ *   dx = (g - mean(g) - h mean(g h)) / deviation
+ * Without a mean in the forward, mean(g) is left out. */
 void pp_reference_norm_backward(void *stream, const struct pp_norm *n)
 {
     const double *gamma = n->gamma, *stats = n->stats;

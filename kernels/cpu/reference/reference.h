@@ -1,4 +1,4 @@
-/* kernels/cpu/reference/reference.h — the functions behind pp_kernels_reference, by file. All
+/* kernels/cpu/reference/reference.h — the functions of pp_kernels_reference, by file. All
  * tensors are double; meaning and shapes are those of kernels/kernels.h. */
 #ifndef PP_KERNELS_CPU_REFERENCE_REFERENCE_H
 #define PP_KERNELS_CPU_REFERENCE_REFERENCE_H

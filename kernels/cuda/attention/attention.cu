@@ -35,7 +35,7 @@ struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a)
     return splits;
 }
 
-/* LANES lanes make a row, N elements each at a time; rows of a token lie side by side, so a warp
+/* LANES lanes make a row, N elements each at a time. The rows of a token are adjacent, so a warp
  * reads one piece of memory. Grid: x rows of a batch, y batch. Read: out, dout
  * [batch * tokens][heads * head_dim], lse. */
 template <typename T, int N>

@@ -1,11 +1,10 @@
-/* kernels/cuda/attention/attention.cuh — what the kernels of attention share: the shape of a call
- * as kernels get it, where heads lie, and who computes what. Tensors are those of struct
- * pp_attention.
+/* kernels/cuda/attention/attention.cuh — code that all attention kernels share: the shape of a
+ * call, offsets of heads, and the work of each block. Tensors are those of struct pp_attention.
  *
- * The backward has no atomics: one kernel walks over the keys of each tile of queries (gradients of
- * queries), another over the queries of each tile of keys (gradients of keys and values), for one
- * split of keys after the other. Both make the scores again from lse. So the order of all additions
- * is fixed by the shape. */
+ * The backward has no atomics. One kernel walks over the keys of each tile of queries, for
+ * gradients of queries. Another walks over the queries of each tile of keys, for gradients of keys
+ * and values. Both take one split of keys after the other, and recompute scores from lse. So the
+ * shape alone fixes the order of all additions. */
 #ifndef PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
 #define PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
 
@@ -17,8 +16,8 @@
 enum {
     PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
     PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
-    /* Shared memory that a block can have on every device: the least is that of compute capability
-     * 8.6, 8.9 and 12.0 (8.0: 163 KiB, 9.0: 227 KiB). */
+    /* Shared memory that a block can have on every device. Compute capabilities 8.6, 8.9 and
+     * 12.0 have the least (8.0: 163 KiB, 9.0: 227 KiB). */
     PP_ATTENTION_SHARED_BYTES = 99 << 10,
 };
 
@@ -33,9 +32,9 @@ struct pp_attention_splits {
     const void *of[PP_ATTENTION_SPLITS];
 };
 
-/* What a backward keeps of a query in scratch, [batch][heads][padded]: x is lse (times log2(e) for
- * flash kernels), infinite behind the last token, so that its probabilities are 0; y is
- * dout . out, the sum of p dp over its keys (Dao et al. 2022). */
+/* Scratch of a backward for each query, [batch][heads][padded]. x is lse, times log2(e) for
+ * flash kernels. After the last token x is infinite, so that probabilities are 0. y is dout . out,
+ * the sum of p dp over the query's keys (Dao et al. 2022). */
 typedef float2 pp_attention_row;
 
 /* A kernel's grid: x heads of the loop over heads, y batch, z tiles of tokens. */
@@ -50,8 +49,8 @@ static inline __host__ __device__ size_t pp_attention_stride(struct pp_attention
     return (size_t)(s.heads + 2 * s.kv_heads) * (size_t)s.head_dim;
 }
 
-/* Offsets of what a token of the block's batch has for a head: in qkv its queries, keys, values; in
- * out and dout; in lse; in rows. */
+/* Offsets of one head of a token of the block's batch. Its queries, keys and values are in qkv. It
+ * also has elements of out, dout, lse and rows. */
 static inline __device__ size_t pp_attention_query(struct pp_attention_shape s, int head, int token)
 {
     return ((size_t)blockIdx.y * s.tokens + token) * pp_attention_stride(s) +
@@ -89,8 +88,8 @@ static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)
     return (tokens + tile - 1) / tile;
 }
 
-/* More shared memory for a block of the kernel than 48 KiB, which has to be allowed once for each
- * device: `done` is the kernel's own, a bit for each. */
+/* Allows a kernel more than 48 KiB of shared memory for each block, once on each device. `done`
+ * belongs to the kernel and has a bit for each device. */
 struct pp_attention_allowed {
     std::atomic<uint64_t> devices;
 };

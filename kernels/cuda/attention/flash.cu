@@ -1,16 +1,16 @@
 /* kernels/cuda/attention/flash.cu — FlashAttention-2 (Dao 2023), forward, bf16: algorithm 1 there.
  *
- * A block has 128 queries of a head, a warp 32 of them; tiles of 64 keys and values go by, the next
- * on its way while one is used. Tiles that causality hides are not loaded, only those on the
- * diagonal are masked. Softmax is in powers of 2, with the scale of scores in the exponent's
- * factor.
+ * A block has 128 queries of a head, and each warp 32 of them. It walks over tiles of 64 keys and
+ * values, and loads the next tile while it uses one. Tiles that causality hides are not loaded;
+ * only tiles on the diagonal are masked. Softmax uses powers of 2. The scale of scores is part of
+ * the exponent's factor.
  *
  *   head_dim 64: 212 registers, 48 KiB shared. 128: 255 registers, 96 KiB. No spills.
  *
- * Two blocks of four warps share a multiprocessor, two warps a scheduler. Of a tile that nothing
- * masks, a warp issues about 670 instructions at head_dim 64 and 890 at 128 (SASS for sm_90), of
- * which 128 and 256 are products: at the rate that mma.sync has there, the tensor cores take 830
- * and 1,650 cycles for these, so that they are what limits, not the issue of instructions. */
+ * Two blocks of four warps share a multiprocessor, and two warps a scheduler. For an unmasked tile
+ * a warp issues about 670 instructions at head_dim 64, and 890 at 128 (SASS for sm_90). Of these,
+ * 128 and 256 are products. At the rate of mma.sync there, the tensor cores need 830 and 1,650
+ * cycles for them. So products are the limit, not the issue of instructions. */
 #include "kernels/cuda/attention/flash.cuh"
 
 using namespace flash;
@@ -34,9 +34,9 @@ static __device__ __forceinline__ float row_max(float x, const float p[N][4], in
     return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
 
-/* Scores become 2^(factor (score - max)). What is summed follows the new max only when a row of the
- * warp would have a power beyond SLACK otherwise: results are the same but for rounding, and most
- * tiles do without these multiplications. */
+/* Scores become 2^(factor (score - max)). The sums follow a new max only if a row of the warp would
+ * otherwise have a power beyond SLACK. Results are the same but for rounding, and most tiles need
+ * no rescaling. */
 template <int DIM, int N>
 static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[M][DIM / 8][4],
                                                     struct softmax *x, float factor)

@@ -1,18 +1,17 @@
-/* kernels/cuda/attention/flash.cuh — what the kernels of FlashAttention-2 (Dao 2023) are made of:
- * tiles of bf16 in shared memory, and products of tiles on tensor cores.
+/* kernels/cuda/attention/flash.cuh — parts of the FlashAttention-2 kernels (Dao 2023): tiles of
+ * bf16 in shared memory, and products of tiles on tensor cores.
  *
- * DIM is 64 or 128; heads of fewer elements, a multiple of 8, have zeros behind them.
+ * DIM is 64 or 128. Heads with fewer elements, a multiple of 8, are padded with zeros.
  *
- * A tile [rows][DIM] lies at a multiple of the bytes of a row, and has its 16-byte chunk c of row r
- * at chunk c ^ (r % 8), so that the eight rows that ldmatrix reads at once lie in different banks.
- * So what a lane reads in a row is its first chunk's address with some bits turned over, and other
- * rows that it reads, in steps of 8, are at constant distances: address arithmetic is one operation
- * for many reads. A block has 4 warps; a warp has M * 16 rows
- * of the tile that stays, and keeps its part of the results in registers:
+ * A tile [rows][DIM] begins at a multiple of the bytes of a row. The 16-byte chunk c of row r is
+ * stored at chunk c ^ (r % 8). So the eight rows that ldmatrix reads at once lie in different
+ * banks. A lane finds its chunks by flipping bits of its first address, and rows in steps of 8 are
+ * at constant distances. So one address operation serves many reads. A block has 4 warps. A warp
+ * has M * 16 rows of the resident tile, and keeps its part of the results in registers:
  *
  *   x[m][n][i]   of lane l: row m * 16 + l / 4 + 8 * (i / 2), column n * 8 + l % 4 * 2 + i % 2
  *
- * which is the accumulator of pp_mma_bf16, and, two n at a time and rounded, its operand a. So
+ * This is the accumulator of pp_mma_bf16. Two n at a time and rounded, it is also operand a. So
  * probabilities never leave registers. */
 #ifndef PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
 #define PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
@@ -42,8 +41,8 @@ static __device__ __forceinline__ float exp2_of(float x)
 #endif
 }
 
-/* The thread in its block, read anew: what follows from it is made again where it is used, and
- * holds no register from one tile to the next. */
+/* The thread in its block, read again. Values derived from it are recomputed where they are used,
+ * so that they hold no register from one tile to the next. */
 static __device__ __forceinline__ unsigned thread_anew()
 {
 #ifdef PP_CUDA_EMULATED

@@ -1,17 +1,19 @@
-/* kernels/cuda/attention/flash_backward.cu — FlashAttention-2 (Dao 2023), backward, bf16: algorithm
- * 2 there, as two kernels without atomics: gradients of queries, then of keys and values. Both make
- * the scores again: 7 products of tiles in place of 5, and all exponentials twice. To do
- * with 5 and add in a fixed order, a kernel would keep a float copy of dqueries for each tile of
- * keys, which is 64 KiB of traffic for a pair of tiles of 128 at head_dim 64, half the time of its
- * products on an H200, or let blocks wait for each other, which hangs where some cannot run.
+/* kernels/cuda/attention/flash_backward.cu — FlashAttention-2 (Dao 2023), backward, bf16.
  *
- *                    head_dim   tile that stays   tiles that go by   registers   shared
- *   flash_queries       64        128 queries        64 keys           255         64 KiB
- *   flash_queries      128        128 queries        32 keys           252         96 KiB
- *   flash_keys          64        128 keys           64 queries        246         65 KiB
- *   flash_keys         128         64 keys           64 queries        246         97 KiB
+ * Algorithm 2 there, as two kernels without atomics: gradients of queries, then of keys and values.
+ * Both recompute the scores. This takes 7 products of tiles in place of 5, and all exponentials
+ * twice. There are two ways to do with 5 products and still add in a fixed order. One keeps a float
+ * copy of dqueries for each tile of keys. At head_dim 64 this is 64 KiB of traffic for a pair of
+ * tiles of 128, half the time of its products on an H200. The other lets blocks wait for each
+ * other, which hangs if some cannot run.
  *
- * No spills. Tiles that causality hides are not loaded, only those on the diagonal are masked. */
+ *                    head_dim   resident tile   tiles in the loop   registers   shared
+ *   flash_queries       64       128 queries         64 keys           255       64 KiB
+ *   flash_queries      128       128 queries         32 keys           252       96 KiB
+ *   flash_keys          64       128 keys            64 queries        246       65 KiB
+ *   flash_keys         128        64 keys            64 queries        246       97 KiB
+ *
+ * No spills. Tiles that causality hides are not loaded; only tiles on the diagonal are masked. */
 #include "kernels/cuda/attention/flash.cuh"
 
 using namespace flash;
@@ -104,8 +106,8 @@ static __device__ __forceinline__ pp_attention_row row_of_column(const pp_attent
     return i % 2 ? make_float2(two.z, two.w) : make_float2(two.x, two.y);
 }
 
-/* Keys of split j; qkv and dqkv: of that split; queries: qkv of the queries' split. COLUMNS queries
- * of a tile are used at a time. */
+/* Keys of split j. qkv and dqkv belong to that split, `queries` is qkv of the queries' split.
+ * COLUMNS queries of a tile are used at a time. */
 template <int DIM, int M, int COLUMNS>
 static __global__ void __launch_bounds__(THREADS, 2)
     flash_keys(struct pp_attention_shape s, int j, const bf16 *qkv, const bf16 *queries,

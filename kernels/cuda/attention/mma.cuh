@@ -2,19 +2,21 @@
  * or the emulation's functions of the same names. All lanes of a warp call the first three
  * together.
  *
- * Fragments (PTX ISA, "Matrix Fragments for mma.m16n8k16"), of lane l, with g = l / 4, t = l % 4:
+ * Fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k16". For lane l, with
+ * g = l / 4 and t = l % 4:
  *   a [16][16]  a[0]: row g, columns 2t, 2t + 1. a[1]: row g + 8. a[2], a[3]: the same, columns + 8
  *   b [16][8]   b[0]: rows 2t, 2t + 1 of column g. b[1]: rows + 8
  *   d [16][8]   d[0], d[1]: row g, columns 2t, 2t + 1. d[2], d[3]: row g + 8
  * The lower half of a word holds the first of two elements.
  *
- * ldmatrix: lane l gives the address of row l % 8 of matrix l / 8: 8 elements, aligned to 16 bytes.
- * r[i] of a lane is row g, columns 2t, 2t + 1 of matrix i; transposed: rows 2t, 2t + 1 of column g.
+ * For ldmatrix, lane l gives the address of row l % 8 of matrix l / 8. A row has 8 elements,
+ * aligned to 16 bytes. r[i] of a lane is row g, columns 2t, 2t + 1 of matrix i. If transposed, it
+ * is rows 2t, 2t + 1 of column g.
  *
- * Shared memory is read by addresses of type pp_shared_at, on which arithmetic on bits is allowed.
+ * Shared memory is read by addresses of type pp_shared_at, which allow arithmetic on bits.
  *
- * Copies of 16 bytes, both ends aligned to it, land some time before a wait for their group
- * returns: wait<N> leaves the last N committed groups of the thread in flight. */
+ * A copy has 16 bytes, aligned at both ends. It completes before a wait for its group returns.
+ * wait<N> leaves the last N committed groups of the thread in flight. */
 #ifndef PP_KERNELS_CUDA_ATTENTION_MMA_CUH
 #define PP_KERNELS_CUDA_ATTENTION_MMA_CUH
 

@@ -1,12 +1,12 @@
-/* kernels/cuda/attention/simple.cuh — tiles of floats in shared memory: what the plain kernels of
- * attention are made of. Any head_dim up to 256; all arithmetic is fp32.
+/* kernels/cuda/attention/simple.cuh — tiles of floats in shared memory, for the plain kernels of
+ * attention. Any head_dim up to 256; all arithmetic is fp32.
  *
- * A block has ROWS rows of the loop outside (queries, or keys in the gradient of keys) and walks
- * over COLUMNS columns at a time. A warp has ROWS_OF_WARP of the rows; its lanes are columns while
- * scores are made, and elements of the head (lane, lane + 32, ...) while they are used. A
- * tile is zero behind head_dim. One of rows has rows of `width` floats, which all lanes read at one
- * place; one of columns has rows of `pitch` floats, which makes 16-byte reads of 8 lanes in 8 rows
- * free of bank conflicts where head_dim is a multiple of 8. */
+ * A block has ROWS rows of the outer loop: queries, or keys in the gradient of keys. It walks over
+ * COLUMNS columns at a time. A warp has ROWS_OF_WARP of the rows. While scores are computed, its
+ * lanes are columns. While they are used, its lanes are elements of the head (lane, lane + 32,
+ * ...). A tile is zero after head_dim. A tile of rows has `width` floats a row; all lanes read the
+ * same one. A tile of columns has `pitch` floats a row. If head_dim is a multiple of 8, this makes
+ * 16-byte reads of 8 lanes in 8 rows free of bank conflicts. */
 #ifndef PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
 #define PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
 

@@ -92,8 +92,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
             store<false>(dqkv + query + (t.row + r) * stride, dqueries[r], s.scale, s.head_dim);
 }
 
-/* ROWS keys of one head of keys in split j, and the queries of all heads that read it: gradients of
- * keys and values added to. qkv and dqkv: of split j; queries: qkv of the split. */
+/* ROWS keys of one head of keys in split j, with the queries of all heads that read it. Gradients
+ * of keys and values are added to. qkv and dqkv belong to split j, `queries` is qkv of the split.
+ */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 2)
     attention_simple_keys(struct pp_attention_shape s, int j, const T *qkv, const T *queries,

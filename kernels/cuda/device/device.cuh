@@ -1,9 +1,10 @@
-/* kernels/cuda/device/device.cuh — what every kernel file includes: CUDA, or the emulation of it in
- * tests/cuda/ where PP_CUDA_EMULATED is defined, which defines the same.
+/* kernels/cuda/device/device.cuh — what every kernel file includes: CUDA, or its emulation in
+ * tests/cuda/ if PP_CUDA_EMULATED is defined. Both define:
  *
- *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)   a template in parentheses
+ *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)
+ *                        starts a kernel; a template stands in parentheses
  *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes
- *   pp_multiprocessor()  the number of the one that the thread runs on */
+ *   pp_multiprocessor()  the number of the thread's multiprocessor */
 #ifndef PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
 #define PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
 

@@ -1,9 +1,9 @@
-/* kernels/cuda/device/functions.h — the functions behind the CUDA tables. T is float or bf16, by
- * the end of the name; G is float for both, so what knows no T is there once. Meaning and shapes
- * are those of kernels/kernels.h; `stream` is a struct pp_cuda_stream
- * (kernels/cuda/device/stream.h). All only enqueue work; errors of launches are sticky, and found
- * by whoever asks the device at the end of a step.
- */
+/* kernels/cuda/device/functions.h — the functions of the CUDA tables.
+ *
+ * T is float or bf16, by the end of the name. G is float for both, so a function without T exists
+ * once. Meaning and shapes are those of kernels/kernels.h; `stream` is a struct pp_cuda_stream
+ * (kernels/cuda/device/stream.h). All functions only enqueue work. Errors of launches are sticky:
+ * the backend finds them when it asks the device at the end of a step. */
 #ifndef PP_KERNELS_CUDA_DEVICE_FUNCTIONS_H
 #define PP_KERNELS_CUDA_DEVICE_FUNCTIONS_H
 

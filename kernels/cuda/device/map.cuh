@@ -2,10 +2,10 @@
  *
  * An operation is a struct of pointers and numbers, passed by value, with
  *     template <int N> __device__ void run(...) const
- * for N neighbouring elements: run(int64_t i) from element i of a vector, run(int row, int column)
- * within a row. A thread has one call, so that the device hides the latency of memory by threads:
- * 2,048 of them with 16 bytes each on a multiprocessor are more than an H200 has to have in
- * flight. Every element is read and written once. */
+ * for N neighbouring elements. run(int64_t i) begins at element i of a vector, and
+ * run(int row, int column) lies within a row. A thread has one call, so that threads hide the
+ * latency of memory. On an H200, 2,048 threads with 16 bytes each keep more bytes in flight than a
+ * multiprocessor needs. Every element is read and written once. */
 #ifndef PP_KERNELS_CUDA_DEVICE_MAP_CUH
 #define PP_KERNELS_CUDA_DEVICE_MAP_CUH
 

@@ -10,8 +10,8 @@
 /* Opaque: multiplications by shape, with the algorithm chosen for each. */
 struct pp_cuda_plans;
 
-/* `stream` and all else belong to whoever made this. Work that is enqueued may use the workspace
- * until it has run, so two of these must not share one; nor may they share plans. */
+/* The creator owns `stream` and all the rest. Enqueued work may use the workspace until it has run.
+ * So two of these must not share a workspace or plans. */
 struct pp_cuda_stream {
     cudaStream_t stream;
     cublasLtHandle_t blas;

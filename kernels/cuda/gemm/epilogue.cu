@@ -5,7 +5,7 @@
 
 enum { TILE = 16 };
 
-/* What stands behind base + op(a) op(b), and the stores, of N neighbours. */
+/* The terms added to base + op(a) op(b), and the stores, of N neighbours. */
 template <int N, typename T, typename C>
 static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, size_t row,
                                                        size_t column, pp_floats<N> x)
@@ -37,8 +37,8 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
     }
 }
 
-/* A block makes a tile of c, from tiles of op(a) and op(b) in shared memory: those of op(a) as
- * [row][k], those of op(b) as [k][column], zero beyond the edges. */
+/* A block computes a tile of c from tiles of op(a) and op(b) in shared memory. Tiles of op(a) are
+ * [row][k], those of op(b) [k][column]. Both are zero beyond the edges. */
 template <typename T, typename C>
 static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_gemm g)
 {

@@ -1,5 +1,6 @@
-/* Multiplications: by one call of cuBLASLt where it does all of them, else by its plain product and
- * a kernel behind it, else by a kernel. fp32 is full precision, no TF32; sums of bf16 are float. */
+/* Multiplications: one call of cuBLASLt if it can do all of the work. Otherwise its plain product
+ * and then a kernel, or a kernel alone. fp32 is full precision without TF32; sums of bf16 are
+ * float. */
 #include "kernels/cuda/gemm/gemm.h"
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/gemm/plans.h"
@@ -59,10 +60,10 @@ static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over
     return true;
 }
 
-/* That cuBLASLt may write over what its epilogue reads is likely, as each element of the result is
- * made from that element alone, but nowhere written down. So a form is tried when it is first used:
- * made apart, then over it, and compared. Until it is known to be the same, and for ever where it
- * is not, the result is made apart and moved; its bits are the same either way. */
+/* May cuBLASLt overwrite what its epilogue reads? It is likely, because each element of the result
+ * depends on that element alone, but it is not documented. So the first use of a form computes the
+ * result in both ways and compares. Until they are known to be equal, the result is computed
+ * elsewhere and moved. Its bits are the same in both ways. */
 static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                           const struct pp_gemm *g)
 {

@@ -19,9 +19,9 @@ void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const s
 void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
                          const void *product);
 
-/* over.cu, of bf16. What a form of cuBLASLt's does where its result lies over what its epilogue
- * reads: not known, as nobody has tried or the data told nothing; the device is at it; the same as
- * apart; something else. In memory that host and device both write. */
+/* over.cu, for bf16: whether a form of cuBLASLt may overwrite what its epilogue reads. Not tried
+ * yet, or the data was not conclusive; being tried; same result; another result. In memory that
+ * host and device both write. */
 enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
 struct pp_cuda_over {
     int verdict, telling; /* enum pp_cuda_verdict; samples that tell something */

@@ -39,8 +39,9 @@ struct move {
     }
 };
 
-/* How many of SAMPLES elements, spread over all, would be others if what the epilogue reads were
- * lost: they are numbers, not 0, and where the slope of GELU is neither flat nor that of 0. */
+/* Counts the samples, out of SAMPLES spread over all elements, that would change if the epilogue's
+ * input were lost. These are nonzero numbers where the slope of GELU is neither flat nor that of 0.
+ */
 __global__ __launch_bounds__(THREADS) void sample_kernel(int rows, int width, int ld,
                                                          const pp_bf16 *product, const pp_bf16 *of,
                                                          int *telling)

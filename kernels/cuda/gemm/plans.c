@@ -14,7 +14,7 @@ struct plan {
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t first, second, out;
     cublasLtMatmulAlgo_t algo;
-    struct pp_cuda_over *over; /* NULL: nobody has asked, or there is no memory for it */
+    struct pp_cuda_over *over; /* NULL: not asked for yet, or there is no memory for it */
     struct plan *next;
 };
 

@@ -1,13 +1,13 @@
-/* kernels/cuda/gemm/plans.h — how cuBLASLt does each form of multiplication: found once, then kept.
+/* kernels/cuda/gemm/plans.h — cuBLASLt's algorithm for each form of multiplication, found once.
  *
- * A plan is the first proposal of cuBLASLt's heuristic whose sums have a fixed order: k is not
- * split, or its parts are added by a step of their own (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE).
- * So a form has the same bits in every run, on every stream with as many multiprocessors.
+ * A plan is the first proposal of cuBLASLt's heuristic whose sums have a fixed order. Either k is
+ * not split, or a separate step adds its parts (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE). So a form
+ * has the same bits in every run, on every stream with as many multiprocessors.
  *
- * Proposals are not timed: which is fastest would be another one now and then, in another process,
- * on a part of the device, and with it the bits of all that follows; and processes that share a
- * model over NCCL have to compute alike. What the first proposals reach of the device's peak shows
- * in bench/gpu's table of kernels, by shape. */
+ * Proposals are not timed. The fastest one varies between processes and parts of the device, and
+ * with it all bits that follow. Processes that share a model over NCCL must compute alike. The
+ * table of kernels of bench/gpu shows how near the first proposals come to the device's peak, by
+ * shape. */
 #ifndef PP_KERNELS_CUDA_GEMM_PLANS_H
 #define PP_KERNELS_CUDA_GEMM_PLANS_H
 
@@ -39,8 +39,8 @@ struct pp_cuda_form {
 struct pp_cuda_plan_counts {
     int made, refused; /* forms that cuBLASLt does and does not do */
     int64_t own;       /* multiplications by this folder's own kernel */
-    int64_t finished;  /* products of cuBLASLt whose epilogue was a kernel behind it */
-    int64_t moved;     /* results made apart, and then put over what they were made from */
+    int64_t finished;  /* products of cuBLASLt followed by a kernel for the epilogue */
+    int64_t moved;     /* results computed elsewhere and moved */
 };
 
 /* For the current device. */

@@ -1,7 +1,7 @@
-/* Sums over the rows of a matrix: gradients of biases, and of the gains and biases of norms. Two
- * steps: chunks of rows, then the sums of all chunks, each in a fixed order. How rows are cut
- * depends on the shape alone. Bytes moved for [rows][width] of T: sum_rows that tensor once,
- * norm_weights x and dy once each; in the workspace at most 1/16 of it is written and read. */
+/* Sums over the rows of a matrix: gradients of biases, and of the gains and biases of norms. Chunks
+ * of rows are summed first, then the chunks, each in a fixed order. The shape alone decides how
+ * rows are cut. Bytes moved for [rows][width] of T: sum_rows reads that tensor once, norm_weights
+ * reads x and dy once each. The workspace takes at most 1/16 of it, written and read. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"

@@ -1,7 +1,7 @@
 /* Softmax and cross entropy of logits [rows][vocab] of T in rows of ld, in place. A block has a
- * row: one pass for its maximum and sum at once (Milakov and Gimelshein 2018), a second one back
- * from its end that writes, and finds in the cache what the first one read last. Bytes moved: all
- * logits twice, from memory, as long as the rows that are worked on fit into the cache. */
+ * row. Its first pass finds maximum and sum at once (Milakov and Gimelshein 2018). The second pass
+ * runs back from the end and writes, so that it finds the last reads in the cache. Bytes moved: all
+ * logits twice, from memory, as long as the rows in work fit into the cache. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/ops/tokens.cuh"
@@ -11,8 +11,8 @@
 
 namespace
 {
-/* Two blocks on a multiprocessor: their loads hide each other's sums, and what all rows in work on
- * an H200 take, 26 MB of bf16 for 50,000 words, fits into its cache. */
+/* Two blocks share a multiprocessor, so that the loads of one hide the sums of the other. For
+ * 50,000 words, the rows in work on an H200 take 26 MB of bf16 and fit into its cache. */
 enum { THREADS = 768, BLOCKS = 2, WARPS = THREADS / 32 };
 
 /* The largest x so far, and the sum of exp(x - max). */
@@ -71,8 +71,8 @@ __device__ __forceinline__ softmax join_block(softmax s)
     return join_warp(lane < WARPS ? of_warps[lane] : nothing());
 }
 
-/* A row of any length at any address: up to N - 1 elements on their own, whole vectors from an
- * address that is a multiple of 16 bytes on, and up to N - 1 elements. */
+/* A row of any length at any address. It has up to N - 1 single elements, then whole vectors from a
+ * multiple of 16 bytes on, then up to N - 1 single elements. */
 template <class T, int N> struct row_of {
     T *row;
     int head, vectors, width;

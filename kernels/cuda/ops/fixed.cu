@@ -18,8 +18,8 @@ __device__ __forceinline__ void add_one(int64_t value, int64_t *sum, int *reason
         *reason = PP_FIXED_OVERFLOW;
 }
 
-/* *status lies in memory of the host, where an atomic operation takes a microsecond and stands in a
- * row with all others: a gradient of nothing but NaNs would take minutes of them. */
+/* *status lies in host memory. There an atomic operation takes a microsecond, and all of them are
+ * serialized. So a gradient that is all NaN would take minutes without this test. */
 __device__ __forceinline__ void raise_to(int reason, int *status)
 {
     if (*(const volatile int *)status < reason)

@@ -1,7 +1,7 @@
-/* The optimizer, and the norm of gradients, of all tensors of a flat vector at once: which tensor
- * an element belongs to stands in a table that travels with the launch. Bytes moved for an element:
- * adamw 28 in fp32 (gradient; weights, m, v twice), 30 in bf16 (master, m, v twice; weights), 4
- * more where gradients are fixed point; squares 4, or 8. */
+/* The optimizer, and the norm of gradients, of all tensors of a flat vector at once. A table that
+ * travels with the launch tells the tensor of an element. Bytes moved for an element by adamw: 28
+ * in fp32 (gradient; weights, m, v twice) and 30 in bf16 (master, m, v twice; weights). Fixed-point
+ * gradients take 4 more. Squares take 4, or 8. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -118,8 +118,8 @@ __global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay
            (float)(1 - step.rate * decay), (float)step.grad_scale};
 }
 
-/* Stretches from tensor *t on, as many as there is room for: elements up to the one that is
- * returned, which count from f->from like all in them. */
+/* Fills stretches from tensor *t on, as far as there is room. Returns the first element that is
+ * left out. Elements count from f->from. */
 int64_t fill(const struct pp_flat *f, int *t, stretches *of)
 {
     int count = 0;
@@ -231,7 +231,7 @@ __global__ __launch_bounds__(THREADS) void squares_kernel(squared of, Gradients 
         blocks[blockIdx.x] = sum[0];
 }
 
-/* Of a tensor: the first block that begins at `element` or behind it, as an element. */
+/* The first block of a tensor that begins at `element` or after it, as an element. */
 int64_t block_from(const struct pp_flat_tensor *t, int64_t element)
 {
     const int64_t before = element > t->from ? element - t->from : 0;

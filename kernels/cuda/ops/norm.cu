@@ -133,9 +133,10 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 2) void norm_forward_kernel(norm_c
     }
 }
 
-/* With h = (x - mean) / deviation and g = dy gamma: dx = base + (g - mean(g) - h mean(g h)) /
- * deviation; without a mean in the forward there is no mean(g). All three tensors are fetched
- * before anything is added up: 2 blocks on a multiprocessor have 48 KB and more on the way. */
+/* With h = (x - mean) / deviation and g = dy gamma:
+ *   dx = base + (g - mean(g) - h mean(g h)) / deviation
+ * Without a mean in the forward, mean(g) is left out. All three tensors are fetched before any
+ * addition: 2 blocks on a multiprocessor have 48 KB or more in flight. */
 template <class T, int N>
 __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_call<T> n)
 {
@@ -177,8 +178,8 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_
     });
 }
 
-/* As few threads for a row as keep all of it, a power of two of warps; as many rows in a block as
- * make 256 threads. */
+/* A row gets the fewest threads that can hold all of it, as a power of two of warps. A block gets
+ * as many rows as make 256 threads. */
 dim3 block_of(int vectors)
 {
     unsigned threads = 32;
