@@ -9,7 +9,7 @@
 #define PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
 
 #ifdef PP_CUDA_EMULATED
-#include "tests/cuda/emulate.h"
+#include <emulated_device.h>
 #else
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
