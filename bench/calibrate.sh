@@ -1,8 +1,8 @@
 #!/bin/sh
-# Costs from runs of pipeexec on 2 ranks; predictions of what 4 and 8 ranks take under other
-# schedules, beside what they take when they run. Virtual clock: every rank has a core of its own,
-# however many there are. The order of hanayo is played with the costs at hand, so the one predicted
-# is not the one that ran. Usage: bench/calibrate.sh [PIPESIM [PIPEEXEC [STEPS]]]
+# Fits costs to runs of pipeexec on 2 ranks, predicts 4 and 8 ranks under other schedules, and runs
+# these as well. The clock is virtual, so every rank has a core of its own. The order of hanayo is
+# searched with the costs at hand, so the predicted order is not the one that ran.
+# Usage: bench/calibrate.sh [PIPESIM [PIPEEXEC [STEPS]]]
 set -eu
 pipesim=${1:-build/sim/pipesim} pipeexec=${2:-build/exec/pipeexec} steps=${3:-9}
 folder=$(mktemp -d)

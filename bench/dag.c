@@ -1,18 +1,18 @@
-/* bench/dag.c — speed of the evaluator on one core, beside its targets and published peers.
+/* bench/dag.c — speed of the evaluator on one core, compared with its targets and published peers.
  *
- * Programs and plans are those of `pipesim run`: lowered with early posts, two receive slots,
- * rendezvous, gradient sums at the end, one update. A plan is made once and run many times.
+ * Programs and evaluations are those of `pipesim run`. Programs have early posts, two receive
+ * slots, rendezvous, gradient sums at the end, and one update. An evaluation is prepared once and
+ * run many times.
  *
- * Instructions are counted as compute ops + SENDs + RECVs of all replicas, and of ring steps that
- * are evaluated one by one another SEND and RECV each: those of rings with uneven hops whose
- * members are not ready at once. Others have a closed form. WAITs are executed too but not counted.
+ * Instructions are compute ops, SENDs and RECVs of all replicas. Ring steps that are evaluated one
+ * by one count as another SEND and RECV each. These belong to rings with uneven hops whose members
+ * are not ready at once; other rings have a closed form. WAITs are executed but not counted.
  *
  * W: 1F1B, F = 10 ms, B = 20 ms, 16 MB messages at 50 GB/s, one analytic all-reduce per stage.
- * J(p, d, m): 1F1B, F = 9 ms, B = 18 ms, 6 MiB messages, then an all-reduce in every stage's group
- * as 2 (d - 1) ring steps, each step a message of every member. "uneven": every eighth hop crosses
- * nodes. LogGOPSim (commit 76451de, -O3)
- * needs 0.96 s for J(8, 256, 64), which it counts as 4,083,712 events, on a core of the same kind.
- */
+ * J(p, d, m): 1F1B, F = 9 ms, B = 18 ms, 6 MiB messages. Every stage's group then does an
+ * all-reduce as 2 (d - 1) ring steps, each step a message of every member. "uneven": every eighth
+ * hop crosses nodes. LogGOPSim (commit 76451de, -O3) needs 0.96 s for J(8, 256, 64) on a core of
+ * the same kind. It counts 4,083,712 events. */
 #include "bench/bench.h"
 #include "core/units.h"
 #include "schedules/evaluate/evaluate.h"

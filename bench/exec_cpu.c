@@ -1,14 +1,14 @@
-/* bench/exec_cpu.c — what the executor makes of a CPU core: arithmetic against the fastest
+/* bench/exec_cpu.c — how well the executor uses a CPU core: arithmetic against the fastest
  * multiplication, the interpreter without arithmetic, and the pipeline against a loop. All times
  * are CPU times, so other processes on the machine matter little.
  *
  * Pipeline and loop are charged for the same work: forward and backward of all micro-batches, loss,
- * norm of the gradients, update (which zeroes them). Drawing the samples of a step counts on
- * neither side. What only the pipeline has to do counts there, within `total`: messages, sums of a
- * tied embedding, and `outside ops`, which is all of its threads' time but forwards, backwards and
- * updates, so that loss and norm are in it as well. The loop holds the activations of one
- * micro-batch, over and over in the same place; schedules hold more, and pay for it in the caches:
- * on one rank, where there are no messages and no second thread, gpipe shows that alone. */
+ * norm of the gradients, and update, which zeroes them. Drawing the samples of a step counts on
+ * neither side. Work that only the pipeline has counts there, within `total`: messages, sums of a
+ * tied embedding, and `outside ops`. The latter is all time of its threads but forwards, backwards
+ * and updates, so it includes loss and norm. The loop keeps the activations of one micro-batch and
+ * reuses their memory. Schedules keep more, which costs cache misses. gpipe on one rank shows that
+ * cost alone, since it has no messages and no second thread. */
 #include "bench/bench.h"
 #include "exec/host/host.h"
 #include "tests/exec/run.h"
@@ -178,7 +178,7 @@ static struct pp_span null_span(const struct pp_backend_device *device, pp_strea
     return (struct pp_span){0, 0};
 }
 
-/* Threads and memory of the CPU, but nothing is computed and nobody waits: one thread runs all. */
+/* Threads and memory of the CPU, without computing and without waiting: one thread runs all. */
 static void interpreter(void)
 {
     struct pp_backend null = pp_backend_cpu;

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# All that is to be measured on a GPU, in 8 minutes, on a machine that has CUDA's toolkit, a C compiler
-# and bash. Phases, in the order of what they are worth:
+# Measures a GPU in 8 minutes, on a machine with CUDA's toolkit, a C compiler and bash. Its phases, the
+# most valuable first:
 #
 #   build      pipeexec, its module, tests and the table of kernels, by compilers alone
-#   probe      what the code relies on, point by point
+#   probe      assumptions of the code, one by one
 #   tests      the tests of kernels on the device
 #   models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
-#   kernels    every kernel beside the roofline of the device, stated and measured
-#   machinery  four ranks against one: time of the GPU; time of the host for an instruction; graphs of
-#              CUDA and a stream for W, with and without
+#   kernels    every kernel compared with the roofline of the device, stated and measured
+#   machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
+#              graphs and a stream for W, with and without
 #   predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
 #   processes  ranks as processes that share the GPU, by each transport there is
-#   torch      PyTorch beside it, where python3 has it: a step compared, and the speed of the models
-#   sanitize   kernels under compute-sanitizer, where it is
+#   torch      comparison with PyTorch, if python3 has it: a step, and the speed of the models
+#   sanitize   kernels under compute-sanitizer, if it is installed
 #
 #   bench/gpu.sh [--only PHASE,...] [--skip PHASE,...] [--limit S] [OUTPUT.json]
 #                default bench/results/DEVICE.json; written again after every phase
 #   bench/gpu.sh --emulated [...] OUTPUT.json   a trial without a GPU on tests/cuda's emulation: no figure
 #                of it means anything
-#   bench/gpu.sh --summary FILE.json            what was reached, and what was not measured
+#   bench/gpu.sh --summary FILE.json            the figures reached, and those not measured
 #
-# jansson, libcsv and zlib are taken from the system, or from DEPS, a folder with unpacked Debian
-# packages; the toolkit from CUDA_HOME. A phase that fails or takes too long is noted, and the others go
-# on. --limit: seconds for all of it (480). WORK: where everything is built and kept (build-gpu): a second
-# command goes on there, and takes over what it does not measure again. Exit code 1 where nothing can be
-# measured, 3 where a phase has failed.
+# jansson, libcsv and zlib come from the system, or from DEPS, a folder with unpacked Debian packages.
+# CUDA_HOME is the toolkit. A phase that fails or takes too long is noted, and the next one starts.
+# --limit gives the seconds for all phases (480). WORK is the build folder (build-gpu). A second command
+# continues there and keeps the rows that it does not measure again. The exit code is 1 if nothing can
+# be measured, and 3 if a phase has failed.
 set -uo pipefail
 kind=cuda only='' skip='' limit_s=480
 say() { printf '%s\n' "$*" >&2; }
@@ -34,7 +34,7 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,30s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,27s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
     --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"

@@ -1,8 +1,8 @@
 /* bench/kernels.c — speed of the single precision kernels on one core, as parts of the peak.
  *
  * The peak is measured: the best rate of a large multiplication, in CPU time. A block is a
- * GPT block (hidden d, 4 heads, MLP of 4 d), forward and backward; its operations are those of all
- * multiplications, of attention those that causality leaves: (seq + 1) / 2 keys for each query. */
+ * GPT block (hidden d, 4 heads, MLP of 4 d), forward and backward. Operations are those of all
+ * multiplications. Attention counts what causality leaves: (seq + 1) / 2 keys for each query. */
 #include "kernels/kernels.h"
 #include "bench/bench.h"
 

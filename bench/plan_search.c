@@ -1,8 +1,8 @@
 /* bench/plan_search.c — layouts screened by closed forms, programs evaluated, and whole searches.
  *
- * The wide space of GPT-3 175B on 2,048 A100 is at least as large as the 7,126,368 configurations
- * that Calculon enumerates for the same run (Isaev et al., SC'23; its own program takes 373 of them
- * a second and core). */
+ * The wide space is GPT-3 175B on 2,048 A100. It has at least the 7,126,368 configurations that
+ * Calculon enumerates for the same run (Isaev et al., SC'23). Calculon's program takes 373 of them
+ * a second and core. */
 #include "bench/bench.h"
 #include "core/process/pool.h"
 #include "tests/property/search_case.h"

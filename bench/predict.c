@@ -1,7 +1,7 @@
-/* bench/predict.c — how wrong is a prediction of a step, with durations measured on another
- * schedule? Every executable schedule, beside a predictor that knows only the mean work of a rank
- * and the closed form of the bubble. Virtual clock: CPU time, so it works beside other processes,
- * but caches are shared with them. */
+/* bench/predict.c — the error of predicted steps, with durations measured on another schedule. It
+ * runs every executable schedule. The rival predictor knows only the mean work of a rank and the
+ * closed form of the bubble. The clock is virtual: CPU time, which other processes disturb only
+ * through shared caches. */
 #include "bench/bench.h"
 #include "core/quantile.h"
 #include "schedules/order/formula.h"

@@ -1,4 +1,4 @@
-/* bench/simgrid.c — the engine that shares links, beside the evaluator, in one run.
+/* bench/simgrid.c — the engine that shares links and the evaluator, in one run.
  *
  * Every job runs in a process of its own: fabric, costs, program, lowering, then each engine, from
  * the program to a trace. Memory is the highest sum of that process and the child in which SimGrid

@@ -1,5 +1,6 @@
-/* bench/tokenizer.c — text a second through a tokenizer, by CPU time: the built-in text many times
- * over, where almost all words have been met, and its letters as one word, where all is merges. */
+/* bench/tokenizer.c — text a second through a tokenizer, by CPU time. One text is the built-in one,
+ * many times over, where almost all words are known. The other is its letters as one word, where
+ * all work is merges. */
 #include "exec/data/tokenizer.h"
 #include "bench/bench.h"
 #include "core/text/file.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The CPU backend beside PyTorch: one step of GPT-2 124M on four ranks in several schedules, loss and all
-# gradients. Usage: PYTHON=... bench/torch.sh [PIPEEXEC [LAYERS HIDDEN HEADS VOCAB SEQ]]
+# Compares the CPU backend with PyTorch: loss and all gradients of one step of GPT-2 124M on four ranks, in
+# several schedules. Usage: PYTHON=... bench/torch.sh [PIPEEXEC [LAYERS HIDDEN HEADS VOCAB SEQ]]
 set -eu
 pipeexec=${1:-build/exec/pipeexec} python=${PYTHON:-python3}
 if [ $# -eq 6 ]; then shift; else set -- 12 768 12 50304 1024; fi

@@ -49,7 +49,8 @@ def hashes(text):
         if comment:
             start, block = start if block else number, block + [comment[1]]
         elif block:
-            pieces.append((start, "\n".join(block), True))
+            text = re.sub(r"^([ \t]*|  +\S.*|shellcheck .*)$", "\f", "\n".join(block), flags=re.M)
+            pieces.append((start, text, True))
             block = []
     return pieces
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Build what bench/gpu.sh needs with compilers alone: no Meson, no Criterion, no SimGrid, no Python.
-# Usage: bench/gpu/build.sh FOLDER [cuda|emulated]. Makes in FOLDER: pipeexec, pipeexec-cuda.so, kernels
-# (bench/gpu/kernels.c), probe (bench/probe) and test_* (tests/cuda, and test_nccl of tests/exec) as
-# programs without Criterion. emulated: the same sources against tests/cuda's emulation of CUDA, by a C++ compiler.
-# CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of jansson,
-# libcsv and zlib, where the system has none. Nothing is done where all is newer than its sources.
+# Builds the programs of bench/gpu.sh with compilers alone: no Meson, Criterion, SimGrid or Python.
 #
-# The packages of DEPS, fetched where there is a network, of the same release as the machine:
+#   bench/gpu/build.sh FOLDER [cuda|emulated]
+#
+# FOLDER gets pipeexec, pipeexec-cuda.so, kernels (bench/gpu/kernels.c) and probe (bench/probe). It also
+# gets test_* (of tests/cuda, and test_nccl of tests/exec) as programs without Criterion. `emulated`
+# compiles the same sources against tests/cuda's emulation of CUDA, by a C++ compiler. CC and CXX are
+# compilers, CUDA_HOME is the toolkit. DEPS is a folder with unpacked packages of jansson, libcsv and
+# zlib, if the system has none. The script does nothing if its results are newer than all sources.
+#
+# Packages for DEPS are downloaded on a machine with a network, of the same release:
 #   apt-get download libjansson-dev libjansson4 libcsv-dev libcsv3 zlib1g-dev zlib1g
 #   for package in *.deb; do dpkg -x "$package" DEPS; done
-# OpenBLAS and PCRE2 are not used. NCCL's header is looked for beside CUDA's, in the system, and in DEPS;
-# a toolkit has none: libnccl-dev is in NVIDIA's packages, and in those of PyTorch (nvidia/nccl/include).
+# OpenBLAS and PCRE2 are not used. NCCL's header is searched in CUDA's folder, in the system, and in
+# DEPS. A toolkit has none: libnccl-dev is in NVIDIA's packages, and in PyTorch's (nvidia/nccl/include).
 set -euo pipefail
 shopt -s nullglob
 out=$(realpath -m "$1") kind=${2:-cuda}
@@ -43,7 +46,7 @@ if [ "$kind" = emulated ]; then
 else
     [ -x "$nvcc" ] || { echo "bench: error: no nvcc in PATH or CUDA_HOME" >&2; exit 1; }
     common+=(-isystem "$cuda/include")
-    # For the device at hand alone, which halves the time, where it says what it is.
+    # Only for the device at hand, if it tells its kind: this halves the time.
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>"$out/arch" | head -n 1 | tr -cd 0-9 || true)
     codes=("-gencode=arch=compute_$arch,code=sm_$arch")
     [[ $arch =~ ^[0-9]{2,3}$ ]] || codes=('-gencode=arch=compute_80,code=sm_80' '-gencode=arch=compute_90,code=[sm_90,compute_90]')
@@ -73,7 +76,7 @@ c=("${cc[@]}" -std=gnu11 "${common[@]}")
 } >"$out/text_builtin.c"
 
 . bench/gpu/sources.sh
-# Processes that share the device, where NCCL's header is; its stand-in beside the emulation.
+# Processes that share the device, if NCCL's header is found. The emulation has a stand-in for NCCL.
 nccl=() stub=()
 folders=("$cuda/include" /usr/include ${DEPS:+"$DEPS/usr/include"} ${NCCL_HOME:+"$NCCL_HOME/include"})
 [ "$kind" = cuda ] || folders=(tests/cuda/include) stub=(tests/cuda/nccl/*.cc)
@@ -108,7 +111,7 @@ mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${nccl[@]}")
 mapfile -t backend_o < <(objects "${backend[@]}")
 mapfile -t stub_o < <(objects "${stub[@]}")
 mapfile -t emulation_o < <(objects "${emulation[@]}")
-# One device for all who are in a process.
+# One device for all code in a process.
 if [ ${#emulation[@]} -ne 0 ]; then
     "${link[@]}" -shared -o "$out/libemulation.so" "${emulation_o[@]}" -pthread -ldl
     links+=("-L$out" "-Wl,-rpath,$out") cuda_links=(-lemulation -lstdc++)

@@ -1,15 +1,15 @@
-/* bench/gpu/kernels.c — every kernel of a training step on a GPU, beside what the device could do.
+/* bench/gpu/kernels.c — every kernel of a training step on a GPU, compared with the device's
+ * limits.
  *
  *   kernels about                  the device, as JSON
  *   kernels table [SCALE]          the table, a JSON object a line on stdout and text on stderr
  *   kernels tokens FILE N VOCAB    a shard of N 16-bit tokens drawn at random, for pipeexec --data
  *
- * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is the time that flops at the
- * peak or bytes at the bandwidth of memory would take, whichever is longer, over the time taken.
- * `measured` has in place of the stated peaks what a copy of memory and a multiplication of 8192 x
- * 8192 x 8192 reach on this device. Caches are overwritten before each call. Bytes are what has to
- * be moved when each tensor is read or written once. SCALE divides the shapes: a trial of the
- * table. */
+ * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is a time over the time taken:
+ * the longer of flops at the peak, and bytes at the bandwidth of memory. `measured` uses measured
+ * peaks in place of the stated ones: a copy of memory, and a multiplication of 8192 x 8192 x 8192
+ * on this device. Caches are overwritten before each call. Bytes count each tensor read or written
+ * once. SCALE divides the shapes, for a trial of the table. */
 #include "bench/gpu/block.h"
 #include "core/random.h"
 #include "kernels/cuda/gemm/plans.h"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the machinery of a pipeline costs, as a phase of bench/gpu.sh.
-#   - The same samples by one rank and by four: their time on the device one op at a time, and the step
-#     by the watch when they share it.
-#   - The time of the host for an instruction, where ops are so small that the device never holds the
-#     host up: with graphs of CUDA and without.
+# Measures the cost of a pipeline's machinery, as a phase of bench/gpu.sh:
+#   - The same samples by one rank and by four: their time on the device one op at a time, and the
+#     elapsed step when they share it.
+#   - The time of the host for an instruction, with and without CUDA graphs. Ops are so small that the
+#     device never delays the host.
 #   - The step of four ranks on parts of the device: without graphs, and with W on a stream of its own,
-#     over the step of the usual way.
+#     over the usual step.
 set -u
 . bench/gpu/run.sh
 failed=0

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # work, limit_s, started, about, kind: of bench/gpu.sh
-# The phases of bench/gpu.sh. A phase is a command whose stdout has one JSON object a line (as a list or not), so that what
-# a phase has found before it is ended for taking too long is not lost; its stderr is a log. It adds lines
-# "NAME VALUE" to $figures: what bench/gpu/summary.sh shows.
+# The phases of bench/gpu.sh. A phase is a command that prints one JSON object a line, as a list or not.
+# So its findings survive when it takes too long and is ended. Its stderr is a log. It adds lines
+# "NAME VALUE" to $figures, which bench/gpu/summary.sh shows.
 has_failed=no
 
 # json_text FILE: its last lines as the inside of a JSON string.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Schedules predicted from the durations of another one, and measured, as a phase of bench/gpu.sh: first
-# all on parts of the GPU by the wall clock, then one op at a time by the virtual clock.
+# Predicts schedules from the durations of another one, and measures them, as a phase of bench/gpu.sh.
+# All run on parts of the GPU by the wall clock, then one op at a time by the virtual clock.
 set -u
 . bench/gpu/run.sh
 failed=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ranks as processes that share the device, as a phase of bench/gpu.sh: by each transport between GPUs
-# that this build has, two and four processes train to the bits of one (--check), and what a message takes.
+# Ranks as processes that share the device, as a phase of bench/gpu.sh. Over each transport between GPUs
+# in this build, two and four processes train to the bits of one (--check). Also times messages.
 set -u
 . bench/gpu/run.sh
 failed=0

@@ -29,8 +29,9 @@ struct gpu_device gpu_device_find(void);
 void gpu_rig_open(struct gpu_rig *rig);
 void gpu_rig_close(struct gpu_rig *rig);
 
-/* Bytes read and written by a copy of 1 GiB, operations of a multiplication of 8192 x 8192 x 8192
- * in bf16, each by the second; also as a row. `scale` divides the size: a trial. */
+/* Measures two rates and prints them as a row. One is the bytes a second that a copy of 1 GiB reads
+ * and writes. The other is the operations a second of a multiplication of 8192 x 8192 x 8192 in
+ * bf16. `scale` divides the sizes, for a trial. */
 void gpu_peaks_measure(struct gpu_rig *rig, int scale);
 
 /* On the device until gpu_release: bf16 in [-1/8, 1/8), or floats that are small and positive. */

@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # work, kind, about, figures: of bench/gpu.sh
 # One training run of pipeexec on the device as a row of JSON, for phases of bench/gpu.sh.
 #
-# mfu_frac is that of a device: ranks share one, but on the virtual clock each has its own. Operations of
-# a token: 6 parameters + 6 layers seq hidden (llm.c's form: a causal half of attention, no
-# recomputation), so 0.80, 4.93 and 9.82 billion for GPT-2 124M, 774M and 1558M at 1,024 tokens.
+# mfu_frac is that of one device: ranks share one, but on the virtual clock each has its own. A token
+# takes 6 operations a parameter, and 6 layers seq hidden for attention. This is llm.c's form: a
+# causal half of attention, no recomputation. At 1,024 tokens it gives 0.80, 4.93 and 9.82 billion for
+# GPT-2 124M, 774M and 1558M.
 . bench/gpu/within.sh
 peak=$(sed -n 's/.*"bf16_flops_per_s": \([0-9.e+]*\).*/\1/p' <<<"$about")
 pipeexec=$work/build/pipeexec vocab=50304 seq=1024
@@ -15,8 +16,8 @@ figure() { [ -z "$2" ] || [ "$2" = null ] || echo "$1 $2" >>"$figures"; }
 number() { sed -n "s/^ *\"$1\": \([^,{[]*\),*\$/\1/p" "$work/run.json" | head -n 1; }
 small='12 768 12'
 
-# run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: its row; what later lines ask of it stands in run_*.
-# run_length: options for the length of a run. Exit code: that of the run.
+# run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: prints its row, and sets run_* for later lines.
+# run_length: options for the length of a run. The exit code is that of the run.
 run() {
     local name=$1 each_s=$2 layers=$3 hidden=$4 heads=$5 devices=1 key
     shift 5

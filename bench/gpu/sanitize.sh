@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# NVIDIA's compute-sanitizer over tests of kernels, as a part of bench/gpu.sh: a JSON list of what each of
-# its tools says of each program, as far as time allows: exit code (9: it has found something, 124: took
-# too long), how many errors, and its first words where that is not 0. Where there is no such tool, an
-# object that says that this was skipped.
+# Runs NVIDIA's compute-sanitizer over tests of kernels, as a part of bench/gpu.sh. It prints a JSON
+# list with a row for each tool and program, as far as time allows. A row has the exit code (9 for errors
+# found, 124 for too long), the number of errors, and the first words of a failure. Without the tool
+# it prints an object that says so.
 # Usage: bench/gpu/sanitize.sh [FOLDER of test programs]
 set -u
 . bench/gpu/within.sh
@@ -20,9 +20,9 @@ complaints=0 programs=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-# What is worth most comes first. racecheck and synccheck look at shared memory and barriers, which the
-# kernels of attention and of rows have most of; initcheck knows nothing of memory that cuBLASLt writes, so
-# it gets kernels of our own alone.
+# The most valuable tools come first. Then racecheck and synccheck examine shared memory and barriers, which
+# matter most in the kernels of attention and of rows. The tool initcheck does not see what cuBLASLt writes, so
+# it gets only our own kernels.
 runs='memcheck test_attention heads splits
 racecheck test_attention heads
 initcheck test_attention heads

@@ -1,10 +1,9 @@
 # shellcheck shell=bash disable=SC2034 # of bench/gpu/build.sh, and of tests/cuda/sources.sh
-# What bench/gpu/build.sh builds, by what it becomes part of: the program, its module, tables of
-# multiplications and of kernels, what is linked where NCCL's header is. tests/cuda/sources.sh holds these
-# against Meson's.
+# The sources that bench/gpu/build.sh compiles, by what they become part of: the program, its module,
+# tables of multiplications and of kernels, and NCCL. tests/cuda/sources.sh compares them with Meson's.
 shopt -s nullglob
 
-# What a build without optional parts takes.
+# Files that a build without optional parts leaves out.
 is_left_out() {
     case $1 in
     exec/cuda/load.c) return 1 ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# summary.sh FILE.json: what bench/gpu.sh has found, beside what is wanted, at 80 columns.
+# summary.sh FILE.json: the figures of bench/gpu.sh next to their targets, at 80 columns.
 set -uo pipefail
 file=$1
 if ! [ -r "$file" ] || ! grep -q '"schema": "pipesim.gpu/2"' "$file"; then
@@ -7,7 +7,7 @@ if ! [ -r "$file" ] || ! grep -q '"schema": "pipesim.gpu/2"' "$file"; then
     exit 1
 fi
 
-# Figure; what is wanted of it, - for nothing; factor and unit of what is shown; what it is.
+# Figure; its target, or - for none; factor and unit of the number shown; meaning.
 targets() {
     cat <<END
 mfu_gpt2_frac;>= 0.50;100 %;MFU of GPT-2 124M, one rank, bf16

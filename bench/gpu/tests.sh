@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of kernels on the device, as a phase of bench/gpu.sh: programs with their exit code (124: took
-# too long), and what passed and failed.
+# The tests of kernels on the device, as a phase of bench/gpu.sh. A row has the program's exit code (124:
+# took too long), and the numbers of tests that passed and failed.
 set -u
 . bench/gpu/within.sh
 each_s=25 all_failed=0 all_passed=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# PyTorch beside pipeexec, as a phase of bench/gpu.sh: one step of GPT-2 124M compared, loss and all
-# gradients, then the speed of three sizes, compiled and not. PYTHON: which one. Speeds are held against
-# those of the phase of models, which has the same samples.
+# Compares pipeexec with PyTorch, as a phase of bench/gpu.sh. It compares the loss and all gradients of one
+# step, then the speed of three sizes, compiled and eager. PYTHON is the interpreter. Speeds are
+# compared with those of the phase of models, which has the same samples.
 set -u
 . bench/gpu/within.sh
 python=${PYTHON:-python3} script=bench/gpu/torch_gpt2.py failed=0

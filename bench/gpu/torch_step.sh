@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# One step of pipeexec without an update, whose first moments are the gradients, beside PyTorch in fp32: loss
-# and all gradients, as JSON.
+# Compares one step of pipeexec with PyTorch in fp32: loss and all gradients, as JSON. The step has no
+# update, so its first moments are the gradients.
 #
 #   torch_step.sh FOLDER PYTHON PIPEEXEC TOKENS DEVICE LAYERS HIDDEN HEADS VOCAB SEQ OPTIONS...
 #
-# FOLDER: for what is in between. TOKENS: one sample of SEQ + 1. DEVICE: of PyTorch. OPTIONS: of pipeexec.
+# FOLDER is for intermediate files, TOKENS one sample of SEQ + 1, DEVICE that of PyTorch. OPTIONS are those
+# of pipeexec.
 set -eu
 folder=$1 python=$2 pipeexec=$3 tokens=$4 device=$5
 shift 5

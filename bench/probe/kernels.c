@@ -108,9 +108,9 @@ static enum pp_status shared_memory(struct probe_findings *f, bool is_trial, str
     return wrong ? pp_error_set(err, PP_EFAIL, "%d of %d elements are wrong", wrong, COUNT) : PP_OK;
 }
 
-/* Each form that training uses, on all multiprocessors and on 32 of them: by cuBLASLt, not by the
- * kernels that stand in for it. The last one, whose result lies over what its epilogue reads, runs
- * twice: the second time it is written there at once, where cuBLASLt can do that. */
+/* Each form that training uses, on all multiprocessors and on 32 of them. cuBLASLt computes it, not
+ * our own kernels. The result of the last form overwrites what its epilogue reads. It runs twice,
+ * because the second run writes there at once, if cuBLASLt can do that. */
 static enum pp_status products(struct probe_findings *f, bool is_trial, struct pp_error *err)
 {
     const int n = is_trial ? 64 : 4096, times = is_trial ? 1 : 10;

@@ -1,6 +1,6 @@
-/* probe [trial] [LIMIT_S]: all probes, each in a process of its own as far as one has broken or
- * hung, until HANGS have hung, as a JSON list on stdout and a line each on stderr. Exit code 0
- * whatever they find; 1 when there is no device. */
+/* probe [trial] [LIMIT_S]: runs all probes until HANGS of them have hung. After a probe that broke
+ * or hung, the rest runs in new processes. Prints a JSON list on stdout and a line each on stderr.
+ * The exit code is 0 whatever they find, and 1 without a device. */
 #include "bench/probe/probe.h"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
-/* bench/probe/probe.h — questions to a GPU that the CUDA code relies on an answer to, each answered
- * in well under a second, before anything else runs there. Each runs alone in a process that may
- * crash or hang: then its name is all that is needed to begin with. */
+/* bench/probe/probe.h — assumptions of the CUDA code, as questions to a GPU. Each is answered in
+ * well under a second, before any other work. Each runs alone in a process that may crash or hang,
+ * so that its name tells where to begin. */
 #ifndef PP_BENCH_PROBE_PROBE_H
 #define PP_BENCH_PROBE_PROBE_H
 
