@@ -8,12 +8,6 @@
 
 #include <math.h>
 
-static enum pp_status refuse_both(const char *option, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EINVAL, "--json and %s both write to stdout; give one of them",
-                        option);
-}
-
 enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request *request,
                                  FILE *out, struct pp_plot_target *target, struct pp_error *err)
 {
@@ -21,7 +15,7 @@ enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request
 
     *target = (struct pp_plot_target){.out = NULL};
     if (has_json && pp_request_has(request, "gantt"))
-        return refuse_both("--gantt", err);
+        return pp_output_clash("--json", "--gantt", err);
     if (!pp_request_has(request, "plot"))
         return !pp_request_has(request, "paper")
                    ? PP_OK
@@ -30,7 +24,7 @@ enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request
     if (pp_plot_target_parse(pp_request_text(request, "plot", NULL), target, err) != PP_OK)
         return pp_error_prefix(err, "--plot ");
     if (has_json && target->format == PP_PLOT_TERMINAL)
-        return refuse_both("--plot without a file", err);
+        return pp_output_clash("--json", "--plot without a file", err);
     if (target->path && pp_output_check(arena, target->path, err) != PP_OK)
         return pp_error_prefix(err, "--plot: ");
     target->is_paper = pp_request_has(request, "paper");

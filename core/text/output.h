@@ -36,6 +36,8 @@ void pp_output_discard(struct pp_output *output);
 /* PP_EFAIL for what opening would refuse now: no such folder, no permission, a folder. Leaves
  * nothing behind. */
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err);
+/* PP_EINVAL: two options, "--json" and "--gantt", that both write to stdout. */
+enum pp_status pp_output_clash(const char *first, const char *second, struct pp_error *err);
 /* Whether two paths lead to one file, be it there or not: by another spelling, or by links. */
 bool pp_output_is_same(struct pp_arena *arena, const char *a, const char *b);
 

@@ -27,6 +27,12 @@ static bool may_write(struct pp_arena *arena, const char *place)
     return !S_ISREG(info.st_mode) || pp_output_may_replace(place, &info);
 }
 
+enum pp_status pp_output_clash(const char *first, const char *second, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "%s and %s both write to stdout; give one of them", first,
+                        second);
+}
+
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err)
 {
     if (may_write(arena, pp_output_place(arena, path)))

@@ -1,6 +1,7 @@
 /* pipesim compare: a predicted trace held against a measured one. */
 #include "sim/command/commands.h"
 
+#include "sim/cli/stdout.h"
 #include "sim/import/step_compare.h"
 #include "sim/page/compare.h"
 #include "sim/report/compare.h"
@@ -62,9 +63,11 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed
     const char *const *files = parsed->operands;
     struct pp_trace *predicted, *measured;
     struct pp_comparison comparison;
+    enum pp_stdout owner;
 
     if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
         return pp_error_set(err, PP_EINVAL, "compare: only one of the two traces can be stdin");
+    PP_TRY(pp_stdout_owner(parsed, &owner, err));
     PP_TRY(pp_page_check(arena, parsed, err));
     if (parsed->operand_count == 2 && pp_step_log_is_one(files[1]))
         return compare_steps(arena, parsed, tolerance_frac, out, err);
@@ -73,9 +76,9 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed
     PP_TRY(pp_compare(arena, predicted, measured, &options, &comparison, err));
     const struct pp_compare_report report = {.comparison = &comparison,
                                              .tolerance_frac = tolerance_frac};
-    if (get(parsed, "json")->count)
+    if (owner == PP_STDOUT_JSON)
         pp_report_compare_json(&report, out);
-    else if (!pp_page_is_alone(parsed))
+    else if (owner == PP_STDOUT_REPORT)
         pp_report_compare(&report, pp_terminal_detect("never", out), out);
     PP_TRY(pp_page_write(arena, parsed, pp_page_compare, &report, err));
     return check_tolerance(comparison.step_error_frac, tolerance_frac, err);

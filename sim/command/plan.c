@@ -1,6 +1,7 @@
 /* pipesim plan: the best of what is left free, for a model on a cluster: layouts
  * (sim/plan/search.h), or all ways to cut the state of one (sim/plan/state.h). */
 #include "core/text/output.h"
+#include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
 #include "sim/emit/emit.h"
 #include "sim/page/plans.h"
@@ -51,23 +52,20 @@ static bool is_one_layout(const struct pp_request *request)
                 : pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
 }
 
-static enum pp_status check_output(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   const char **path, struct pp_error *err)
+/* Where the answer goes. */
+struct answer {
+    enum pp_stdout owner;
+    const struct pp_emit_tool *tool; /* NULL: no framework's settings */
+    const char *path;                /* of the table; NULL: none */
+};
+static enum pp_status open_answer(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                  struct answer *answer, struct pp_error *err)
 {
-    *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    answer->path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    PP_TRY(pp_stdout_owner(parsed, &answer->owner, err));
+    PP_TRY(pp_emit_open_plan(parsed, &answer->tool, err));
     PP_TRY(pp_page_check(arena, parsed, err));
-    if (*path && !strcmp(*path, "-") && pp_page_is_alone(parsed))
-        return pp_error_set(err, PP_EINVAL,
-                            "--html - and -o - both write to stdout; give one of them a file");
-    if (*path && !strcmp(*path, "-") && pp_options_get(&pp_sim_cli, parsed, "json")->count)
-        return pp_error_set(err, PP_EINVAL, "--json and -o - both write to stdout; give a file");
-    return *path ? pp_output_check(arena, *path, err) : PP_OK;
-}
-
-/* The table may go to stdout itself. */
-static bool prints_report(const char *path)
-{
-    return !path || strcmp(path, "-") != 0;
+    return answer->path ? pp_output_check(arena, answer->path, err) : PP_OK;
 }
 
 static enum pp_status emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
@@ -122,10 +120,9 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
     const int rows = pp_request_int(request, "top", 10);
-    const struct pp_emit_tool *tool;
-    const char *path;
+    struct answer answer;
 
-    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
+    PP_TRY(open_answer(arena, parsed, &answer, err));
     *search = (struct pp_search){.is_exhaustive = pp_request_has(request, "exhaustive"),
                                  .jobs = pp_request_int(request, "jobs", 0),
                                  .top = rows,
@@ -136,17 +133,16 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
                             "--free shard");
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, &LAYOUTS, err));
-    PP_TRY(check_output(arena, parsed, &path, err));
     PP_TRY(pp_search_free(request, &search->space, err));
     PP_TRY(pp_search_open(arena, request, &search->space, err));
     PP_TRY(pp_search_run(arena, search, err));
-    if (path)
-        PP_TRY(write_search(arena, search, path, err));
-    if (tool)
-        PP_TRY(emit_layout(arena, tool, search, out, err));
-    else if (pp_request_has(request, "json"))
+    if (answer.path)
+        PP_TRY(write_search(arena, search, answer.path, err));
+    if (answer.tool)
+        PP_TRY(emit_layout(arena, answer.tool, search, out, err));
+    else if (answer.owner == PP_STDOUT_JSON)
         pp_search_json(arena, search, out);
-    else if (prints_report(path) && !pp_page_is_alone(parsed))
+    else if (answer.owner == PP_STDOUT_REPORT)
         pp_search_print(arena, search, rows, out);
     const struct pp_page_plan plan = pp_page_of_search(arena, search, rows);
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
@@ -185,12 +181,11 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
 {
     const int rows = pp_request_int(request, "top", 10);
     struct pp_state_plan planner = {0};
-    const struct pp_emit_tool *tool;
     struct pp_subject *subjects;
-    const char *path;
+    struct answer answer;
     int count;
 
-    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
+    PP_TRY(open_answer(arena, parsed, &answer, err));
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
                                    err));
@@ -199,21 +194,20 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     pp_request_get(request, "framework", &origin);
     planner.is_framework_chosen = origin != PP_FROM_FLAG;
     planner.objective = (enum pp_objective)pp_request_int(request, "objective", 0);
-    PP_TRY(check_output(arena, parsed, &path, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
     if (count > 1)
         return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
     PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, err));
     open_state(&planner, &planner.base);
     PP_TRY(pp_state_plan_run(arena, &planner, err));
-    if (path)
-        PP_TRY(write_points(arena, &planner, path, err));
-    if (tool)
-        PP_TRY(
-            emit(arena, tool, planner.fitting ? &planner.points[0].config : NULL, NULL, out, err));
-    else if (pp_request_has(request, "json"))
+    if (answer.path)
+        PP_TRY(write_points(arena, &planner, answer.path, err));
+    if (answer.tool)
+        PP_TRY(emit(arena, answer.tool, planner.fitting ? &planner.points[0].config : NULL, NULL,
+                    out, err));
+    else if (answer.owner == PP_STDOUT_JSON)
         pp_state_plan_json(&planner, out);
-    else if (prints_report(path) && !pp_page_is_alone(parsed))
+    else if (answer.owner == PP_STDOUT_REPORT)
         pp_state_plan_print(arena, &planner, rows, out);
     const struct pp_page_plan plan = pp_page_of_planner(arena, &planner, rows);
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));

@@ -4,6 +4,7 @@
 #include "plots/timeline/gantt.h"
 #include "schedules/registry.h"
 #include "sim/check/baseline.h"
+#include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
 #include "sim/emit/emit.h"
@@ -81,24 +82,16 @@ static bool has(const struct pp_parsed *parsed, const char *name)
     return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
 }
 
-static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
+/* Several schedules are a table: no option may show one alone. */
+static enum pp_status check_single(const struct pp_parsed *parsed, int subjects,
                                    struct pp_error *err)
 {
-    static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"}, *const PROSE[] = {
-                                                                                   "gantt",
-                                                                                   "explain"};
+    static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"};
 
     for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
         if (has(parsed, SINGLE[i]))
             return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
                                 SINGLE[i], subjects);
-    for (size_t i = 0; has(parsed, "json") && i < sizeof(PROSE) / sizeof(*PROSE); i++)
-        if (has(parsed, PROSE[i]))
-            return pp_error_set(err, PP_EINVAL,
-                                "--json and --%s both write to stdout; give one of them", PROSE[i]);
-    if (has(parsed, "gantt") && has(parsed, "explain"))
-        return pp_error_set(err, PP_EINVAL,
-                            "--gantt and --explain are two answers; give one of them");
     return PP_OK;
 }
 
@@ -188,11 +181,22 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
     return PP_OK;
 }
 
+/* What the command prints, draws and writes. */
+struct answer {
+    enum pp_stdout owner;
+    struct pp_emit_target emit;
+    struct pp_figures figures;
+    double started_s;
+    FILE *out;
+};
+
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
-                              const struct pp_subject *subject, const struct pp_figures *figures,
-                              const struct pp_emit_target *emit, double started_s, FILE *out,
+                              const struct pp_subject *subject, const struct answer *answer,
                               struct pp_error *err)
 {
+    const struct pp_emit_target *emit = &answer->emit;
+    const enum pp_stdout owner = answer->owner;
+    FILE *out = answer->out;
     const struct pp_parsed *parsed = request->flags;
     const struct pp_terminal terminal =
         pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
@@ -200,33 +204,31 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     struct pp_config config;
     struct pp_result result, alone;
     struct pp_others others = {.reference = &result};
-    const bool is_read = !has(parsed, "json") && !has(parsed, "gantt") && !has(parsed, "explain") &&
-                         !pp_emit_is_alone(emit);
 
     PP_TRY(pp_resolve(arena, request, subject, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
     result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
-    if (is_read || pp_page_is_wanted(parsed))
+    if (owner == PP_STDOUT_REPORT || pp_page_is_wanted(parsed))
         PP_TRY(compare(arena, request, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
         PP_TRY(pp_emit(arena, emit->tool, &run, out, err));
     }
-    if (has(parsed, "json")) {
-        result.wall_s = pp_clock_s() - started_s;
+    if (owner == PP_STDOUT_JSON) {
+        result.wall_s = pp_clock_s() - answer->started_s;
         pp_report_json(&result, out);
-    } else if (has(parsed, "gantt")) {
+    } else if (owner == PP_STDOUT_GANTT) {
         const struct pp_gantt_options gantt = {.is_unit = config.is_unit,
                                                .granules = result.program->granules};
         PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
-    } else if (has(parsed, "explain")) {
+    } else if (owner == PP_STDOUT_EXPLAIN) {
         pp_explain_print(&result, out);
-    } else if (!pp_page_is_alone(parsed) && !pp_emit_is_alone(emit)) {
+    } else if (owner == PP_STDOUT_REPORT) {
         pp_report_print(&result, &others, terminal, out);
     }
-    PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
+    PP_TRY(pp_figures_draw(arena, &answer->figures, &result, 1, err));
     const struct pp_page_runs runs = {&result, 1, &others};
     PP_TRY(pp_page_write(arena, parsed, pp_page_runs, &runs, err));
     return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
@@ -234,8 +236,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
 
 /* The first subject that resolves gives the layout; the others run at the same. */
 static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_subject *subjects, int count,
-                               const struct pp_figures *figures, double started_s, FILE *out,
+                               struct pp_subject *subjects, int count, const struct answer *answer,
                                struct pp_error *err)
 {
     struct pp_result *results = PP_ARRAY(arena, struct pp_result, count);
@@ -256,13 +257,13 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     for (int i = 0; i < count; i++) {
         quick_like(arena, request, &subjects[i], &base, &results[i]);
         complete(arena, PP_FULL, &results[i]);
-        results[i].wall_s = pp_clock_s() - started_s;
+        results[i].wall_s = pp_clock_s() - answer->started_s;
     }
-    if (has(request->flags, "json"))
-        pp_report_json_table(results, count, out);
-    else if (!pp_page_is_alone(request->flags))
-        pp_report_table(results, count, out);
-    PP_TRY(pp_figures_draw(arena, figures, results, count, err));
+    if (answer->owner == PP_STDOUT_JSON)
+        pp_report_json_table(results, count, answer->out);
+    else if (answer->owner == PP_STDOUT_REPORT)
+        pp_report_table(results, count, answer->out);
+    PP_TRY(pp_figures_draw(arena, &answer->figures, results, count, err));
     PP_TRY(pp_page_write(arena, request->flags, pp_page_runs,
                          &(const struct pp_page_runs){results, count, NULL}, err));
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
@@ -274,21 +275,19 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
 enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                               struct pp_error *err)
 {
-    const double started_s = pp_clock_s();
+    struct answer answer = {.started_s = pp_clock_s(), .out = out};
     struct pp_request request;
-    struct pp_figures figures;
     struct pp_subject *subjects;
-    struct pp_emit_target emit;
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
-    PP_TRY(check_output(parsed, count, err));
+    PP_TRY(check_single(parsed, count, err));
+    PP_TRY(pp_stdout_owner(parsed, &answer.owner, err));
     PP_TRY(pp_page_check(arena, parsed, err));
-    PP_TRY(pp_emit_open(arena, parsed, &emit, err));
-    PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
-    if (count == 1)
-        return run_one(arena, &request, &subjects[0], &figures, &emit, started_s, out, err);
-    return run_many(arena, &request, subjects, count, &figures, started_s, out, err);
+    PP_TRY(pp_emit_open(arena, parsed, &answer.emit, err));
+    PP_TRY(pp_figures_open(arena, &request, count, out, &answer.figures, err));
+    return count == 1 ? run_one(arena, &request, subjects, &answer, err)
+                      : run_many(arena, &request, subjects, count, &answer, err);
 }

@@ -2,6 +2,7 @@
 #include "sim/command/commands.h"
 
 #include "core/text/output.h"
+#include "sim/cli/stdout.h"
 #include "sim/report/report.h"
 #include "sim/validate/refit.h"
 #include "sim/validate/validate.h"
@@ -221,9 +222,6 @@ static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_er
                                 "--row shows one row to people; --%s is about all rows: give one "
                                 "of them",
                                 OF_ALL[i]);
-    if (get(parsed, "markdown")->count && get(parsed, "json")->count)
-        return pp_error_set(err, PP_EINVAL,
-                            "--json and --markdown both write to stdout; give one of them");
     return PP_OK;
 }
 
@@ -253,11 +251,11 @@ static enum pp_status write_rows(struct pp_arena *arena, const char *path,
 }
 
 static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *parsed,
-                             const struct pp_measurements *list, FILE *out, struct pp_error *err)
+                             enum pp_stdout owner, const struct pp_measurements *list, FILE *out,
+                             struct pp_error *err)
 {
     const struct pp_option_value *worst = get(parsed, "worst");
-    const bool is_refit = get(parsed, "refit")->count > 0, is_json = get(parsed, "json")->count > 0,
-               is_page = get(parsed, "markdown")->count > 0;
+    const bool is_refit = get(parsed, "refit")->count > 0;
     const struct pp_validation_view view = {.worst =
                                                 worst->count ? (int)worst->integer : DEFAULT_WORST};
     struct pp_validation validation, built_in;
@@ -265,12 +263,13 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *par
     pp_validation_run(arena, list, &validation);
     built_in = validation;
     if (is_refit)
-        PP_TRY(refit(arena, list, &validation, &built_in, is_json || is_page ? NULL : out, err));
+        PP_TRY(refit(arena, list, &validation, &built_in, owner == PP_STDOUT_REPORT ? out : NULL,
+                     err));
     const struct pp_validation_page page = {.built_in = &built_in,
                                             .judged = is_refit ? &validation : NULL};
-    if (is_json)
+    if (owner == PP_STDOUT_JSON)
         pp_validation_json(arena, &validation, out);
-    else if (is_page)
+    else if (owner == PP_STDOUT_MARKDOWN)
         pp_validation_markdown(arena, &page, out);
     else
         pp_validation_print(arena, &validation, &view, out);
@@ -284,8 +283,10 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
     const char *family = get(parsed, "family")->text, *id = get(parsed, "row")->text;
     struct pp_measurements list = {0};
     const struct pp_measurement *row = NULL;
+    enum pp_stdout owner;
 
     PP_TRY(check_options(parsed, err));
+    PP_TRY(pp_stdout_owner(parsed, &owner, err));
     PP_TRY(read_files(arena, parsed, &list, err));
     warn_of_columns(&list);
     warn_of_twins(arena, &list);
@@ -295,5 +296,5 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
         PP_TRY(find_row(arena, id, family, &list, &row, err));
         return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
     }
-    return report(arena, parsed, &list, out, err);
+    return report(arena, parsed, owner, &list, out, err);
 }

@@ -17,12 +17,8 @@ struct pp_emit_target {
     const struct pp_emit_tool *tool; /* NULL: nothing is asked for */
     const char *path;                /* NULL: stdout, in place of the report */
 };
-static inline bool pp_emit_is_alone(const struct pp_emit_target *target)
-{
-    return target->tool && !target->path;
-}
-/* PP_EINVAL for an unknown framework, in unit mode, where something else goes to stdout, and for -o
- * without --emit; PP_EFAIL where the file cannot be written. */
+/* PP_EINVAL for an unknown framework, in unit mode, and for -o without --emit; PP_EFAIL where the
+ * file cannot be written. */
 enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_emit_target *target, struct pp_error *err);
 

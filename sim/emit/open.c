@@ -1,4 +1,4 @@
-/* What the command line asks of --emit. */
+/* The options --emit and -o. */
 #include "sim/cli/cli.h"
 #include "sim/emit/emit.h"
 
@@ -11,36 +11,13 @@ static bool has(const struct pp_parsed *parsed, const char *name)
     return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
 }
 
-/* PP_EINVAL where stdout is another's. */
-static enum pp_status check_stdout(const char *other, const char *instead, struct pp_error *err)
-{
-    return other ? pp_error_set(err, PP_EINVAL, "--%s and --emit both write to stdout; %s", other,
-                                instead)
-                 : PP_OK;
-}
-
-static const char *other_answer(const struct pp_parsed *parsed)
-{
-    static const char *const ANSWERS[] = {"json", "gantt", "explain"};
-    const char *page = pp_options_get(&pp_sim_cli, parsed, "html")->text;
-
-    for (size_t i = 0; i < sizeof(ANSWERS) / sizeof(*ANSWERS); i++)
-        if (has(parsed, ANSWERS[i]))
-            return ANSWERS[i];
-    return page && !strcmp(page, "-") ? "html -" : NULL;
-}
-
 enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp_emit_tool **tool,
                                  struct pp_error *err)
 {
-    const char *table = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    const char *name = pp_options_get(&pp_sim_cli, parsed, "emit")->text;
 
     *tool = NULL;
-    if (!has(parsed, "emit"))
-        return PP_OK;
-    PP_TRY(check_stdout(table && !strcmp(table, "-") ? "output -" : other_answer(parsed),
-                        "give one of them", err));
-    return pp_emit_find(pp_options_get(&pp_sim_cli, parsed, "emit")->text, tool, err);
+    return name ? pp_emit_find(name, tool, err) : PP_OK;
 }
 
 enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -58,7 +35,7 @@ enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *pars
     if (has(parsed, "unit"))
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no model and no devices: --emit needs a run with both");
-    PP_TRY(target->path ? pp_output_check(arena, target->path, err)
-                        : check_stdout(other_answer(parsed), "give -o FILE for --emit", err));
-    return pp_emit_find(pp_options_get(&pp_sim_cli, parsed, "emit")->text, &target->tool, err);
+    if (target->path)
+        PP_TRY(pp_output_check(arena, target->path, err));
+    return pp_emit_open_plan(parsed, &target->tool, err);
 }

@@ -106,8 +106,7 @@ static enum pp_status open_target(struct pp_arena *arena, const struct pp_reques
     target->out = out;
     PP_TRY(pp_plot_size_parse(pp_request_text(request, "size", NULL), target, err));
     if (target->format == PP_PLOT_TERMINAL && pp_request_has(request, "json"))
-        return pp_error_set(err, PP_EINVAL,
-                            "--json and --plot without a file both write to stdout; give a file");
+        return pp_output_clash("--json", "--plot without a file", err);
     return PP_OK;
 }
 

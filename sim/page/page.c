@@ -1,3 +1,4 @@
+/* The file, the frame and small pieces of a page. */
 #include "sim/page/page.h"
 
 #include "core/text/html.h"
@@ -20,22 +21,11 @@ bool pp_page_is_wanted(const struct pp_parsed *parsed)
     return path_of(parsed) != NULL;
 }
 
-bool pp_page_is_alone(const struct pp_parsed *parsed)
-{
-    return path_of(parsed) && !strcmp(path_of(parsed), "-");
-}
-
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *parsed,
                              struct pp_error *err)
 {
-    static const char *const STDOUT[] = {"json", "gantt", "explain"};
-
     if (!pp_page_is_wanted(parsed))
         return PP_OK;
-    for (size_t i = 0; pp_page_is_alone(parsed) && i < sizeof(STDOUT) / sizeof(*STDOUT); i++)
-        if (pp_options_get(&pp_sim_cli, parsed, STDOUT[i])->count)
-            return pp_error_set(err, PP_EINVAL,
-                                "--html - and --%s both write to stdout; give a file", STDOUT[i]);
     if (pp_output_check(arena, path_of(parsed), err) != PP_OK)
         return pp_error_prefix(err, "--html: ");
     return PP_OK;

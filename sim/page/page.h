@@ -19,10 +19,7 @@ enum { PP_PAGE_ROWS = 64 };
 
 /* Is --html there? */
 bool pp_page_is_wanted(const struct pp_parsed *parsed);
-/* It goes to stdout, in place of the report in text. */
-bool pp_page_is_alone(const struct pp_parsed *parsed);
-/* Known before the work: PP_EINVAL where stdout has another owner, PP_EFAIL where the file cannot
- * be written. */
+/* Before the work: PP_EFAIL where the file cannot be written. */
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *parsed,
                              struct pp_error *err);
 

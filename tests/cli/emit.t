@@ -406,7 +406,7 @@ $ pipesim --schedule 1f1b,gpipe --gpus 64 --emit megatron
 ! pipesim: error: --emit shows one schedule, --schedule lists 2
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --emit megatron --json
-! pipesim: error: --json and --emit both write to stdout; give -o FILE for --emit
+! pipesim: error: --json and --emit both write to stdout; give one of them
 = 2
 $ pipesim --schedule 1f1b --gpus 64 -o run.toml
 ! pipesim: error: -o run.toml is for --emit; a run is drawn with --plot FILE, its report goes to stdout

@@ -29,10 +29,10 @@ $ pipesim --schedule 1f1b --model llama3-70b --gpus 2 --pp 2 --engine dag --html
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html --json | grep iteration_s
 >   "iteration_s": 9.0,
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - --json
-! pipesim: error: --html - and --json both write to stdout; give a file
+! pipesim: error: --html - and --json both write to stdout; give one of them
 = 2
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - --gantt
-! pipesim: error: --html - and --gantt both write to stdout; give a file
+! pipesim: error: --html - and --gantt both write to stdout; give one of them
 = 2
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html no/such/folder/page.html
 ! pipesim: error: --html: cannot write 'no/such/folder/page.html': No such file or directory
@@ -60,7 +60,7 @@ $ for slow in 1 0.5; do pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit 
 > <h2 id="report">Ranks, events, and all else</h2>
 > <h3>The command</h3>
 $ pipesim compare 1.csv 0.5.csv --html - --json
-! pipesim: error: --html - and --json both write to stdout; give a file
+! pipesim: error: --html - and --json both write to stdout; give one of them
 = 2
 $ pipesim compare 1.csv 0.5.csv --html missing/page.html
 ! pipesim: error: --html: cannot write 'missing/page.html': No such file or directory
@@ -76,10 +76,10 @@ $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html page.html 
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - | grep -c 'class="dot'
 > 16
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - -o -
-! pipesim: error: --html - and -o - both write to stdout; give one of them a file
+! pipesim: error: --html - and -o - both write to stdout; give one of them
 = 2
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --json
-! pipesim: error: --html - and --json both write to stdout; give a file
+! pipesim: error: --html - and --json both write to stdout; give one of them
 = 2
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --emit megatron
 ! pipesim: error: --html - and --emit both write to stdout; give one of them

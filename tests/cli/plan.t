@@ -163,8 +163,8 @@ $ pipesim plan --gpus 64 --model llama2-7b --free tp,shard
 ! pipesim: error: --free shard: all ways to cut state are tried for one layout: give it alone, or with recompute
 = 2
 $ for free in tp shard; do pipesim plan --gpus 64 --model llama2-7b --free $free --json -o -; done
-! pipesim: error: --json and -o - both write to stdout; give a file
-! pipesim: error: --json and -o - both write to stdout; give a file
+! pipesim: error: --json and -o - both write to stdout; give one of them
+! pipesim: error: --json and -o - both write to stdout; give one of them
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free tp,ppp
 ! pipesim: error: --free: unknown 'ppp'; did you mean pp?

@@ -131,7 +131,7 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp --
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot $TMPDIR/a.gp --size 5.08x7.62cm >/dev/null; grep 'set terminal' $TMPDIR/a.gp; rm $TMPDIR/a.gp
 > set terminal pdfcairo size 2in,3in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json --plot none
-! pipesim: error: --json and --plot without a file both write to stdout; give a file
+! pipesim: error: --json and --plot without a file both write to stdout; give one of them
 = 2
 # Ops that are narrower than a dot become shares: the script stays small.
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 64 --micro-batches 512 --unit F=1,B=2 --plot a.gp >report; grep -c 'with boxxyerror' a.gp; test $(wc -c <a.gp) -lt 1000000 && echo small

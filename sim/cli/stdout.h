@@ -1,0 +1,21 @@
+/* sim/cli/stdout.h — what a command prints to stdout: its report, or one other thing instead. */
+#ifndef PP_SIM_CLI_STDOUT_H
+#define PP_SIM_CLI_STDOUT_H
+
+#include "sim/cli/cli.h"
+
+enum pp_stdout {
+    PP_STDOUT_PAGE,     /* --html - */
+    PP_STDOUT_JSON,     /* --json */
+    PP_STDOUT_GANTT,    /* --gantt */
+    PP_STDOUT_EXPLAIN,  /* --explain */
+    PP_STDOUT_MARKDOWN, /* --markdown */
+    PP_STDOUT_TABLE,    /* -o - of a plan */
+    PP_STDOUT_EMIT,     /* --emit; of a run only without -o FILE */
+    PP_STDOUT_REPORT,   /* none of these */
+};
+/* PP_EINVAL where two of them are asked for. */
+enum pp_status pp_stdout_owner(const struct pp_parsed *parsed, enum pp_stdout *owner,
+                               struct pp_error *err);
+
+#endif
