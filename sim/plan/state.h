@@ -3,7 +3,7 @@
 #ifndef PP_SIM_PLAN_STATE_H
 #define PP_SIM_PLAN_STATE_H
 
-#include "core/cost/analytic/shard_times.h"
+#include "core/cost/analytic/shards.h"
 #include "sim/config/config.h"
 
 struct pp_request;

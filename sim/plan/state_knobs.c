@@ -1,6 +1,6 @@
 /* What pipesim plan can leave free. */
 #include "core/cli/request.h"
-#include "core/cost/analytic/shard_space.h"
+#include "core/cost/analytic/shards.h"
 #include "sim/plan/state.h"
 #include "sim/resolve/resolve.h"
 

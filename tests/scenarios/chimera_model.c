@@ -16,7 +16,7 @@ static double reduce_s(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_link link = pp_roofline_links(in).inter;
     const double r = 2.0 * in->layout.dp;
-    const double bytes = pp_roofline_stage_params(in, stage) * pp_cost_state_bytes(in).grads;
+    const double bytes = pp_cost_stage_params(in, stage) * pp_cost_state_bytes(in).grads;
 
     return 2 * log2(r) * link.alpha_s + 2 * (r - 1) / r * bytes / link.bytes_per_s;
 }

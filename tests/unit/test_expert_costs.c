@@ -80,7 +80,7 @@ Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
                      experts = pp_model_routed_params(&model, PP_LAYER_MOE) * 32,
                      ends = pp_model_params(&model) - total;
         const struct pp_device_group replicas = pp_roofline_expert_replicas(&in);
-        cr_assert_float_eq(pp_roofline_stage_params(&in, 0) * devices /
+        cr_assert_float_eq(pp_cost_stage_params(&in, 0) * devices /
                                ((total - experts + ends) * layouts[i].cp * layouts[i].dp +
                                 experts * replicas.members),
                            1, 1e-12);

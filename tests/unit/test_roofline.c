@@ -232,7 +232,7 @@ Test(roofline, pipelines_are_replicas_too)
     const struct pp_costs *costs = costs_of(arena, &in);
     cr_assert_eq(costs->sync_ranks, 2);
     for (int s = 0; s < 4; s++) {
-        const double params = pp_roofline_stage_params(&in, s);
+        const double params = pp_cost_stage_params(&in, s);
         const double bandwidth = cluster.inter.bytes_per_s * cluster.eta_link;
         cr_assert_float_eq(pp_units_s(costs->op[PP_AR][s].ps),
                            2 * cluster.inter.alpha_s + 4 * params / bandwidth, 2e-12);

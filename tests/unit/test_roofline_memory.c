@@ -246,7 +246,7 @@ Test(roofline_memory, frameworks_have_their_state)
         cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
         cr_assert_eq(pp_device_set_precision(&cluster.device, rows[i].precision, &err), PP_OK);
         const struct pp_stage_memory *m = &costs_of(arena, &in)->memory[3];
-        const double params = pp_roofline_stage_params(&in, 3);
+        const double params = pp_cost_stage_params(&in, 3);
         cr_assert_float_eq((m->params_bytes + m->grads_bytes + m->optimizer_bytes) / params,
                            rows[i].state, 1e-9);
         cr_assert_float_eq(m->update_bytes / params, rows[i].update, 1e-9);
@@ -288,7 +288,7 @@ Test(roofline_memory, stages_hold_the_whole_model)
             const struct pp_costs *costs = costs_of(arena, &in);
             double params = 0;
             for (int s = 0; s < pp; s++)
-                params += pp_roofline_stage_params(&in, s) * 2;
+                params += pp_cost_stage_params(&in, s) * 2;
             const bool has_copy = model.is_tied && pp > 1;
             cr_assert_float_eq(params - (has_copy ? (double)model.vocab * model.hidden : 0),
                                pp_model_params(&model), 1);

@@ -1,5 +1,5 @@
 /* All ways to share state out, against every triple of meshes tried one by one. */
-#include "core/cost/analytic/shard_space.h"
+#include "core/cost/analytic/shards.h"
 
 #include <criterion/criterion.h>
 

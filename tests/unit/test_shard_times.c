@@ -2,7 +2,7 @@
 #include "cost_inputs.h"
 
 #include "core/cost/analytic/parts.h"
-#include "core/cost/analytic/shard_times.h"
+#include "core/cost/analytic/shards.h"
 
 static double time_of(const struct pp_cost_inputs *in, enum pp_op_kind kind, int per_node,
                       int nodes, double bytes)

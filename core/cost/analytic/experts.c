@@ -6,65 +6,6 @@
 
 #include <math.h>
 
-/* ---- layers of a stage ----------------------------------------------------------------------- */
-
-static int first_block(const struct pp_cost_inputs *in, int stage)
-{
-    int first = 0;
-
-    for (int s = 0; s < stage; s++)
-        first += in->blocks_per_stage[s];
-    return first;
-}
-
-static void count_windowed(const struct pp_model *m, int first, int count,
-                           struct pp_stage_layers *layers)
-{
-    for (int i = first; i < first + count; i++)
-        if (pp_model_is_windowed(m, i))
-            layers->windowed[pp_model_moe_blocks(m, i, 1) ? PP_LAYER_MOE : PP_LAYER_BLOCK]++;
-}
-
-struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_model *m = in->model;
-    const bool is_alike = m->experts.count == 0 && m->window.keys == 0;
-    const int first = is_alike ? 0 : first_block(in, stage),
-              moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
-    struct pp_stage_layers layers = {
-        .count = {[PP_LAYER_EMBEDDING] = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
-                  [PP_LAYER_HEAD] = pp_roofline_end_share(in, PP_LAYER_HEAD, stage)}};
-
-    if (m->window.keys > 0)
-        count_windowed(m, first, in->blocks_per_stage[stage], &layers);
-    layers.count[PP_LAYER_MOE] = moe;
-    layers.count[PP_LAYER_BLOCK] = in->blocks_per_stage[stage] - moe;
-    if (stage == in->stages - 1)
-        layers.count[PP_LAYER_MTP] = m->mtp;
-    return layers;
-}
-
-double pp_roofline_routed_params(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
-
-    if (in->model->experts.count == 0)
-        return 0;
-    return (layers.count[PP_LAYER_MOE] * pp_model_routed_params(in->model, PP_LAYER_MOE) +
-            layers.count[PP_LAYER_MTP] * pp_model_routed_params(in->model, PP_LAYER_MTP)) /
-           pp_layout_expert_devices(&in->layout);
-}
-
-double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards)
-{
-    const double routed = pp_roofline_routed_params(in, stage);
-    const double others = pp_roofline_stage_params(in, stage) - routed;
-    /* shards that lie within the devices that hold the experts cut nothing further */
-    const double spread = pp_layout_expert_devices(&in->layout) / (double)in->layout.tp;
-
-    return others / shards + routed / fmax(1, shards / spread);
-}
-
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 /* Position i of the replicas' devices in ascending order, without pipeline ranks. */
@@ -196,11 +137,6 @@ double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kin
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
-
-double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
-{
-    return pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? 0 : pp_roofline_routed_params(in, stage);
-}
 
 void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,

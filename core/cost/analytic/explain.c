@@ -234,7 +234,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
 {
     const struct pp_device *device = &in->cluster->device;
     const struct pp_device_group group = pp_roofline_stage_group(in, stage);
-    const double params = pp_roofline_stage_params(in, stage),
+    const double params = pp_cost_stage_params(in, stage),
                  updated = params / pp_state_cut(&in->state, PP_STATE_OPTIMIZER);
 
     fprintf(out, "    %s parameters a device", TEXT(params, PP_UNIT_COUNT));

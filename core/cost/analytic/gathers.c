@@ -24,7 +24,7 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
 {
     struct units u = {
         .in = in, .links = links, .stage = stage, .count = in->blocks_per_stage[stage]};
-    const double all = pp_roofline_stage_params(in, stage);
+    const double all = pp_cost_stage_params(in, stage);
 
     if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
         u.count = 1;
@@ -373,7 +373,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
                  gather_last = params_of(&u, u.count - 1) * value_bytes,
                  scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
     const enum pp_tier home = state->home[PP_STATE_PARAMS];
-    const double all = pp_roofline_stage_params(in, stage);
+    const double all = pp_cost_stage_params(in, stage);
     const struct pp_device_group part =
         pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {

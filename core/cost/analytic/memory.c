@@ -1,32 +1,34 @@
+/* Memory of a stage: state, activations, buffers of the framework. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
 
-double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
+/* Parameters, gradients and optimizer state. */
+static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
-    return (double)in->model->vocab * in->model->hidden / in->layout.tp *
-           pp_cost_state_bytes(in).grads;
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
+    const struct pp_state_spec *state = &in->state;
+    double params[PP_STATE_SHARDED];
+
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        params[c] = pp_roofline_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
+    memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
+    if (state->secondary.in_node)
+        memory->params_bytes +=
+            bytes.params * pp_roofline_cut_params(in, stage, pp_mesh_size(state->secondary));
+    memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
+    memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 
-bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
+/* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
+ * its norm, read and written to be clipped; afterwards it is cleared. */
+double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
-    return in->model->is_tied && in->head != PP_HEAD_PARALLEL && in->stages > 1 &&
-           in->rank_of[0] != in->rank_of[in->stages - 1];
-}
+    const struct pp_class_bytes state = pp_cost_state_bytes(in);
 
-double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_model *m = in->model;
-    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
-    const double routed = pp_roofline_routed_params(in, stage);
-    double params = -routed * pp_layout_expert_devices(&in->layout);
-
-    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
-        if (layers.count[kind] > 0)
-            params += layers.count[kind] * pp_model_layer_params(m, (enum pp_layer_kind)kind);
-    if (stage == in->stages - 1 && pp_roofline_has_tied_copy(in))
-        params += (double)m->vocab * m->hidden;
-    return params / in->layout.tp + routed;
+    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
+           (5 * state.grads + 2 * state.optimizer + state.params +
+            (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }
 
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in)
@@ -75,7 +77,7 @@ double pp_roofline_other_bytes(const struct pp_cost_inputs *in)
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory)
 {
-    pp_roofline_state_memory(in, stage, memory);
+    fill_state(in, stage, memory);
     memory->update_bytes = update_values(in) * updated_at_once(in, stage);
     pp_roofline_saved(in, recompute[stage], stage, memory);
     pp_roofline_tier_memory(in, stage, memory);

@@ -1,6 +1,5 @@
-/* What sharded state takes: bytes by class, and the groups that sum and gather. Rules:
- * core/cost/state.h; formulas: docs/costs.md, "Sharded state". What gathers cost:
- * core/cost/analytic/gathers.c. */
+/* Groups that sum and gather sharded state. Rules: core/cost/state.h; formulas: docs/costs.md,
+ * "Sharded state"; costs of gathers: core/cost/analytic/gathers.c. */
 #include "core/cost/analytic/parts.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
@@ -51,9 +50,8 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
-    const double params =
-        (pp_roofline_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
-        pp_state_cut(state, PP_STATE_PARAMS);
+    const double params = (pp_cost_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
+                          pp_state_cut(state, PP_STATE_PARAMS);
     const struct pp_mesh *shard = state->shard;
     const struct pp_device_group sum =
         pp_state_cut(state, PP_STATE_PARAMS) == 1
@@ -74,39 +72,4 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
         .rest_bytes = params * bytes.grads / scatter.members,
         .params_bytes = params * pp_dtype_bytes(&in->cluster->device),
     };
-}
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
-                              struct pp_stage_memory *memory)
-{
-    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
-    const struct pp_state_spec *state = &in->state;
-    double params[PP_STATE_SHARDED];
-
-    for (int c = 0; c < PP_STATE_SHARDED; c++)
-        params[c] = pp_roofline_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
-    memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
-    if (state->secondary.in_node)
-        memory->params_bytes +=
-            bytes.params * pp_roofline_cut_params(in, stage, pp_mesh_size(state->secondary));
-    memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
-    memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
-}
-
-/* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
- * its norm, read and written to be clipped; afterwards it is cleared. */
-double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_class_bytes state = pp_cost_state_bytes(in);
-
-    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
-           (5 * state.grads + 2 * state.optimizer + state.params +
-            (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
-}
-
-double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
-{
-    return pp_roofline_stage_params(in, stage);
 }

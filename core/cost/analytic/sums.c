@@ -321,7 +321,7 @@ static void probe_stages(struct probe *p, struct pp_sum_links *sums)
     for (int t = 0; t < turns; t++) {
         for (int s = 0; s < in->stages; s++)
             if (turn[s] == t)
-                add_stage(p, s, pp_roofline_stage_params(in, s) * grads, &level[2 * s]);
+                add_stage(p, s, pp_cost_stage_params(in, s) * grads, &level[2 * s]);
         for (int s = 0; s < in->stages; s++)
             if (turn[s] == t)
                 sums[s] = sum_of(p, &level[2 * s]);

@@ -47,7 +47,7 @@ static double updated_params(const struct pp_cost_inputs *in, int stage)
     return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
 }
 
-double pp_roofline_bucket_params(const struct pp_cost_inputs *in, int stage)
+static double bucket_params(const struct pp_cost_inputs *in, int stage)
 {
     return fmin(BUCKET_PARAMS, updated_params(in, stage));
 }
@@ -62,7 +62,7 @@ static double kept_params(const struct pp_cost_inputs *in, int stage)
 
 /* State on NVMe passes through the host's memory beside the update, down and up at once; so do
  * parameters that live there. */
-double pp_roofline_host_update_s(const struct pp_cost_inputs *in, int stage)
+static double host_update_s(const struct pp_cost_inputs *in, int stage)
 {
     const double params = updated_params(in, stage), devices = node_devices(in),
                  update_s = params * devices / in->cluster->tiers.update_params_per_s;
@@ -84,17 +84,15 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
     costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_copy(in, PP_TIER_HOST, params * value.grads);
     costs->purpose[PP_FOR_PARAMS][stage] =
         pp_roofline_copy(in, PP_TIER_HOST, (params - kept_params(in, stage)) * value.params);
-    costs->op[PP_U][stage] =
-        (struct pp_cost){.ps = pp_units_ps(pp_cost_framework(in)->step_gap_s +
-                                           pp_roofline_host_update_s(in, stage))};
+    costs->op[PP_U][stage] = (struct pp_cost){
+        .ps = pp_units_ps(pp_cost_framework(in)->step_gap_s + host_update_s(in, stage))};
 }
 
 /* All buckets but the first come, and all but the last go, beside the update. */
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double size = pp_cost_state_bytes(in).optimizer,
-                 bucket = pp_roofline_bucket_params(in, stage) * size,
+    const double size = pp_cost_state_bytes(in).optimizer, bucket = bucket_params(in, stage) * size,
                  beside = updated_params(in, stage) * size - bucket;
     const int64_t beside_ps = pp_roofline_copy(in, home, beside).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
@@ -150,7 +148,7 @@ static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_st
 {
     const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
                  size = pp_cost_value_bytes(in).params,
-                 bucket = frac * BUCKETS * pp_roofline_bucket_params(in, stage) * size;
+                 bucket = frac * BUCKETS * bucket_params(in, stage) * size;
 
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
     if (kept_params(in, stage) == 0)
@@ -172,8 +170,8 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
         memory->update_bytes = 0;
     } else {
         memory->fetched_bytes =
-            fmin(memory->optimizer_bytes, BUCKETS * pp_roofline_bucket_params(in, stage) *
-                                              pp_cost_state_bytes(in).optimizer);
+            fmin(memory->optimizer_bytes,
+                 BUCKETS * bucket_params(in, stage) * pp_cost_state_bytes(in).optimizer);
     }
     memory->optimizer_bytes = 0;
 }
@@ -266,7 +264,7 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
     const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
 
     fprintf(out, ", updated there in %s; gradients down %s",
-            TEXT(pp_roofline_host_update_s(in, 0), PP_UNIT_SECONDS),
+            TEXT(host_update_s(in, 0), PP_UNIT_SECONDS),
             TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
     if (up_bytes > 0)
         fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));

@@ -107,3 +107,30 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
         pp_layer_add_traffic(list, t * n * count,
                              (struct pp_layer_traffic){"bias gradient", {0, 0, 1}, {0, 0, e}});
 }
+
+void pp_layer_add_norm(struct pp_layer_kernels *list)
+{
+    const double e = list->value_bytes;
+
+    /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
+     * are the gradients of scale and shift */
+    pp_layer_add_traffic(list, list->whole_tokens * list->in->model->hidden,
+                         (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
+}
+
+/* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
+ * out. A gate by itself writes its output, which is read on both ways. */
+void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
+{
+    const double e = list->value_bytes;
+    const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
+                                  fused = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
+                                  apart = {"silu, product", {2, 3, 0}, {5 * e, 8 * e, 0}};
+    const int first = list->count;
+
+    pp_layer_add_traffic(list, values,
+                         !list->in->model->is_gated                     ? gelu
+                         : pp_cost_framework(list->in)->is_gate_unfused ? apart
+                                                                        : fused);
+    pp_layer_mark(list, first, PP_AGAIN_ACT);
+}

@@ -9,16 +9,6 @@ enum { MASK_BYTES = 1 };
 
 /* ---- block --------------------------------------------------------------------------------- */
 
-void pp_layer_add_norm(struct pp_layer_kernels *list)
-{
-    const double e = list->value_bytes;
-
-    /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
-     * are the gradients of scale and shift */
-    pp_layer_add_traffic(list, list->whole_tokens * list->in->model->hidden,
-                         (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
-}
-
 /* In front of attention and of the MLP. */
 static void add_inner_norm(struct pp_layer_kernels *list)
 {
@@ -55,23 +45,6 @@ static void add_rotary(struct pp_layer_kernels *list)
         pp_layer_add_traffic(list, list->work.tokens * heads * width,
                              (struct pp_layer_traffic){"rotary", {2, 2, 0}, {2 * e, 2 * e, 0}});
     pp_layer_mark(list, first, is_latent ? PP_AGAIN_LATENT : 0);
-}
-
-/* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
- * out. A gate by itself writes its output, which is read on both ways. */
-void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
-{
-    const double e = list->value_bytes;
-    const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
-                                  fused = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
-                                  apart = {"silu, product", {2, 3, 0}, {5 * e, 8 * e, 0}};
-    const int first = list->count;
-
-    pp_layer_add_traffic(list, values,
-                         !list->in->model->is_gated                     ? gelu
-                         : pp_cost_framework(list->in)->is_gate_unfused ? apart
-                                                                        : fused);
-    pp_layer_mark(list, first, PP_AGAIN_ACT);
 }
 
 /* Queries and keys, head by head. */

@@ -27,21 +27,6 @@ bool pp_measured_shape_is_same(const struct pp_measured_shape *a, const struct p
     return memcmp(a, b, sizeof(*a)) == 0; /* ints alone */
 }
 
-const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name)
-{
-    for (int k = 0; k < file->line_count; k++)
-        if (!strcmp(file->lines[k].name, name))
-            return &file->lines[k];
-    return NULL;
-}
-
-const char *pp_cost_file_precision(int value_bytes)
-{
-    static const char *const NAMES[] = {[2] = "bf16", [4] = "fp32"};
-
-    return value_bytes < (int)(sizeof(NAMES) / sizeof(*NAMES)) ? NAMES[value_bytes] : NULL;
-}
-
 /* ---- shapes ---------------------------------------------------------------------------------*/
 
 static const struct pp_measured_set *find_set(const struct pp_cost_file *file,

@@ -1,4 +1,4 @@
-/* Reading: every key is checked, none is unknown. */
+/* A file of measured durations: look-ups in it, and its strict reader. */
 #include "core/cost/measured/file.h"
 
 #include "core/cli/options.h"
@@ -14,6 +14,23 @@ const int pp_measured_kinds[PP_MEASURED_KINDS] = {PP_F, PP_B, PP_I, PP_W, PP_R};
 enum { MOST = 1 << 28, MOST_LIST = 1 << 16 };
 static const double LONGEST_S = 1e5;
 static const char SCHEMA[] = "pipesim.cost/1";
+
+const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name)
+{
+    for (int k = 0; k < file->line_count; k++)
+        if (!strcmp(file->lines[k].name, name))
+            return &file->lines[k];
+    return NULL;
+}
+
+const char *pp_cost_file_precision(int value_bytes)
+{
+    static const char *const NAMES[] = {[2] = "bf16", [4] = "fp32"};
+
+    return value_bytes < (int)(sizeof(NAMES) / sizeof(*NAMES)) ? NAMES[value_bytes] : NULL;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------*/
 
 struct reader {
     struct pp_arena *arena;

@@ -78,16 +78,16 @@ enum pp_status pp_cost_file_read(struct pp_arena *arena, const char *path,
 enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, const struct pp_cost_file **file,
                                   struct pp_error *err);
-
-/* ---- core/cost/measured/apply.c ---- */
 /* Name of the precision whose values have so many bytes, NULL: none is measured. */
 const char *pp_cost_file_precision(int value_bytes);
+/* NULL: there is none. */
+const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name);
+
+/* ---- core/cost/measured/apply.c ---- */
 /* Shape of a run, split 0. */
 struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in);
 bool pp_measured_shape_is_same(const struct pp_measured_shape *a,
                                const struct pp_measured_shape *b);
-/* NULL: there is none. */
-const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name);
 /* Put what was measured in place of what `costs` say of the stages of `in`. PP_EINVAL where that
  * was never measured (another shape or precision, messages or sums without a channel, tensor or
  * expert parallelism, sharded state), with what was. */

@@ -1,0 +1,237 @@
+/* Groups of devices that communicate, how they stand in nodes, and the links between them. */
+#include "core/cost/analytic/parts.h"
+
+#include <string.h>
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static struct pp_link scaled(struct pp_link link, double eta, double factor)
+{
+    link.bytes_per_s *= eta * (factor > 0 ? factor : 1);
+    return link;
+}
+
+struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
+{
+    return (struct pp_device_links){
+        .intra = scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor),
+        .inter = scaled(in->cluster->inter, in->cluster->eta_link, in->inter_factor),
+        .intra_ring = in->cluster->intra_ring,
+        .inter_ring = in->cluster->inter_ring,
+        .is_cube_mesh = in->cluster->is_cube_mesh,
+    };
+}
+
+struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest)
+{
+    if (in->fabric) {
+        const struct pp_route route = pp_fabric_cost(in->fabric, source, dest);
+        return (struct pp_link){route.alpha_s, route.bytes_per_s};
+    }
+    const struct pp_device_links links = pp_roofline_links(in);
+    return pp_cluster_same_node(in->cluster, source, dest) ? links.intra : links.inter;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static int degree(const struct pp_layout *l, int axis)
+{
+    const int degrees[PP_AXES] = {l->tp, l->cp, l->dp, l->pp};
+
+    return degrees[axis];
+}
+
+static struct pp_device_group group_of_nodes(int members, int nodes, int fewest)
+{
+    const int per_node = members / nodes > 0 ? members / nodes : 1;
+
+    return (struct pp_device_group){
+        .members = members,
+        .per_node = per_node,
+        .nodes = (members + per_node - 1) / per_node,
+        .fewest = fewest,
+    };
+}
+
+struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis)
+{
+    const int members = degree(&in->layout, axis);
+    const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
+    const int64_t nodes = span / in->cluster->gpus_per_node + 1;
+
+    return group_of_nodes(members, (int)(nodes < members ? nodes : members), 0);
+}
+
+/* Counts the nodes of devices that come in ascending order, and the devices of the node that has
+ * fewest. */
+struct count {
+    int gpus_per_node;
+    int64_t nodes, last;
+    int64_t in_last, fewest; /* of the nodes before the last; 0: none */
+};
+
+static void take_fewest(struct count *c, int64_t devices)
+{
+    if (devices > 0 && (c->fewest == 0 || devices < c->fewest))
+        c->fewest = devices;
+}
+
+/* Those of `count` devices, `stride` apart, that lie below a node. */
+static int64_t below(const struct count *c, int64_t first, int64_t stride, int64_t count,
+                     int64_t node)
+{
+    const int64_t room = node * c->gpus_per_node - first,
+                  fit = room > 0 ? (room + stride - 1) / stride : 0;
+
+    return fit < count ? fit : count;
+}
+
+/* Nodes in between hold as many as fit, or one each where not every node has one. */
+static void tally_run(struct count *c, int64_t first, int64_t stride, int64_t count)
+{
+    const int64_t first_node = first / c->gpus_per_node,
+                  last_node = (first + (count - 1) * stride) / c->gpus_per_node,
+                  in_first = below(c, first, stride, count, first_node + 1);
+
+    if (first_node != c->last) {
+        take_fewest(c, c->in_last);
+        c->in_last = 0;
+    }
+    c->in_last += in_first;
+    if (last_node == first_node)
+        return;
+    take_fewest(c, c->in_last);
+    if (last_node - first_node > 1 && in_first < count - 1)
+        take_fewest(c, stride < c->gpus_per_node ? c->gpus_per_node / stride : 1);
+    c->in_last = count - below(c, first, stride, count, last_node);
+}
+
+/* `count` devices, `stride` apart. */
+static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
+{
+    const int64_t first_node = first / c->gpus_per_node,
+                  last_node = (first + (count - 1) * stride) / c->gpus_per_node,
+                  touched = last_node - first_node + 1;
+
+    tally_run(c, first, stride, count);
+    c->nodes += (touched < count ? touched : count) - (first_node == c->last);
+    c->last = last_node;
+}
+
+/* Two inner axes that continue one another are one run. */
+static void count_axes(struct count *c, const struct pp_cost_inputs *in,
+                       const struct pp_stage_walk *walk, int level, int64_t first)
+{
+    const int axis = walk->axis[level], count = walk->count[level];
+    const int64_t stride = in->map.stride[axis];
+
+    if (level == PP_STAGE_AXES - 2 && axis != PP_AXIS_PP && walk->axis[level + 1] != PP_AXIS_PP) {
+        const int64_t inner = in->map.stride[walk->axis[level + 1]],
+                      of_inner = walk->count[level + 1];
+        if (stride == inner * of_inner) {
+            count_run(c, first, inner, count * of_inner);
+            return;
+        }
+    }
+    if (level == PP_STAGE_AXES - 1 && axis != PP_AXIS_PP) {
+        count_run(c, first, stride, count);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const int64_t at = first + stride * pp_stage_walk_at(walk, level, i);
+        if (level == PP_STAGE_AXES - 1)
+            count_run(c, at, 1, 1);
+        else
+            count_axes(c, in, walk, level + 1, at);
+    }
+}
+
+/* Each rank once, in ascending order. */
+static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ranks)
+{
+    uint64_t seen[PP_COST_RANKS_MAX / 64];
+    const int words = (in->layout.pp + 63) / 64;
+    int count = 0;
+
+    memset(seen, 0, sizeof(*seen) * (size_t)words);
+    for (int p = 0; p < in->pipelines; p++) {
+        const int rank = in->rank_of[(int64_t)p * in->stages + stage];
+        seen[rank / 64] |= UINT64_C(1) << rank % 64;
+    }
+    for (int w = 0; w < words; w++)
+        for (uint64_t left = seen[w]; left; left &= left - 1)
+            ranks[count++] = (uint16_t)(64 * w + __builtin_ctzll(left));
+    return count;
+}
+
+void pp_stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage)
+{
+    const int counts[PP_AXES] = {[PP_AXIS_CP] = in->layout.cp,
+                                 [PP_AXIS_DP] = in->layout.dp,
+                                 [PP_AXIS_PP] = stage_ranks(in, stage, walk->rank)};
+    const int axes[PP_STAGE_AXES] = {PP_AXIS_PP, PP_AXIS_DP, PP_AXIS_CP};
+
+    for (int i = 0; i < PP_STAGE_AXES; i++) {
+        int at = i;
+        for (; at > 0 && in->map.stride[walk->axis[at - 1]] < in->map.stride[axes[i]]; at--)
+            walk->axis[at] = walk->axis[at - 1];
+        walk->axis[at] = axes[i];
+    }
+    for (int i = 0; i < PP_STAGE_AXES; i++)
+        walk->count[i] = counts[walk->axis[i]];
+}
+
+struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage)
+{
+    const int members = in->layout.dp * in->layout.cp * in->pipelines;
+    struct count count = {.gpus_per_node = in->cluster->gpus_per_node, .last = -1};
+    struct pp_stage_walk walk;
+
+    pp_stage_walk_init(&walk, in, stage);
+    count_axes(&count, in, &walk, 0, 0);
+    take_fewest(&count, count.in_last);
+    return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members),
+                          (int)count.fewest);
+}
+
+/* The other coordinates of the two ranks are alike, so that only those matter that do not shift
+ * both by whole nodes. */
+bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b)
+{
+    const int gpn = in->cluster->gpus_per_node, *stride = in->map.stride;
+    const int64_t a = (int64_t)rank_a * stride[PP_AXIS_PP],
+                  b = (int64_t)rank_b * stride[PP_AXIS_PP];
+    int count[PP_AXES];
+
+    if (rank_a == rank_b)
+        return false;
+    if ((a < b ? b - a : a - b) >= gpn)
+        return true;
+    for (int axis = 0; axis < PP_AXES; axis++)
+        count[axis] = stride[axis] % gpn == 0 ? 1 : degree(&in->layout, axis);
+    for (int d = 0; d < count[PP_AXIS_DP]; d++)
+        for (int c = 0; c < count[PP_AXIS_CP]; c++)
+            for (int t = 0; t < count[PP_AXIS_TP]; t++) {
+                const int64_t other = pp_map_device(&in->map, t, c, d, 0);
+                if ((a + other) / gpn != (b + other) / gpn)
+                    return true;
+            }
+    return false;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+struct pp_collective_time pp_roofline_collective(const struct pp_cost_inputs *in,
+                                                 enum pp_op_kind kind, struct pp_device_group group,
+                                                 double bytes)
+{
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    return pp_collective_time(kind, in->algorithm, group, &links, bytes);
+}
+
+double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                struct pp_device_group group, double bytes)
+{
+    return pp_collective_s(pp_roofline_collective(in, kind, group, bytes));
+}

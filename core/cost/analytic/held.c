@@ -1,0 +1,100 @@
+/* The layers and the parameters that a stage holds. */
+#include "core/cost/analytic/parts.h"
+
+#include <math.h>
+
+double pp_roofline_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
+{
+    if (in->head == PP_HEAD_PARALLEL)
+        return 1.0 / in->stages;
+    return stage == (kind == PP_LAYER_HEAD ? in->stages - 1 : 0);
+}
+
+static int first_block(const struct pp_cost_inputs *in, int stage)
+{
+    int first = 0;
+
+    for (int s = 0; s < stage; s++)
+        first += in->blocks_per_stage[s];
+    return first;
+}
+
+static void count_windowed(const struct pp_model *m, int first, int count,
+                           struct pp_stage_layers *layers)
+{
+    for (int i = first; i < first + count; i++)
+        if (pp_model_is_windowed(m, i))
+            layers->windowed[pp_model_moe_blocks(m, i, 1) ? PP_LAYER_MOE : PP_LAYER_BLOCK]++;
+}
+
+struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_model *m = in->model;
+    const bool is_alike = m->experts.count == 0 && m->window.keys == 0;
+    const int first = is_alike ? 0 : first_block(in, stage),
+              moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
+    struct pp_stage_layers layers = {
+        .count = {[PP_LAYER_EMBEDDING] = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
+                  [PP_LAYER_HEAD] = pp_roofline_end_share(in, PP_LAYER_HEAD, stage)}};
+
+    if (m->window.keys > 0)
+        count_windowed(m, first, in->blocks_per_stage[stage], &layers);
+    layers.count[PP_LAYER_MOE] = moe;
+    layers.count[PP_LAYER_BLOCK] = in->blocks_per_stage[stage] - moe;
+    if (stage == in->stages - 1)
+        layers.count[PP_LAYER_MTP] = m->mtp;
+    return layers;
+}
+
+double pp_roofline_routed_params(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
+
+    if (in->model->experts.count == 0)
+        return 0;
+    return (layers.count[PP_LAYER_MOE] * pp_model_routed_params(in->model, PP_LAYER_MOE) +
+            layers.count[PP_LAYER_MTP] * pp_model_routed_params(in->model, PP_LAYER_MTP)) /
+           pp_layout_expert_devices(&in->layout);
+}
+
+double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
+{
+    return (double)in->model->vocab * in->model->hidden / in->layout.tp *
+           pp_cost_state_bytes(in).grads;
+}
+
+bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
+{
+    return in->model->is_tied && in->head != PP_HEAD_PARALLEL && in->stages > 1 &&
+           in->rank_of[0] != in->rank_of[in->stages - 1];
+}
+
+double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
+    const double routed = pp_roofline_routed_params(in, stage);
+    double params = -routed * pp_layout_expert_devices(&in->layout);
+
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        if (layers.count[kind] > 0)
+            params += layers.count[kind] * pp_model_layer_params(m, (enum pp_layer_kind)kind);
+    if (stage == in->stages - 1 && pp_roofline_has_tied_copy(in))
+        params += (double)m->vocab * m->hidden;
+    return params / in->layout.tp + routed;
+}
+
+double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards)
+{
+    const double routed = pp_roofline_routed_params(in, stage);
+    const double others = pp_cost_stage_params(in, stage) - routed;
+    /* shards that lie within the devices that hold the experts cut nothing further */
+    const double spread = pp_layout_expert_devices(&in->layout) / (double)in->layout.tp;
+
+    return others / shards + routed / fmax(1, shards / spread);
+}
+
+double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? 0 : pp_roofline_routed_params(in, stage);
+}

@@ -1,0 +1,140 @@
+/* Ways to share state out: the list of them, and the communication of each. */
+#include "core/cost/analytic/shards.h"
+
+#include "core/cost/analytic/parts.h"
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Meshes from the whole on every device to the finest. */
+static struct pp_mesh *meshes_of(struct pp_arena *arena, struct pp_mesh replicas, int *count)
+{
+    struct pp_mesh *list = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int d = 1; d <= replicas.in_node; d++)
+        if (replicas.in_node % d == 0)
+            *PP_PUSH(arena, list, *count, capacity) = (struct pp_mesh){d, 1};
+    for (int n = 2; n <= replicas.nodes; n++)
+        if (replicas.nodes % n == 0)
+            *PP_PUSH(arena, list, *count, capacity) = (struct pp_mesh){replicas.in_node, n};
+    return list;
+}
+
+static bool fits_into(struct pp_mesh a, struct pp_mesh b)
+{
+    return b.in_node % a.in_node == 0 && b.nodes % a.nodes == 0;
+}
+
+struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh replicas)
+{
+    struct pp_shard_space space = {0};
+    int meshes, capacity = 0;
+    const struct pp_mesh *mesh = meshes_of(arena, replicas, &meshes);
+
+    for (int p = 0; p < meshes; p++)
+        for (int g = p; g < meshes; g++)
+            for (int o = g; o < meshes; o++)
+                if ((g == p || g == o) && fits_into(mesh[p], mesh[o]))
+                    *PP_PUSH(arena, space.list, space.count, capacity) =
+                        (struct pp_shard_point){{mesh[p], mesh[g], mesh[o]}};
+    return space;
+}
+
+/* Divisors d of n, and pairs d | e | n. */
+struct divisors {
+    int64_t count, pairs;
+};
+
+static struct divisors divisors_of(int n)
+{
+    struct divisors result = {1, 1};
+
+    for (int prime = 2; n > 1; prime++) {
+        int64_t power = 0;
+        if ((int64_t)prime * prime > n)
+            prime = n;
+        for (; n % prime == 0; n /= prime)
+            power++;
+        result.count *= power + 1;
+        result.pairs *= (power + 1) * (power + 2) / 2;
+    }
+    return result;
+}
+
+int64_t pp_shard_space_size(struct pp_mesh replicas)
+{
+    const struct divisors node = divisors_of(replicas.in_node), nodes = divisors_of(replicas.nodes);
+    const int64_t meshes = node.count + nodes.count - 1;
+    /* Parameters and optimizer state both inside a node, inside and across nodes, both across. */
+    const int64_t pairs = node.pairs + node.count * (nodes.count - 1) + nodes.pairs - nodes.count;
+
+    /* Gradients follow either; where both are alike, that is one strategy. */
+    return 2 * pairs - meshes;
+}
+
+/* ---- communication --------------------------------------------------------------------------- */
+
+/* Devices that hold the parts of one share of `coarse` when it is cut as finely as `fine`. */
+static struct pp_device_group group_between(struct pp_mesh coarse, struct pp_mesh fine)
+{
+    const struct pp_mesh mesh = pp_mesh_within(fine, coarse);
+
+    return (struct pp_device_group){
+        .members = pp_mesh_size(mesh), .per_node = mesh.in_node, .nodes = mesh.nodes};
+}
+
+static double collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                           struct pp_device_group group, double bytes)
+{
+    return group.members > 1 ? pp_roofline_collective_s(in, kind, group, bytes) : 0;
+}
+
+/* Of all layers of a kind in the stage; `params` are those of one on one device. */
+static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in,
+                       struct pp_mesh replicas, double count, double params)
+{
+    const struct pp_mesh whole = {1, 1}, *shard = in->state.shard;
+    const struct pp_mesh p = shard[PP_STATE_PARAMS], g = shard[PP_STATE_GRADS];
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
+    const double micro_batches = (double)in->layout.micro_batches / in->pipelines,
+                 part_bytes = params * bytes.grads / pp_mesh_size(p);
+    const struct pp_device_group holders = group_between(whole, p);
+
+    t->gathers_s += micro_batches * count *
+                    (2 * collective_s(in, PP_AG, holders, params * bytes.params) +
+                     collective_s(in, PP_RS, holders, params * bytes.grads));
+    t->grads_s +=
+        (micro_batches - 1) * count * collective_s(in, PP_AR, group_between(p, g), part_bytes);
+    t->sums_s += count * collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
+}
+
+static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_mesh p = in->state.shard[PP_STATE_PARAMS],
+                         os = in->state.shard[PP_STATE_OPTIMIZER];
+    const struct pp_mesh replicas = in->state.replicas;
+    const double owners = (double)pp_mesh_size(os) / pp_mesh_size(p), tp = in->layout.tp,
+                 block = pp_model_layer_params(in->model, PP_LAYER_BLOCK) / tp,
+                 rest = pp_cost_stage_params(in, stage) - in->blocks_per_stage[stage] * block,
+                 params_bytes = pp_cost_stage_params(in, stage) * pp_cost_state_bytes(in).params;
+    struct pp_shard_times t = {0};
+
+    add_layers(&t, in, replicas, in->blocks_per_stage[stage], block);
+    add_layers(&t, in, replicas, rest > 0, rest); /* embedding, head */
+    t.spread_s =
+        owners * collective_s(in, PP_BC, group_between(p, os), params_bytes / pp_mesh_size(os));
+    return t;
+}
+
+struct pp_shard_times pp_shard_times(const struct pp_cost_inputs *in)
+{
+    struct pp_shard_times most = stage_times(in, 0);
+
+    for (int s = 1; s < in->stages; s++) {
+        const struct pp_shard_times t = stage_times(in, s);
+        if (pp_shard_times_s(t) > pp_shard_times_s(most))
+            most = t;
+    }
+    return most;
+}
