@@ -4,7 +4,6 @@
 #include "core/cli/options.h"
 #include "core/units.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@ enum {
     MAX_SIZE = 1 << 20,
     DRAGONFLY_SIZES = 4,
     NUMBER_BYTES = 16,
-    MAX_LATENCY_S = 10,
 };
 
 enum field {
@@ -47,87 +45,23 @@ enum field {
 };
 #define H2D_GIVEN (1u << H2D)
 
-static enum pp_status parse_count(const char *value, int high, int *count, struct pp_error *err)
-{
-    int64_t number;
-
-    PP_TRY(pp_units_parse_int(value, 1, high, &number, err));
-    *count = (int)number;
-    return PP_OK;
-}
-
-enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double *number,
-                                   struct pp_error *err)
-{
-    PP_TRY(pp_units_parse(value, unit, number, err));
-    if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s is out of range: expected more than 0, at most 1e18", value);
-    return PP_OK;
-}
-
-static enum pp_status parse_latency(const char *value, double *alpha_s, struct pp_error *err)
-{
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
-    return *alpha_s <= MAX_LATENCY_S
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
-                              MAX_LATENCY_S);
-}
-
-/* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
-static enum pp_status parse_sizes(const char *value, int least, int most, int *sizes,
-                                  struct pp_error *err)
-{
-    char number[NUMBER_BYTES];
-    int count = 0;
-
-    for (const char *at = value; at; count++) {
-        const size_t length = strcspn(at, "xX");
-        if (count == most || length == 0 || length >= sizeof number)
-            return pp_error_set(err, PP_EINVAL, "expected %s%d numbers with x between",
-                                least < most ? "up to " : "", most);
-        snprintf(number, sizeof number, "%.*s", (int)length, at);
-        PP_TRY(parse_count(number, MAX_SIZE, &sizes[count], err));
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    if (count < least)
-        return pp_error_set(err, PP_EINVAL, "expected %d numbers with x between", least);
-    for (; count < most; count++)
-        sizes[count] = 0;
-    return PP_OK;
-}
-
 static enum pp_status set_nodes(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return parse_count(value, MAX_NODES, &text->cluster.nodes, err);
+    return pp_cluster_count(value, MAX_NODES, &text->cluster.nodes, err);
 }
 
 static enum pp_status set_gpus(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
-    return parse_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
-}
-
-/* "450GBps", or "450GBps@2us" with the latency of a message. */
-static enum pp_status parse_link(const char *value, struct pp_link *link, struct pp_error *err)
-{
-    const size_t length = strcspn(value, "@");
-    char rate[NUMBER_BYTES * 3];
-
-    if (length >= sizeof rate)
-        return pp_error_set(err, PP_EINVAL, "expected a bandwidth, or bandwidth@latency");
-    snprintf(rate, sizeof rate, "%.*s", (int)length, value);
-    PP_TRY(pp_cluster_quantity(rate, PP_UNIT_BYTES_PER_S, &link->bytes_per_s, err));
-    return value[length] ? parse_latency(value + length + 1, &link->alpha_s, err) : PP_OK;
+    return pp_cluster_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
 }
 
 static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
 {
     text->cluster.fabric.is_pcie = false;
-    return parse_link(value, &text->cluster.intra, err);
+    return pp_cluster_link(value, &text->cluster.intra, err);
 }
 
 static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
@@ -135,7 +69,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    PP_TRY(parse_link(value, &text->cluster.intra, err));
+    PP_TRY(pp_cluster_link(value, &text->cluster.intra, err));
     if (!(text->given & H2D_GIVEN))
         text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
     return PP_OK;
@@ -151,7 +85,7 @@ static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, s
     if (digits > 0 && digits < sizeof count_text &&
         (value[digits] == 'x' || value[digits] == 'X')) {
         snprintf(count_text, sizeof count_text, "%.*s", (int)digits, value);
-        PP_TRY(parse_count(count_text, MAX_NICS, &count, err));
+        PP_TRY(pp_cluster_count(count_text, MAX_NICS, &count, err));
         value += digits + 1;
     }
     PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
@@ -186,7 +120,7 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,
                                   struct pp_error *err)
 {
-    return parse_latency(value, &text->cluster.inter.alpha_s, err);
+    return pp_cluster_latency(value, &text->cluster.inter.alpha_s, err);
 }
 
 /* "unfused" prices software without FlashAttention. */
@@ -250,7 +184,7 @@ static enum pp_status set_host(struct pp_cluster_text *text, const char *value,
 static enum pp_status set_leaf(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
-    return parse_count(value, MAX_NODES, &text->cluster.fabric.leaf_nodes, err);
+    return pp_cluster_count(value, MAX_NODES, &text->cluster.fabric.leaf_nodes, err);
 }
 
 static enum pp_status set_oversub(struct pp_cluster_text *text, const char *value,
@@ -277,7 +211,7 @@ static enum pp_status set_routing(struct pp_cluster_text *text, const char *valu
 static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return parse_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
+    return pp_cluster_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
 }
 
 static enum pp_status set_hop(struct pp_cluster_text *text, const char *value, struct pp_error *err)
@@ -293,7 +227,7 @@ static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *va
     struct pp_fabric_shape *s = &text->cluster.fabric;
     int sizes[DRAGONFLY_SIZES];
 
-    PP_TRY(parse_sizes(value, DRAGONFLY_SIZES, DRAGONFLY_SIZES, sizes, err));
+    PP_TRY(pp_cluster_sizes(value, DRAGONFLY_SIZES, DRAGONFLY_SIZES, sizes, err));
     s->groups = sizes[0], s->chassis = sizes[1], s->routers = sizes[2], s->router_nodes = sizes[3];
     return PP_OK;
 }
@@ -317,6 +251,38 @@ static enum pp_status set_rank3(struct pp_cluster_text *text, const char *value,
 {
     return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.global_bytes_per_s,
                                err);
+}
+
+/* ---- memory tiers ------------------------------------------------------------------------ */
+
+static enum pp_status set_ram(struct pp_cluster_text *text, const char *value, struct pp_error *err)
+{
+    struct pp_tiers *tiers = &text->cluster.tiers;
+
+    return pp_cluster_size_at_rate(value, &tiers->host_bytes, &tiers->host_bytes_per_s, err);
+}
+
+static enum pp_status set_h2d(struct pp_cluster_text *text, const char *value, struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.tiers.device_bytes_per_s,
+                               err);
+}
+
+static enum pp_status set_nvme(struct pp_cluster_text *text, const char *value,
+                               struct pp_error *err)
+{
+    struct pp_tiers *tiers = &text->cluster.tiers;
+
+    PP_TRY(pp_cluster_size_at_rate(value, &tiers->nvme_bytes, &tiers->nvme_bytes_per_s, err));
+    return tiers->nvme_bytes_per_s > 0
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL,
+                              "this cluster has no drives: give their rate too, as in 8TB@25GBps");
+}
+
+static enum pp_status set_cpu(struct pp_cluster_text *text, const char *value, struct pp_error *err)
+{
+    return pp_cluster_quantity(value, PP_UNIT_COUNT, &text->cluster.tiers.update_params_per_s, err);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -348,10 +314,10 @@ static const struct key {
     {"attention", ATTENTION, set_attention, "unfused", 0},
     {"fabric", FABRIC, set_fabric, "fat-tree", 0},
     {"host", HOST, set_host, "64GBps", 0},
-    {"ram", RAM, pp_cluster_set_ram, "1TB@200GBps", 0},
-    {"h2d", H2D, pp_cluster_set_h2d, "25GBps", 0},
-    {"nvme", NVME, pp_cluster_set_nvme, "8TB@25GBps", 0},
-    {"cpu", CPU, pp_cluster_set_cpu, "5e9", 0},
+    {"ram", RAM, set_ram, "1TB@200GBps", 0},
+    {"h2d", H2D, set_h2d, "25GBps", 0},
+    {"nvme", NVME, set_nvme, "8TB@25GBps", 0},
+    {"cpu", CPU, set_cpu, "5e9", 0},
     {"leaf", LEAF, set_leaf, "32", TREES},
     {"oversub", OVERSUB, set_oversub, "2", TREES},
     {"routing", ROUTING, set_routing, "static", TREES | FLIES},
