@@ -60,10 +60,7 @@ struct pp_kineto_file {
     int64_t shift_ns; /* to be added to its clock */
 };
 
-/* ---- traces/kineto/process.c ---- */
-/* Read one file. Ranges that lie in `arena` are all that is kept. */
-enum pp_status pp_kineto_file_read(struct pp_arena *arena, const struct pp_kineto_source *source,
-                                   struct pp_kineto_file *file, struct pp_error *err);
+/* ---- traces/kineto/slice.c ---- */
 /* Parse an element that is an object; a piece that is none is PP_EINVAL with the file and its
  * place. To be released with json_decref(). */
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
@@ -71,6 +68,11 @@ enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *pie
 /* ts and dur of a slice, as start and end; PP_EINVAL, without a name, where it has none. */
 enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns,
                                struct pp_error *err);
+
+/* ---- traces/kineto/process.c ---- */
+/* Read one file. Ranges that lie in `arena` are all that is kept. */
+enum pp_status pp_kineto_file_read(struct pp_arena *arena, const struct pp_kineto_source *source,
+                                   struct pp_kineto_file *file, struct pp_error *err);
 
 /* ---- traces/kineto/device.c ---- */
 /* Put the times of the device in place of those of the host. */

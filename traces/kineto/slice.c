@@ -1,0 +1,47 @@
+/* One element of a profile: its JSON object and its times. */
+#include "traces/kineto/parts.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+
+/* Microseconds that fit as nanoseconds next to a base. */
+static const double LONGEST_US = 4e15;
+
+enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
+                               struct pp_error *err)
+{
+    json_error_t error;
+
+    *object = json_loadb(piece->text, piece->length, 0, &error);
+    if (json_is_object(*object))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "%s: %s[%" PRId64 "]: %s", name, piece->key, piece->index,
+                 *object ? "is not an object" : error.text);
+    json_decref(*object);
+    return PP_EINVAL;
+}
+
+static bool read_us(json_t *slice, const char *key, double low, int64_t *ns)
+{
+    const json_t *value = json_object_get(slice, key);
+    const double us = json_number_value(value);
+
+    if (!json_is_number(value) || !(us >= low && us <= LONGEST_US))
+        return false;
+    *ns = json_is_integer(value) ? 1000 * (int64_t)json_integer_value(value) : llround(us * 1e3);
+    return true;
+}
+
+enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns,
+                               struct pp_error *err)
+{
+    int64_t duration_ns;
+
+    if (!read_us(slice, "ts", -LONGEST_US, start_ns))
+        return pp_error_set(err, PP_EINVAL, "\"ts\" is not a number of microseconds");
+    if (!read_us(slice, "dur", 0, &duration_ns))
+        return pp_error_set(err, PP_EINVAL, "\"dur\" is not a number of microseconds of 0 or more");
+    *end_ns = *start_ns + duration_ns;
+    return PP_OK;
+}
