@@ -17,9 +17,10 @@ enum pp_status {
     PP_EINTR = 130,    /* interrupted */
 };
 
+enum { PP_ERROR_BYTES = 6144 };
 struct pp_error {
     enum pp_status status;
-    char message[6144]; /* one or several lines, no trailing newline */
+    char message[PP_ERROR_BYTES]; /* one or several lines, no trailing newline */
 };
 
 /* Set code and message; returns `status` so that callers write `return pp_error_set(...)`.

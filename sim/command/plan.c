@@ -160,7 +160,7 @@ static void open_state(const struct pp_state_plan *planner, struct pp_config *co
 {
     config->prepared = NULL;
     if (config->chosen & PP_CHOSE_RECOMPUTE)
-        config->recompute = PP_RECOMPUTE_NONE;
+        config->costs.recompute = PP_RECOMPUTE_NONE;
     for (int i = 0; i < planner->knob_count; i++)
         if (!strcmp(planner->knobs[i]->name, "shard"))
             config->state = pp_state_with_zero(&config->state, 0);

@@ -26,7 +26,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
 {
     *config = *base;
     if (base->chosen & PP_CHOSE_RECOMPUTE)
-        config->recompute = PP_RECOMPUTE_NONE;
+        config->costs.recompute = PP_RECOMPUTE_NONE;
     config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP | PP_CHOSE_SPLITS | PP_CHOSE_CONCAT);
     PP_TRY(pp_resolve_shape(request, subject, config, err));
     config->layout.vp = config->shape.chunks;
@@ -48,6 +48,13 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     return pp_resolve_blocks(arena, config, err);
 }
 
+static void set_status(struct pp_arena *arena, struct pp_result *result, enum pp_status status,
+                       const struct pp_error *err)
+{
+    result->status = status;
+    result->refusal = status != PP_OK ? pp_arena_strdup(arena, err->message) : NULL;
+}
+
 /* Makespan and memory only; also settles what the tool chooses. */
 static void quick_like(struct pp_arena *arena, const struct pp_request *request,
                        const struct pp_subject *subject, const struct pp_config *base,
@@ -60,8 +67,7 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
     if (status == PP_OK)
         status = pp_resolve_choice(arena, &config, result, &err);
     result->config.schedule_name = subject->name;
-    result->status = status;
-    result->error = err;
+    set_status(arena, result, status, &err);
 }
 
 static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
@@ -73,8 +79,7 @@ static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_resu
         return;
     const enum pp_status status = pp_simulate(arena, &config, depth, result, &err);
     result->config.schedule_name = config.schedule_name;
-    result->status = status;
-    result->error = err;
+    set_status(arena, result, status, &err);
 }
 
 static bool has(const struct pp_parsed *parsed, const char *name)

@@ -58,7 +58,7 @@ static enum pp_status check_off(const struct pp_request *request, struct pp_erro
 static void overlap(struct pp_arena *arena, const struct pp_request *request,
                     struct pp_config *config)
 {
-    const double habit_bytes = config->framework->bucket_bytes;
+    const double habit_bytes = config->costs.framework->bucket_bytes;
 
     if (!pp_request_has(request, "grad-sync"))
         config->lower.grad_sync = PP_SYNC_EAGER;
@@ -66,7 +66,7 @@ static void overlap(struct pp_arena *arena, const struct pp_request *request,
         return;
     config->buckets = HABIT_BUCKETS;
     config->bucket_bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
-    config->bucket_replica_bytes = config->framework->bucket_replica_bytes;
+    config->bucket_replica_bytes = config->costs.framework->bucket_replica_bytes;
     config->bucket_size =
         pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
 }
@@ -75,12 +75,12 @@ enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_reques
                                   struct pp_config *config, struct pp_error *err)
 {
     const struct pp_option_value *how = pp_request_get(request, "dp-overlap", NULL);
-    const bool is_on = how ? how->integer == 1 : config->framework->has_sync_overlap;
+    const bool is_on = how ? how->integer == 1 : config->costs.framework->has_sync_overlap;
 
     PP_TRY(resolve_number(request, config, err));
     if (how && !is_on)
         PP_TRY(check_off(request, err));
-    config->is_dp_overlapped = is_on;
+    config->costs.is_dp_overlapped = is_on;
     if (is_on)
         overlap(arena, request, config);
     return PP_OK;

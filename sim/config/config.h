@@ -49,7 +49,7 @@ struct pp_trial {
 };
 struct pp_trials {
     const char *option, *chosen; /* "concat", "doubling" */
-    int count;                   /* 0: the user left nothing to `auto` */
+    int count;
     struct pp_trial list[PP_TRIALS];
 };
 
@@ -70,6 +70,8 @@ struct pp_config {
     bool is_unit;
     struct pp_unit_costs unit;
     const struct pp_cost_file *cost; /* --cost: durations that were measured; NULL = none */
+
+    /* model, machines, and how the model is cut */
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_platform *platform; /* of --cluster FILE.xml, else NULL */
@@ -77,45 +79,47 @@ struct pp_config {
     struct pp_map_order map;
     int *blocks_per_stage;
     int first_stage_layers, last_stage_layers;
-    enum pp_head head;
-    enum pp_recompute recompute;
-    unsigned again; /* PP_RECOMPUTE_SELECTIVE: of enum pp_again */
-    double first_stage_ratio;
+
+    /* state */
     int wanted_zero;             /* --zero; -1: the meshes of `wanted`, by --shard */
     struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
     struct pp_state_spec state;  /* the same for the layout at hand */
-    const struct pp_framework *framework;
-    bool is_tp_only;        /* --sequence-parallel off */
-    double tp_overlap_frac; /* --tp-overlap */
-    double ep_overlap_frac; /* --ep-overlap */
-    bool is_sent_once;      /* --ep-dispatch once */
-    double capacity_factor; /* --capacity-factor; 0 = 1 */
-    bool is_dp_overlapped;  /* --dp-overlap, or the habit of the framework */
+
+    /* What else prices an op: members that follow from the above are unset; pp_config_costs() fills
+     * them. fabric: for layout.gpus devices; NULL in unit mode. */
+    struct pp_cost_inputs costs;
+    enum pp_flops_rule flops;
+
+    /* lowering */
+    struct pp_lower_options lower;
     int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
     double bucket_bytes;         /* --bucket-size, or the framework's; 0 = not given */
     double bucket_replica_bytes; /* ... but at least so much for each replica */
     const char *bucket_size;     /* as typed */
-    enum pp_flops_rule flops;
-    struct pp_lower_options lower;
+
+    /* engine */
     struct pp_engine_options engine_options;
     const struct pp_engine *engine;
     bool no_fold;
     double jitter_frac;
     const char **slow;
     int slow_count;
-    double intra_factor, inter_factor; /* --link-bw of the classes */
-    const char **link_bw;              /* all of --link-bw as typed */
+    const char **link_bw; /* all of --link-bw as typed */
     int link_bw_count;
-    const struct pp_fabric *fabric; /* for layout.gpus devices; NULL in unit mode */
-    enum pp_algorithm algorithm;    /* of collectives */
+
+    /* Where it comes from. No simulation reads what follows; a result may be reused where only this
+     * differs (sim/run/prepare.h). */
     unsigned chosen;                /* enum pp_chosen */
-    struct pp_trials trials;
-    struct pp_input *inputs; /* the options given, sim/config/inputs.h */
+    const struct pp_trials *trials; /* NULL: the user left nothing to `auto` */
+    struct pp_input *inputs;        /* the options given, sim/config/inputs.h */
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
     struct pp_prepared *prepared; /* of exactly this configuration, sim/run/prepare.h; or NULL */
 };
+
+/* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
+struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of);
 
 /* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens
  * of a sample out, so those of a context-parallel group are copies, too. */
@@ -149,7 +153,7 @@ struct pp_result {
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command, for meta only */
     enum pp_status status;                 /* of this run when several were asked for */
-    struct pp_error error;                 /* why it was refused, when status is not PP_OK */
+    const char *refusal;                   /* why, when status is not PP_OK */
 };
 
 #endif

@@ -64,7 +64,7 @@ static struct pp_emit_value secondary(const struct pp_emit_job *job)
 
 static struct pp_emit_value overlap(const struct pp_emit_job *job)
 {
-    return stage_of(job) ? PP_EMIT_BOOL(job->config->is_dp_overlapped) : PP_EMIT_NOTHING;
+    return stage_of(job) ? PP_EMIT_BOOL(job->config->costs.is_dp_overlapped) : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value tier(enum pp_tier home)
@@ -196,7 +196,7 @@ static const char *say_precision(const struct pp_emit_job *job)
 
 static const char *say_recompute(const struct pp_emit_job *job)
 {
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return how == PP_RECOMPUTE_SELECTIVE || how == PP_RECOMPUTE_STAGE
                ? "PipelineModule recomputes every k-th layer, not parts of layers; nearest: "
@@ -248,8 +248,8 @@ static const char *launch(const struct pp_emit_job *job, int i)
             "num_pp=%d, num_mp=%d, num_dp=%d), partition_method=\"type:transformer\", "
             "activation_checkpoint_interval=%d); in Megatron-DeepSpeed "
             "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d.",
-            l->pp, l->tp, l->dp, job->config->recompute != PP_RECOMPUTE_NONE, l->pp, l->tp);
-    if (i == 2 && job->config->recompute != PP_RECOMPUTE_NONE)
+            l->pp, l->tp, l->dp, job->config->costs.recompute != PP_RECOMPUTE_NONE, l->pp, l->tp);
+    if (i == 2 && job->config->costs.recompute != PP_RECOMPUTE_NONE)
         return "The script sets recomputation: deepspeed.checkpointing.checkpoint() around its "
                "layers.";
     if (i == 3 && (optimizer_device(job).type || params_device(job).type) &&

@@ -129,7 +129,8 @@ static struct pp_emit_value sequence_parallel(const struct pp_emit_job *job)
 
 static struct pp_emit_value tp_overlap(const struct pp_emit_job *job)
 {
-    return PP_EMIT_FLAG(job->config->tp_overlap_frac > 0 && pp_emit_is_sequence_parallel(job));
+    return PP_EMIT_FLAG(job->config->costs.tp_overlap_frac > 0 &&
+                        pp_emit_is_sequence_parallel(job));
 }
 
 static struct pp_emit_value etp(const struct pp_emit_job *job)

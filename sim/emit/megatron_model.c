@@ -193,12 +193,13 @@ static struct pp_emit_value group_limit(const struct pp_emit_job *job)
 static struct pp_emit_value dispatcher(const struct pp_emit_job *job)
 {
     return !has_experts(job) ? PP_EMIT_NOTHING
-                             : PP_EMIT_TEXT(job->config->is_sent_once ? "flex" : "alltoall");
+                             : PP_EMIT_TEXT(job->config->costs.is_sent_once ? "flex" : "alltoall");
 }
 
 static struct pp_emit_value deepep(const struct pp_emit_job *job)
 {
-    return has_experts(job) && job->config->is_sent_once ? PP_EMIT_TEXT("deepep") : PP_EMIT_NOTHING;
+    return has_experts(job) && job->config->costs.is_sent_once ? PP_EMIT_TEXT("deepep")
+                                                               : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value grouped_gemm(const struct pp_emit_job *job)
@@ -209,7 +210,7 @@ static struct pp_emit_value grouped_gemm(const struct pp_emit_job *job)
 /* 1 is what all experts are sent where tokens are spread evenly; none are dropped. */
 static struct pp_emit_value capacity(const struct pp_emit_job *job)
 {
-    const double factor = job->config->capacity_factor;
+    const double factor = job->config->costs.capacity_factor;
 
     return factor > 0 && factor != 1 && has_experts(job)
                ? PP_EMIT_TEXT(pp_arena_printf(job->arena, "%g", factor))

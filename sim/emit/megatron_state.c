@@ -15,14 +15,14 @@ static struct pp_emit_value granularity(const struct pp_emit_job *job)
     static const char *const words[] = {[PP_RECOMPUTE_SELECTIVE] = "selective",
                                         [PP_RECOMPUTE_FULL] = "full",
                                         [PP_RECOMPUTE_STAGE] = "full"};
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return how == PP_RECOMPUTE_NONE ? PP_EMIT_NOTHING : PP_EMIT_TEXT(words[how]);
 }
 
 static struct pp_emit_value method(const struct pp_emit_job *job)
 {
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return how == PP_RECOMPUTE_FULL    ? PP_EMIT_TEXT("uniform")
            : how == PP_RECOMPUTE_STAGE ? PP_EMIT_TEXT("block")
@@ -32,21 +32,21 @@ static struct pp_emit_value method(const struct pp_emit_job *job)
 /* Of each chunk alike, as many as the first needs. */
 static struct pp_emit_value recompute_layers(const struct pp_emit_job *job)
 {
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return how == PP_RECOMPUTE_FULL ? PP_EMIT_INT(1)
            : how == PP_RECOMPUTE_STAGE
-               ? PP_EMIT_INT((int)ceil(job->config->first_stage_ratio * job->blocks[0]))
+               ? PP_EMIT_INT((int)ceil(job->config->costs.first_stage_ratio * job->blocks[0]))
                : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value modules(const struct pp_emit_job *job)
 {
-    unsigned left = job->config->again;
+    unsigned left = job->config->costs.again;
     char text[LIST_BYTES] = "";
     size_t used = 0;
 
-    if (job->config->recompute != PP_RECOMPUTE_SELECTIVE || !left)
+    if (job->config->costs.recompute != PP_RECOMPUTE_SELECTIVE || !left)
         return PP_EMIT_NOTHING;
     for (const struct pp_again_name *n = pp_again_names; n->name; n++) {
         if (!(left & n->module))
@@ -126,13 +126,13 @@ static struct pp_emit_value checkpoint_format(const struct pp_emit_job *job)
 
 static struct pp_emit_value grad_overlap(const struct pp_emit_job *job)
 {
-    return PP_EMIT_FLAG(pp_emit_replicas(job) > 1 && job->config->is_dp_overlapped);
+    return PP_EMIT_FLAG(pp_emit_replicas(job) > 1 && job->config->costs.is_dp_overlapped);
 }
 
 static struct pp_emit_value param_overlap(const struct pp_emit_job *job)
 {
     return PP_EMIT_FLAG(grad_overlap(job).integer && sharding_of(job).is_cut &&
-                        job->config->framework->has_params_ahead);
+                        job->config->costs.framework->has_params_ahead);
 }
 
 static bool is_on_host(const struct pp_emit_job *job, enum pp_state_class class)
@@ -162,10 +162,10 @@ static const char *say_recompute(const struct pp_emit_job *job)
 {
     const struct pp_config *c = job->config;
 
-    if (c->recompute == PP_RECOMPUTE_STAGE)
+    if (c->costs.recompute == PP_RECOMPUTE_STAGE)
         return "later stages do not recompute less (--recompute stage-aware); nearest, and set "
                "here: every stage as many layers as the first";
-    return c->again & PP_AGAIN_ACT && c->recompute == PP_RECOMPUTE_SELECTIVE
+    return c->costs.again & PP_AGAIN_ACT && c->costs.recompute == PP_RECOMPUTE_SELECTIVE
                ? "activation functions are recomputed of experts alone (moe_act); nearest for "
                  "dense MLPs: mlp"
                : NULL;

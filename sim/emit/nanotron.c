@@ -24,7 +24,7 @@ static struct pp_emit_value tp_mode(const struct pp_emit_job *job)
 /* Left out where it is false, which is its default: nanotron 0.4 does not know it. */
 static struct pp_emit_value recompute(const struct pp_emit_job *job)
 {
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return PP_EMIT_FLAG(how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
 }
@@ -187,7 +187,7 @@ static const char *say_offload(const struct pp_emit_job *job)
 
 static const char *say_recompute(const struct pp_emit_job *job)
 {
-    const enum pp_recompute how = job->config->recompute;
+    const enum pp_recompute how = job->config->costs.recompute;
 
     return how == PP_RECOMPUTE_SELECTIVE
                ? "layers are recomputed whole or not at all; nearest, and set here: not at all"

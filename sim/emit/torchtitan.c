@@ -184,7 +184,7 @@ static struct pp_emit_value precision(const struct pp_emit_job *job)
 
 static struct pp_emit_value async_tp(const struct pp_emit_job *job)
 {
-    return job->config->tp_overlap_frac > 0 ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
+    return job->config->costs.tp_overlap_frac > 0 ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value etp(const struct pp_emit_job *job)
@@ -199,12 +199,13 @@ static struct pp_emit_value recompute(const struct pp_emit_job *job)
                                         [PP_RECOMPUTE_FULL] = "full",
                                         [PP_RECOMPUTE_STAGE] = "full"};
 
-    return PP_EMIT_TEXT(modes[job->config->recompute]);
+    return PP_EMIT_TEXT(modes[job->config->costs.recompute]);
 }
 
 static struct pp_emit_value selective(const struct pp_emit_job *job)
 {
-    return job->config->recompute == PP_RECOMPUTE_SELECTIVE ? PP_EMIT_TEXT("op") : PP_EMIT_NOTHING;
+    return job->config->costs.recompute == PP_RECOMPUTE_SELECTIVE ? PP_EMIT_TEXT("op")
+                                                                  : PP_EMIT_NOTHING;
 }
 
 #define MODEL    "model"
@@ -298,11 +299,11 @@ static const char *say_recompute(const struct pp_emit_job *job)
 {
     const struct pp_config *c = job->config;
 
-    if (c->recompute == PP_RECOMPUTE_STAGE)
+    if (c->costs.recompute == PP_RECOMPUTE_STAGE)
         return "all stages recompute alike (no --recompute stage-aware); nearest, and set here: "
                "full";
-    return c->recompute == PP_RECOMPUTE_SELECTIVE &&
-                   (c->again || !c->framework->is_selective_per_op)
+    return c->costs.recompute == PP_RECOMPUTE_SELECTIVE &&
+                   (c->costs.again || !c->costs.framework->is_selective_per_op)
                ? "selective is by operation there (--framework torchtitan predicts that), not by "
                  "module"
                : NULL;

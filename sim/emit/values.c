@@ -60,7 +60,7 @@ int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class)
 
 bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job)
 {
-    return job->layout.tp > 1 && !job->config->is_tp_only;
+    return job->layout.tp > 1 && !job->config->costs.is_tp_only;
 }
 
 const char *pp_emit_say_barrier(const struct pp_emit_job *job)
@@ -73,7 +73,7 @@ const char *pp_emit_say_barrier(const struct pp_emit_job *job)
 
 const char *pp_emit_say_head(const struct pp_emit_job *job)
 {
-    if (job->config->head != PP_HEAD_PARALLEL || job->layout.pp == 1)
+    if (job->config->costs.head != PP_HEAD_PARALLEL || job->layout.pp == 1)
         return NULL;
     return "embedding and head are not shared out over all stages (--head parallel); nearest, and "
            "set here: the first and the last stage hold them (--head last)";

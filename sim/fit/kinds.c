@@ -18,7 +18,7 @@ static bool give_devices(struct pp_relief_setting *s)
 static bool recompute_selective(struct pp_relief_setting *s, const struct pp_config *c)
 {
     if (strcmp(s->recompute, "none") != 0 ||
-        !(c->cluster.device.is_attention_unfused || c->framework->is_selective_per_op))
+        !(c->cluster.device.is_attention_unfused || c->costs.framework->is_selective_per_op))
         return false;
     s->recompute = "selective";
     return true;

@@ -32,10 +32,10 @@ struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
         .micro_batches = l->micro_batches,
         .gbs = l->gbs,
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
-        .recompute = pp_recompute_names[c->recompute],
+        .recompute = pp_recompute_names[c->costs.recompute],
         .schedule = c->schedule_name,
         .offload = offload ? offload->value->text : NULL,
-        .is_tp_only = c->is_tp_only,
+        .is_tp_only = c->costs.is_tp_only,
     };
 }
 

@@ -121,7 +121,7 @@ static void write_facts(struct pp_arena *arena, const struct pp_result *r, FILE 
         fact("folding", pp_line_folding(r, text), out);
     }
     fact("engine", c->engine->name, out);
-    if (c->trials.count)
+    if (c->trials)
         fact("schedule", pp_text_trials(c, trials), out);
     if (what_if)
         fact("what-if", what_if, out);

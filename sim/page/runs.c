@@ -33,7 +33,8 @@ static void write_other(const struct pp_page *page, const struct pp_result *r,
     if (r->config.layout.vp > 1)
         pp_html(out, " VP %d", r->config.layout.vp);
     pp_html(out, "%s</td>",
-            r->config.recompute == own->config.recompute ? "" : ", other recomputation");
+            r->config.costs.recompute == own->config.costs.recompute ? ""
+                                                                     : ", other recomputation");
     pp_page_step(page, r, longest_s);
     pp_html(out,
             "<td class=\"number\">%s</td><td class=\"number\">%.1f %%</td><td class=\"number\">"
@@ -150,7 +151,7 @@ static void write_refused(const struct pp_result *r, int columns, FILE *out)
     pp_html(out,
             "<tr><td>%s</td><td colspan=\"%d\" class=\"soft\">refused: ", r->config.schedule_name,
             columns - 1);
-    pp_html_lines(out, r->error.message);
+    pp_html_lines(out, r->refusal);
     fputs("</td></tr>\n", out);
 }
 

@@ -44,7 +44,7 @@ static double least_s(const struct pp_costs *costs, int kind)
 /* Sums take what their cost says: rings whose steps are messages take their own time. */
 static bool has_priced_sums(const struct pp_config *config)
 {
-    return !config->is_dp_overlapped && !pp_buckets_are_used(config) &&
+    return !config->costs.is_dp_overlapped && !pp_buckets_are_used(config) &&
            !config->engine_options.plan.ring_flows;
 }
 
@@ -126,8 +126,9 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
         .stages = costs->stages,
         .times = all_times(arena, costs, false),
         .hidden = all_times(arena, costs, true),
-        .again_s = config->recompute != PP_RECOMPUTE_NONE ? seconds_of(arena, costs, PP_R, false)
-                                                          : column(arena, costs->stages),
+        .again_s = config->costs.recompute != PP_RECOMPUTE_NONE
+                       ? seconds_of(arena, costs, PP_R, false)
+                       : column(arena, costs->stages),
         .closing_s = closing_s(config, costs),
     };
     fill_memory(arena, config, costs, &stages);

@@ -16,12 +16,12 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
     struct pp_config c = s->fixed;
     struct pp_cost_inputs inputs;
 
-    c.recompute = again.recompute;
-    c.again = again.modules;
-    c.fabric = NULL;
+    c.costs.recompute = again.recompute;
+    c.costs.again = again.modules;
+    c.costs.fabric = NULL;
     c.cost = NULL;
     c.engine_options.plan.ring_flows = false;
-    c.head = s->fixed.head == PP_HEAD_IGNORED ? PP_HEAD_IGNORED : PP_HEAD_LAST;
+    c.costs.head = s->fixed.costs.head == PP_HEAD_IGNORED ? PP_HEAD_IGNORED : PP_HEAD_LAST;
     c.shape = (struct pp_shape){.ranks = 1,
                                 .chunks = stages,
                                 .micro_batches = 1,
@@ -62,7 +62,7 @@ static bool are_kept(const struct pp_search_space *s, enum pp_recompute recomput
 /* What a stage sends is kept once, not by every layer. */
 static double kept_bytes(const struct pp_search_space *s, const struct pp_stage_memory *m)
 {
-    const double output = s->fixed.framework->keeps_output ? m->boundary_bytes : 0;
+    const double output = s->fixed.costs.framework->keeps_output ? m->boundary_bytes : 0;
 
     return fmax(0, fmin(m->checkpoint_bytes, m->saved_bytes) - output);
 }
@@ -153,7 +153,7 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const int layers = s->fixed.model.layers;
-    const struct pp_framework *framework = s->fixed.framework;
+    const struct pp_framework *framework = s->fixed.costs.framework;
     double(*term)[PP_TERMS] = pp_arena_alloc(scratch, sizeof(*term) * (size_t)layers);
     struct pp_costs *costs, *whole;
 

@@ -65,8 +65,8 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
 
     *config = point.order->base;
     config->prepared = NULL;
-    config->recompute = point.again.recompute;
-    config->again = point.again.modules;
+    config->costs.recompute = point.again.recompute;
+    config->costs.again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)
         config->wanted_zero = point.zero;
     config->chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);

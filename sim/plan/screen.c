@@ -78,7 +78,7 @@ struct screen {
 
 static bool is_divided_evenly(const struct screen *c)
 {
-    return c->s->fixed.head == PP_HEAD_LAST || c->s->fixed.head == PP_HEAD_IGNORED;
+    return c->s->fixed.costs.head == PP_HEAD_LAST || c->s->fixed.costs.head == PP_HEAD_IGNORED;
 }
 
 static struct division *division_of(struct screen *c, int stages)

@@ -35,7 +35,7 @@ static bool is_cp(const struct pp_search_space *s, int cp)
 /* Embedding and head may fill a stage each. */
 static int most_stages(const struct pp_search_space *s)
 {
-    return s->fixed.model.layers + (s->fixed.head == PP_HEAD_COUNTED ? 2 : 0);
+    return s->fixed.model.layers + (s->fixed.costs.head == PP_HEAD_COUNTED ? 2 : 0);
 }
 
 static bool is_pp(const struct pp_search_space *s, int pp)
@@ -72,7 +72,7 @@ static bool is_recompute(const struct pp_search_space *s, int recompute)
 {
     return recompute < PP_RECOMPUTE_STAGE &&
            (recompute != PP_RECOMPUTE_SELECTIVE || s->fixed.cluster.device.is_attention_unfused ||
-            s->fixed.framework->is_selective_per_op);
+            s->fixed.costs.framework->is_selective_per_op);
 }
 
 static const struct axis {
@@ -101,7 +101,8 @@ static void fix_axis(const struct pp_request *request, struct pp_search_space *s
     if (AXES[i].option)
         value = pp_request_int(request, AXES[i].option, value);
     else if (i == PP_SEARCH_RECOMPUTE)
-        value = pp_search_again_value((struct pp_search_again){s->fixed.recompute, s->fixed.again});
+        value = pp_search_again_value(
+            (struct pp_search_again){s->fixed.costs.recompute, s->fixed.costs.again});
     else
         value = s->fixed.wanted_zero < 0 ? PP_SEARCH_AS_GIVEN : s->fixed.wanted_zero;
     if (!dp_alone)

@@ -32,7 +32,7 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
     *list = PP_ARRAY(arena, struct pp_config, *count);
     for (int i = 0; i < *count; i++) {
         (*list)[i] = *base;
-        (*list)[i].recompute = values[i];
+        (*list)[i].costs.recompute = values[i];
         PP_TRY(pp_resolve_blocks(arena, &(*list)[i], err));
     }
     return PP_OK;

@@ -57,8 +57,8 @@ static void print_head(const struct pp_state_plan *planner, FILE *out)
              pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), l->seq, pp_text_star(c, PP_CHOSE_SEQ),
-             c->framework->name, planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
-             c->state.replicas.nodes);
+             c->costs.framework->name, planner->is_framework_chosen ? "*" : "",
+             c->state.replicas.in_node, c->state.replicas.nodes);
     pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
@@ -76,7 +76,8 @@ static void print_row(const struct pp_state_planned *point, int place,
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
     fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", place,
             mesh_of(state, PP_STATE_PARAMS).text, mesh_of(state, PP_STATE_GRADS).text,
-            mesh_of(state, PP_STATE_OPTIMIZER).text, pp_recompute_names[point->config.recompute],
+            mesh_of(state, PP_STATE_OPTIMIZER).text,
+            pp_recompute_names[point->config.costs.recompute],
             pp_text_time(&point->config, point->step_s, step), point->is_tie ? '=' : ' ', comm,
             100 * point->mfu, point->state_bytes / 1e9, point->peak_bytes / 1e9);
 }
@@ -94,7 +95,7 @@ static void print_rest(const struct pp_state_plan *planner, FILE *out)
                  "%.1f~GB",
                  planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
                  pp_state_print(&large->config.state, state),
-                 pp_recompute_names[large->config.recompute], large->peak_bytes / 1e9);
+                 pp_recompute_names[large->config.costs.recompute], large->peak_bytes / 1e9);
         pp_text_paragraph(out, WIDTH, INDENT, "too large", text);
     }
     if (planner->refused) {
@@ -116,7 +117,7 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
     const char *text = pp_plan_words(arena, &planner->base, own);
     if (pp_mesh_size(best->config.state.replicas) > 1)
         text = pp_plan_add(arena, text, "shard", pp_state_print(&best->config.state, state));
-    text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.recompute]);
+    text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.costs.recompute]);
     pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
 }
 
@@ -177,7 +178,7 @@ static json_t *comm_json(struct pp_shard_times t)
 static json_t *point_json(const struct pp_state_planned *point)
 {
     json_t *o = json_pack("{so ss}", "shard", shard_json(&point->config.state), "recompute",
-                          pp_recompute_names[point->config.recompute]);
+                          pp_recompute_names[point->config.costs.recompute]);
 
     if (point->status != PP_OK) {
         pp_json_put_text(o, "refused", point->reason);
@@ -232,7 +233,7 @@ void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
         const struct pp_shard_times t = point->comm;
         fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,
                 mesh_of(state, PP_STATE_GRADS).text, mesh_of(state, PP_STATE_OPTIMIZER).text,
-                pp_recompute_names[point->config.recompute]);
+                pp_recompute_names[point->config.costs.recompute]);
         if (point->status == PP_OK)
             fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,", point->step_s,
                     point->mfu, point->exposed_frac, point->state_bytes, point->peak_bytes,

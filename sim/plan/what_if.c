@@ -40,8 +40,10 @@ static void scale_device(const struct pp_search_scale *scale, struct pp_device *
 enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
                                  struct pp_error *err)
 {
-    PP_TRY(scale_links(config->fabric, "network", scale->network, &config->inter_factor, err));
-    PP_TRY(scale_links(config->fabric, "node", scale->node, &config->intra_factor, err));
+    PP_TRY(scale_links(config->costs.fabric, "network", scale->network, &config->costs.inter_factor,
+                       err));
+    PP_TRY(
+        scale_links(config->costs.fabric, "node", scale->node, &config->costs.intra_factor, err));
     scale_device(scale, &config->cluster.device);
     return PP_OK;
 }

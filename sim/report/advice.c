@@ -34,7 +34,7 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     if (r->config.layout.vp > 1)
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
     snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp,
-             r->config.recompute == you->config.recompute ? "" : ", recomp.");
+             r->config.costs.recompute == you->config.costs.recompute ? "" : ", recomp.");
     char time[PP_TEXT_BYTES];
     fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
@@ -155,7 +155,7 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
             "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
             "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
             "--last-stage-layers move blocks",
-            slowest, 100 * excess_frac, c->head == PP_HEAD_LAST ? "--head balanced, " : "");
+            slowest, 100 * excess_frac, c->costs.head == PP_HEAD_LAST ? "--head balanced, " : "");
     else if (best != others->reference && c->cost)
         snprintf(text, PP_TEXT_BYTES, "%s is faster at this layout", best->config.schedule_name);
     else if (best != others->reference)

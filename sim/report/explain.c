@@ -76,7 +76,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
                 100 * value);
     else
         fputs("\n    does not cover these sizes", out);
-    if (r->config.trials.count)
+    if (r->config.trials)
         fprintf(out, "\n  %s", pp_text_trials(&r->config, trials));
     fprintf(out,
             "\n  program: %d ranks, %d instructions, hash %016llx\n"
@@ -115,7 +115,7 @@ static void explain_recompute(const struct pp_result *r, FILE *out)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const double *fracs;
 
-    if (r->config.is_unit || r->config.recompute != PP_RECOMPUTE_STAGE)
+    if (r->config.is_unit || r->config.costs.recompute != PP_RECOMPUTE_STAGE)
         return;
     fracs = pp_recompute_fracs(arena, &r->cost_inputs);
     fputs("  recomputed share of the blocks of stage s = 1 to P, 1 - (1 - R) (P - 1) / (P - s):\n"

@@ -196,8 +196,8 @@ static void put_setting(json_t *o, const struct pp_result *r)
         char map[PP_MAP_TEXT_BYTES];
         pp_json_put_text(o, "map", pp_map_print(c->map, map));
     }
-    if (c->head != PP_HEAD_LAST)
-        pp_json_put_text(o, "head", pp_head_names[c->head]);
+    if (c->costs.head != PP_HEAD_LAST)
+        pp_json_put_text(o, "head", pp_head_names[c->costs.head]);
     json_object_set_new(o, "state", state_json(r));
     put_stages(o, r);
 }
@@ -283,8 +283,7 @@ static json_t *report_json(const struct pp_result *r)
 static json_t *refused_json(const struct pp_result *r)
 {
     return json_pack("{ss so so}", "schema", "pipesim.report/1", "schedule",
-                     pp_json_text(r->config.schedule_name), "refused",
-                     pp_json_text(r->error.message));
+                     pp_json_text(r->config.schedule_name), "refused", pp_json_text(r->refusal));
 }
 
 void pp_report_json(const struct pp_result *result, FILE *out)

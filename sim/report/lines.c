@@ -96,7 +96,7 @@ const char *pp_line_layout(const struct pp_config *c, char text[PP_LINE_BYTES])
         pp_text_star(c, PP_CHOSE_DP), ep, vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
         pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
         pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
-        pp_text_split(c, split), head_notes[c->head], map);
+        pp_text_split(c, split), head_notes[c->costs.head], map);
     return text;
 }
 
@@ -128,7 +128,7 @@ const char *pp_line_costs(const struct pp_result *r, char text[PP_LINE_BYTES])
         snprintf(text, PP_LINE_BYTES,
                  "%s, fitted on published runs, not on this cluster; framework %s (constants and "
                  "sources: pipesim clusters %s)%s",
-                 r->costs->origin, r->config.framework->name,
+                 r->costs->origin, r->config.costs.framework->name,
                  strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name,
                  has_granules ? PP_TEXT_GRANULES : "");
     return text;

@@ -55,7 +55,7 @@ static void print_trials(const struct page *page, const struct pp_config *c)
 {
     char text[PP_TRIALS_BYTES];
 
-    if (c->trials.count)
+    if (c->trials)
         paragraph(page, "schedule", pp_text_trials(c, text));
 }
 

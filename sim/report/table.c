@@ -34,8 +34,8 @@ static int by_score(const void *a, const void *b)
 
 static void print_refused(const struct pp_result *r, FILE *out)
 {
-    const char *reason = r->error.message;
-    char line[sizeof(r->error.message) + 16];
+    const char *reason = r->refusal;
+    char line[PP_ERROR_BYTES + 16];
 
     snprintf(line, sizeof(line), "refused: %.*s", (int)strcspn(reason, "\n"), reason);
     const int column = fprintf(out, "      %-14s ", r->config.schedule_name);
@@ -47,7 +47,7 @@ static void print_trials(const struct pp_result *r, FILE *out)
 {
     char trials[PP_TRIALS_BYTES], text[PP_TRIALS_BYTES + 64];
 
-    if (r->status != PP_OK || !r->config.trials.count)
+    if (r->status != PP_OK || !r->config.trials)
         return;
     snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
              pp_text_trials(&r->config, trials));
@@ -96,7 +96,7 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
 
     fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
             r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
-            pp_recompute_names[r->config.recompute],
+            pp_recompute_names[r->config.costs.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
             pp_text_versus(r, first, versus));

@@ -45,8 +45,9 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
         is_even = is_even && blocks[s] == blocks[0];
     if (is_even) {
         snprintf(text, PP_TEXT_BYTES, "%d layer%s a stage%s", blocks[0], blocks[0] == 1 ? "" : "s",
-                 config->head == PP_HEAD_PARALLEL ? ""
-                                                  : ", embedding in the first, head in the last");
+                 config->costs.head == PP_HEAD_PARALLEL
+                     ? ""
+                     : ", embedding in the first, head in the last");
         return text;
     }
     /* runs of equal stages: 5, 6 x 14, 5 */
@@ -116,18 +117,19 @@ const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTE
 
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
-    const bool has_modules = config->recompute == PP_RECOMPUTE_SELECTIVE && config->again;
-    const int used = snprintf(text, PP_TEXT_BYTES, "%s%s", pp_recompute_names[config->recompute],
-                              has_modules ? "=" : "");
+    const bool has_modules =
+        config->costs.recompute == PP_RECOMPUTE_SELECTIVE && config->costs.again;
+    const int used = snprintf(text, PP_TEXT_BYTES, "%s%s",
+                              pp_recompute_names[config->costs.recompute], has_modules ? "=" : "");
 
     if (has_modules)
-        pp_again_print(config->again, text + used, PP_TEXT_BYTES - (size_t)used);
+        pp_again_print(config->costs.again, text + used, PP_TEXT_BYTES - (size_t)used);
     return text;
 }
 
 const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
 {
-    const struct pp_trials *trials = &config->trials;
+    const struct pp_trials *trials = config->trials;
     size_t used =
         (size_t)snprintf(text, PP_TRIALS_BYTES, "%s %s (auto: ", trials->option, trials->chosen);
 
@@ -136,7 +138,7 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
         char time[PP_TEXT_BYTES], state[64] = "";
         if (!trial->is_refused && trial->zero != pp_state_zero(&config->state))
             snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
-        if (!trial->is_refused && trial->recompute != config->recompute)
+        if (!trial->is_refused && trial->recompute != config->costs.recompute)
             snprintf(state, sizeof(state), " with recompute %s",
                      pp_recompute_names[trial->recompute]);
         used += (size_t)snprintf(

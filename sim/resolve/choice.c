@@ -57,7 +57,7 @@ static void remember(struct pp_trial *trial, enum pp_status status, const struct
     trial->iteration_s = result->metrics.iteration_s;
     trial->peak_bytes = result->memory[result->peak_rank].peak_bytes;
     trial->zero = pp_state_zero(&result->config.state);
-    trial->recompute = result->config.recompute;
+    trial->recompute = result->config.costs.recompute;
 }
 
 /* Fits before not, then faster by more than rounding, then less memory when nothing fits. */
@@ -74,16 +74,17 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
 {
     const struct pp_schedule_variant *variant =
         config->schedule ? pp_schedule_variants(config->schedule, &config->shape) : NULL;
-    struct pp_trials trials = {0};
+    struct pp_trials *trials;
     const struct pp_trial *best = NULL;
     struct pp_error first = {0};
 
     config->prepared = NULL; /* of whatever the configuration was made from */
     if (!variant)
         return settle(arena, config, result, err);
-    trials.option = variant->option;
-    for (; variant->option && trials.count < PP_TRIALS; variant++) {
-        struct pp_trial *trial = &trials.list[trials.count++];
+    trials = PP_NEW(arena, struct pp_trials);
+    trials->option = variant->option;
+    for (; variant->option && trials->count < PP_TRIALS; variant++) {
+        struct pp_trial *trial = &trials->list[trials->count++];
         struct pp_config config_i = *config;
         struct pp_result result_i;
         struct pp_error refusal = {0};
@@ -103,7 +104,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
             *err = first;
         return first.status;
     }
-    trials.chosen = best->value;
+    trials->chosen = best->value;
     result->config.trials = trials;
     *config = result->config;
     return PP_OK;

@@ -41,13 +41,13 @@ enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_
 
     if (config->model.experts.count == 0)
         return refuse_dense(request, config, err);
-    config->ep_overlap_frac = overlap ? overlap->number : 0;
-    config->is_sent_once = dispatch && dispatch->integer == 1;
-    config->capacity_factor = capacity ? capacity->number : 1;
-    if (config->ep_overlap_frac > 1)
+    config->costs.ep_overlap_frac = overlap ? overlap->number : 0;
+    config->costs.is_sent_once = dispatch && dispatch->integer == 1;
+    config->costs.capacity_factor = capacity ? capacity->number : 1;
+    if (config->costs.ep_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected at most 1 (100 %%)",
                             pp_request_typed(request, "ep-overlap", typed));
-    if (config->capacity_factor <= 0 || config->capacity_factor > MAX_CAPACITY)
+    if (config->costs.capacity_factor <= 0 || config->costs.capacity_factor > MAX_CAPACITY)
         return pp_error_set(err, PP_EINVAL, "%s: expected more than 0, at most %d",
                             pp_request_typed(request, "capacity-factor", typed), MAX_CAPACITY);
     return PP_OK;

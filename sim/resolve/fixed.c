@@ -70,31 +70,31 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
     const char *text = pp_request_text(request, "recompute", NULL);
     static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
 
-    config->recompute = PP_RECOMPUTE_NONE;
+    config->costs.recompute = PP_RECOMPUTE_NONE;
     if (!text) {
         config->chosen |= PP_CHOSE_RECOMPUTE;
         return PP_OK;
     }
     if (!strncmp(text, STAGE, sizeof(STAGE) - 1)) {
-        config->recompute = PP_RECOMPUTE_STAGE;
-        PP_TRY(pp_units_parse(text + sizeof(STAGE) - 1, PP_UNIT_FRAC, &config->first_stage_ratio,
-                              err) == PP_OK
+        config->costs.recompute = PP_RECOMPUTE_STAGE;
+        PP_TRY(pp_units_parse(text + sizeof(STAGE) - 1, PP_UNIT_FRAC,
+                              &config->costs.first_stage_ratio, err) == PP_OK
                    ? PP_OK
                    : pp_error_prefix(err, "--recompute %s: ", text));
-        if (config->first_stage_ratio > 1)
+        if (config->costs.first_stage_ratio > 1)
             return pp_error_set(err, PP_EINVAL, "--recompute %s: the ratio lies between 0 and 1",
                                 text);
         return PP_OK;
     }
     if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1)) {
-        config->recompute = PP_RECOMPUTE_SELECTIVE;
-        if (pp_again_read(text + sizeof(SELECTIVE) - 1, &config->again, err) != PP_OK)
+        config->costs.recompute = PP_RECOMPUTE_SELECTIVE;
+        if (pp_again_read(text + sizeof(SELECTIVE) - 1, &config->costs.again, err) != PP_OK)
             return pp_error_prefix(err, "--recompute selective=");
-        return check_again(&config->model, config->again, err);
+        return check_again(&config->model, config->costs.again, err);
     }
     for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
         if (!strcmp(text, pp_recompute_names[i])) {
-            config->recompute = (enum pp_recompute)i;
+            config->costs.recompute = (enum pp_recompute)i;
             return PP_OK;
         }
     return pp_error_set(
@@ -137,7 +137,7 @@ static void resolve_comm(const struct pp_request *request, struct pp_config *con
     config->lower.grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END;
     config->engine_options.plan.nic_fifo = nic && nic->integer == 1;
     config->engine_options.plan.ring_flows = flows && flows->integer == 1;
-    config->algorithm = algorithm ? (enum pp_algorithm)algorithm->integer : PP_ALGORITHM_AUTO;
+    config->costs.algorithm = algorithm ? (enum pp_algorithm)algorithm->integer : PP_ALGORITHM_AUTO;
 }
 
 static void resolve_what_if(const struct pp_request *request, struct pp_config *config)
@@ -197,18 +197,18 @@ static enum pp_status resolve_ends(const struct pp_request *request, struct pp_c
     const struct pp_option_value *head = pp_request_get(request, "head", &origin);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    config->head = head ? (enum pp_head)head->integer : PP_HEAD_LAST;
+    config->costs.head = head ? (enum pp_head)head->integer : PP_HEAD_LAST;
     config->first_stage_layers = pp_request_int(request, ENDS[0], 0);
     config->last_stage_layers = pp_request_int(request, ENDS[1], 0);
-    for (int i = 0; i < 2 && chooses_layers(config->head); i++) {
+    for (int i = 0; i < 2 && chooses_layers(config->costs.head); i++) {
         if (!pp_request_get(request, ENDS[i], &end_origin))
             continue;
         if (origin == end_origin)
             return pp_error_set(
                 err, PP_EINVAL, "%s contradicts --head %s, which chooses the layers of every stage",
-                pp_request_typed(request, ENDS[i], typed), pp_head_names[config->head]);
+                pp_request_typed(request, ENDS[i], typed), pp_head_names[config->costs.head]);
         if (origin == PP_FROM_PRESET)
-            config->head = PP_HEAD_LAST;
+            config->costs.head = PP_HEAD_LAST;
         else
             config->first_stage_layers = config->last_stage_layers = 0;
     }
@@ -271,8 +271,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     resolve_comm(request, config);
     PP_TRY(resolve_nic(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
-    PP_TRY(
-        pp_framework_find(pp_request_text(request, "framework", "plain"), &config->framework, err));
+    PP_TRY(pp_framework_find(pp_request_text(request, "framework", "plain"),
+                             &config->costs.framework, err));
     PP_TRY(pp_buckets_resolve(arena, request, config, err));
     PP_TRY(pp_resolve_wishes(request, config, err));
     PP_TRY(resolve_ends(request, config, err));

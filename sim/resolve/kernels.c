@@ -26,9 +26,9 @@ enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_co
         config->cluster.device.is_attention_unfused = attention->integer == ATTENTION_UNFUSED;
         config->cluster.device.is_attention_first = attention->integer == ATTENTION_FIRST;
     }
-    config->is_tp_only = sequence && sequence->integer == 1;
-    config->tp_overlap_frac = overlap ? overlap->number : 0;
-    if (config->tp_overlap_frac > 1)
+    config->costs.is_tp_only = sequence && sequence->integer == 1;
+    config->costs.tp_overlap_frac = overlap ? overlap->number : 0;
+    if (config->costs.tp_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "--tp-overlap %s: a share lies between 0 and 1",
                             overlap->text);
     return PP_OK;

@@ -165,17 +165,17 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .layout = config->layout,
                                           .stages = stages,
                                           .splits = config->shape.splits,
-                                          .recompute = config->recompute,
-                                          .again = config->again,
-                                          .ep_overlap_frac = config->ep_overlap_frac,
-                                          .capacity_factor = config->capacity_factor,
-                                          .is_sent_once = config->is_sent_once,
-                                          .intra_factor = config->intra_factor,
-                                          .inter_factor = config->inter_factor};
+                                          .recompute = config->costs.recompute,
+                                          .again = config->costs.again,
+                                          .ep_overlap_frac = config->costs.ep_overlap_frac,
+                                          .capacity_factor = config->costs.capacity_factor,
+                                          .is_sent_once = config->costs.is_sent_once,
+                                          .intra_factor = config->costs.intra_factor,
+                                          .inter_factor = config->costs.inter_factor};
 
-    if (config->head == PP_HEAD_BALANCED)
+    if (config->costs.head == PP_HEAD_BALANCED)
         return pp_partition_balanced(arena, &inputs, &config->blocks_per_stage, err);
-    if (config->head == PP_HEAD_COUNTED)
+    if (config->costs.head == PP_HEAD_COUNTED)
         return pp_partition_counted(arena, config->model.layers, stages, &config->blocks_per_stage,
                                     err);
     return pp_partition_blocks(arena, config->model.layers, stages, config->first_stage_layers,

@@ -98,7 +98,7 @@ static void consider(struct search *s, const struct pp_config *base,
 /* Embedding and head may fill a stage each. */
 static int most_stages(const struct pp_config *config)
 {
-    return config->model.layers + (config->head == PP_HEAD_COUNTED ? 2 : 0);
+    return config->model.layers + (config->costs.head == PP_HEAD_COUNTED ? 2 : 0);
 }
 
 /* pp candidates for a tp: those given, or every divisor from `least` on that leaves a

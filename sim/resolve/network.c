@@ -34,7 +34,7 @@ enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_conf
 {
     const struct pp_option_value *value = pp_request_get(request, "link-bw", NULL);
 
-    config->intra_factor = config->inter_factor = 1;
+    config->costs.intra_factor = config->costs.inter_factor = 1;
     config->link_bw = value ? value->all : NULL;
     config->link_bw_count = value ? value->count : 0;
     for (int i = 0; i < config->link_bw_count; i++) {
@@ -46,9 +46,9 @@ enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_conf
                 return pp_error_set(err, PP_EINVAL, "--link-bw %s: %.*s was given before", text,
                                     (int)(equals - text), text);
         if (is_name(text, equals, "node"))
-            config->intra_factor = factor;
+            config->costs.intra_factor = factor;
         if (is_name(text, equals, "network"))
-            config->inter_factor = factor;
+            config->costs.inter_factor = factor;
     }
     return PP_OK;
 }
@@ -69,6 +69,6 @@ enum pp_status pp_resolve_fabric(struct pp_arena *arena, struct pp_config *confi
         PP_TRY(pp_fabric_scale(fabric, pp_arena_printf(arena, "%.*s", (int)(equals - text), text),
                                factor, err));
     }
-    config->fabric = fabric;
+    config->costs.fabric = fabric;
     return PP_OK;
 }

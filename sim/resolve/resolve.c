@@ -205,11 +205,11 @@ static void note(struct pp_arena *arena, struct pp_config *config, const char *t
 static void note_recompute(struct pp_arena *arena, const struct pp_request *request,
                            struct pp_config *config)
 {
-    const unsigned again = config->again ? config->again : PP_AGAIN_CORE;
+    const unsigned again = config->costs.again ? config->costs.again : PP_AGAIN_CORE;
 
-    if (pp_request_has(request, "recompute") && config->recompute == PP_RECOMPUTE_SELECTIVE &&
+    if (pp_request_has(request, "recompute") && config->costs.recompute == PP_RECOMPUTE_SELECTIVE &&
         again == PP_AGAIN_CORE && !config->cluster.device.is_attention_unfused &&
-        (config->again || !config->framework->is_selective_per_op))
+        (config->costs.again || !config->costs.framework->is_selective_per_op))
         note(arena, config,
              "--recompute selective frees nothing and costs its time: it computes attention "
              "again, whose fused kernel keeps no scores; --recompute selective=layernorm+act or "

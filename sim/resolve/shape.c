@@ -50,7 +50,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->schedule = subject->schedule;
     config->file_program = subject->file;
     config->schedule_name = subject->name;
-    config->trials = (struct pp_trials){0};
+    config->trials = NULL;
     config->prepared = NULL;
     PP_TRY(pp_select_shape(request, subject, &selection, err));
     config->shape = selection.shape;

@@ -47,8 +47,8 @@ enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_con
     if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
         return pp_error_prefix(err, "--secondary: ");
     wanted->gather = gather ? (enum pp_gather)gather->integer : PP_GATHER_LAYER;
-    wanted->buffers =
-        pp_request_int(request, "gather-buffers", config->framework->has_gather_overlap ? 2 : 1);
+    wanted->buffers = pp_request_int(request, "gather-buffers",
+                                     config->costs.framework->has_gather_overlap ? 2 : 1);
     return pp_tiers_resolve(request, &config->cluster, wanted, err);
 }
 
@@ -64,12 +64,7 @@ const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config 
 static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    const struct pp_cost_inputs inputs = {.cluster = &config->cluster,
-                                          .layout = config->layout,
-                                          .stages = pp_shape_stages(&config->shape),
-                                          .pipelines = config->shape.pipelines,
-                                          .rank_of = pp_resolve_ranks(arena, config),
-                                          .map = pp_map_make(config->map, &config->layout)};
+    const struct pp_cost_inputs inputs = pp_config_costs(config, pp_resolve_ranks(arena, config));
     const struct pp_mesh mesh = pp_cost_replicas(&inputs);
 
     pp_arena_release(arena, mark);

@@ -30,7 +30,7 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
     struct pp_config bare = *config;
     struct pp_cost_inputs inputs;
 
-    bare.fabric = NULL;
+    bare.costs.fabric = NULL;
     *rank_of = pp_resolve_ranks(arena, config);
     return pp_simulate_costs(arena, &bare, *rank_of, &inputs, costs, err);
 }
@@ -79,11 +79,11 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
         may_shard(config) ? pp_state_with_zero(&config->state, 1) : config->state;
     int count = 0;
 
-    out[count++] = (struct relief){config->state, config->recompute};
+    out[count++] = (struct relief){config->state, config->costs.recompute};
     if (may_shard(config))
-        out[count++] = (struct relief){state, config->recompute};
+        out[count++] = (struct relief){state, config->costs.recompute};
     if (may_recompute && (config->cluster.device.is_attention_unfused || /* else it frees nothing */
-                          config->framework->is_selective_per_op))
+                          config->costs.framework->is_selective_per_op))
         out[count++] = (struct relief){state, PP_RECOMPUTE_SELECTIVE};
     if (may_recompute)
         out[count++] = (struct relief){state, PP_RECOMPUTE_FULL};
@@ -106,7 +106,7 @@ static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config 
     struct pp_result result_i;
 
     config_i.state = reliefs[i].state;
-    config_i.recompute = reliefs[i].recompute;
+    config_i.costs.recompute = reliefs[i].recompute;
     config_i.prepared = NULL;
     PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
     const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;

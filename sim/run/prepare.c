@@ -11,7 +11,7 @@
 
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err)
 {
-    return config->fabric ? pp_fabric_check(config->fabric, err) : PP_OK;
+    return config->costs.fabric ? pp_fabric_check(config->costs.fabric, err) : PP_OK;
 }
 
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
@@ -25,32 +25,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                shape->splits, shape->granules);
         return PP_OK;
     }
-    *inputs = (struct pp_cost_inputs){.model = &config->model,
-                                      .cluster = &config->cluster,
-                                      .layout = config->layout,
-                                      .stages = pp_shape_stages(shape),
-                                      .pipelines = shape->pipelines,
-                                      .splits = shape->splits,
-                                      .granules = shape->granules,
-                                      .rank_of = rank_of,
-                                      .blocks_per_stage = config->blocks_per_stage,
-                                      .head = config->head,
-                                      .recompute = config->recompute,
-                                      .again = config->again,
-                                      .first_stage_ratio = config->first_stage_ratio,
-                                      .state = config->state,
-                                      .framework = config->framework,
-                                      .is_tp_only = config->is_tp_only,
-                                      .is_dp_overlapped = config->is_dp_overlapped,
-                                      .tp_overlap_frac = config->tp_overlap_frac,
-                                      .ep_overlap_frac = config->ep_overlap_frac,
-                                      .capacity_factor = config->capacity_factor,
-                                      .is_sent_once = config->is_sent_once,
-                                      .intra_factor = config->intra_factor,
-                                      .inter_factor = config->inter_factor,
-                                      .fabric = config->fabric,
-                                      .map = pp_map_make(config->map, &config->layout),
-                                      .algorithm = config->algorithm};
+    *inputs = pp_config_costs(config, rank_of);
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
     if (config->cost)
         PP_TRY(pp_cost_file_apply(arena, config->cost, inputs, *costs, err));
@@ -112,7 +87,7 @@ static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *res
 /* NULL: nothing is recomputed before a backward. */
 static const double *recompute_fracs(struct pp_arena *arena, const struct pp_result *result)
 {
-    return !result->config.is_unit && result->config.recompute != PP_RECOMPUTE_NONE
+    return !result->config.is_unit && result->config.costs.recompute != PP_RECOMPUTE_NONE
                ? pp_recompute_fracs(arena, &result->cost_inputs)
                : NULL;
 }

@@ -32,7 +32,7 @@ static double flops_per_sample(const struct pp_config *c)
     const double all = pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
     const double head = pp_model_layer_flops(&c->model, PP_LAYER_HEAD, 1, c->layout.seq, c->flops);
 
-    return c->head == PP_HEAD_IGNORED ? all - 3 * head : all;
+    return c->costs.head == PP_HEAD_IGNORED ? all - 3 * head : all;
 }
 
 static enum pp_status rates(struct pp_result *result, struct pp_error *err)
@@ -137,8 +137,8 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
 
-    if (c->fabric && !c->cost) /* measured channels are no links of a cluster */
-        options->network = pp_network_make(arena, c->fabric, &c->cluster, &c->layout, c->map);
+    if (c->costs.fabric && !c->cost) /* measured channels are no links of a cluster */
+        options->network = pp_network_make(arena, c->costs.fabric, &c->cluster, &c->layout, c->map);
     options->replicas = result->replicas_simulated = pp_fold_replicas(
         arena, c, result->program, result->costs, options->network, &result->fold_note);
     PP_TRY(slow_factors(arena, c, options->replicas, &options->perturbation, err));

@@ -37,10 +37,10 @@ static void take_values(struct pp_refit *refit, struct pp_refit_row *row)
     int index[OWN_MAX];
 
     for (const struct pp_constant *c = pp_constants; c->name != NULL && row->count < OWN_MAX; c++) {
-        const char *owner = pp_constant_owner(c, &config->cluster, config->framework);
+        const char *owner = pp_constant_owner(c, &config->cluster, config->costs.framework);
         if (owner)
             index[row->count++] = value_index(
-                refit, c, owner, pp_constant_get(c, &config->cluster, config->framework));
+                refit, c, owner, pp_constant_get(c, &config->cluster, config->costs.framework));
     }
     row->index = PP_ARRAY(refit->arena, int, row->count);
     row->slope = PP_ARRAY(refit->arena, double, row->count);
@@ -115,7 +115,7 @@ struct overrides {
 
 static void apply(struct pp_config *config, struct overrides *o)
 {
-    o->framework = *config->framework;
+    o->framework = *config->costs.framework;
     for (int k = 0; k < o->row->count; k++) {
         const int i = o->row->index[k];
         const double log_value =
@@ -124,8 +124,8 @@ static void apply(struct pp_config *config, struct overrides *o)
         pp_constant_set(o->refit->values[i].constant, &config->cluster, &o->framework,
                         exp(log_value));
     }
-    if (config->framework != pp_framework_plain)
-        config->framework = &o->framework;
+    if (config->costs.framework != pp_framework_plain)
+        config->costs.framework = &o->framework;
 }
 
 /* log(predicted / published), NAN when there is no prediction. */

@@ -36,7 +36,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->device = config->cluster.device.name;
     row->schedule = config->schedule_name;
     row->precision = config->cluster.device.dtype;
-    row->framework = config->framework->name;
+    row->framework = config->costs.framework->name;
     row->pp = config->layout.pp;
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);

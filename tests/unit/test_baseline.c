@@ -6,6 +6,7 @@
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 #include "sim/check/baseline.h"
+#include "sim/command/commands.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

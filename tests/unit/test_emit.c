@@ -361,7 +361,8 @@ static int round_trip(const char *tool, int least)
         const char *line = pp_arena_printf(
             arena, "--engine dag --model %s --gpus %d --zero %d --recompute %s --head %s%s %s",
             c->model.name, c->layout.gpus, pp_state_zero(&c->state),
-            pp_recompute_names[c->recompute], pp_head_names[c->head], words, concluded(arena, &e));
+            pp_recompute_names[c->costs.recompute], pp_head_names[c->costs.head], words,
+            concluded(arena, &e));
         cr_assert_eq(sim_run_at(arena, line, PP_METRICS, &again, &err), PP_OK, "%s\n%s: %s",
                      RUNS[i], line, err.message);
         struct pp_layout want = c->layout, got = again.config.layout;

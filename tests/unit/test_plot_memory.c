@@ -320,7 +320,7 @@ Test(plot_memory, refused_runs_of_a_comparison_are_skipped)
     struct pp_plot_memory a, b;
 
     results[2].status = PP_EINVAL;
-    snprintf(results[2].error.message, sizeof(results[2].error.message), "no");
+    results[2].refusal = "no";
     const struct pp_report report = read_back(arena, results, 3);
     cr_assert_eq(report.count, 2);
     cr_assert_eq(pp_report_memory(arena, &report, &b, NULL), PP_OK);

@@ -4,6 +4,7 @@
 
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
+#include "sim/command/commands.h"
 #include "traces/compare/compare.h"
 #include "traces/formats/formats.h"
 
