@@ -10,32 +10,6 @@
 
 #include <string.h>
 
-static int place_of(const struct pp_worker *w, int i)
-{
-    return i - w->machine->p->begin[w->rank];
-}
-
-static int list_length(const struct pp_worker *w)
-{
-    const struct pp_program *p = w->machine->p;
-
-    return p->begin[w->rank + 1] - p->begin[w->rank];
-}
-
-int pp_kept_bar_id(const struct pp_worker *w)
-{
-    return 2 * list_length(w);
-}
-
-int pp_kept_id(const struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const size_t row = pp_row(m, i, w->replica);
-
-    return m->has_probes && m->calls[row].count > 0 ? list_length(w) + place_of(w, i)
-                                                    : m->same_as[row];
-}
-
 /* ---- the same work --------------------------------------------------------------------------*/
 
 static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_work *b)
@@ -75,7 +49,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *
                       int32_t *next)
 {
     const struct pp_program *p = m->p;
-    const int begin = p->begin[w->rank], length = list_length(w);
+    const int begin = p->begin[w->rank], length = pp_list_length(w);
 
     memset(buckets, 0, sizeof(*buckets) * (size_t)length);
     for (int i = begin; i < begin + length; i++) {
@@ -118,9 +92,9 @@ static void keep_list(const struct pp_machine *m, const struct pp_worker *w)
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t row = pp_row(m, i, w->replica);
         const int id = pp_kept_id(w, i);
-        const bool has_marks = id >= list_length(w);
+        const bool has_marks = id >= pp_list_length(w);
 
-        if (!pp_op_is_compute(p->kind[i]) || (!has_marks && id != place_of(w, i)))
+        if (!pp_op_is_compute(p->kind[i]) || (!has_marks && id != pp_place_of(w, i)))
             continue;
         const struct pp_worker_launch launch = pp_launch_of(w, i);
         m->backend->keep(m->device, pp_stream_of(w, i), id, has_marks ? m->launch_of[row] : -1,
@@ -147,4 +121,49 @@ void pp_machine_keep(struct pp_machine *m)
     for (int k = 0; k < m->worker_count; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))
             keep_list(m, &m->workers[k]);
+}
+
+/* ---- warming up -----------------------------------------------------------------------------*/
+
+/* Every kind of op of this process runs once, before any step: on a GPU the first launch may load a
+ * kernel or choose an algorithm, and may wait for everything that the device does. The ops compute
+ * from memory that is not filled yet; what lasts from step to step is put back. */
+static bool is_alike(const struct pp_program *p, int a, int b)
+{
+    return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&
+           p->split[a] == p->split[b] && p->granule_count[a] == p->granule_count[b];
+}
+
+static bool is_first_of_kind(const struct pp_program *p, const int *kinds, int count, int i)
+{
+    for (int k = 0; k < count; k++)
+        if (is_alike(p, kinds[k], i))
+            return false;
+    return true;
+}
+
+static void try_kinds(struct pp_worker *w)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_program *p = w->machine->p;
+    int *kinds = NULL, count = 0, capacity = 0;
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+        if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, kinds, count, i)) {
+            *PP_PUSH(scratch, kinds, count, capacity) = i;
+            pp_worker_issue(w, i);
+        }
+}
+
+enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)
+{
+    m->backend->begin(m->device);
+    for (int k = 0; k < m->worker_count; k++)
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            try_kinds(&m->workers[k]);
+    PP_TRY(m->backend->finish(m->device, err));
+    for (int k = 0; k < m->worker_count; k++)
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            PP_TRY(pp_mirror_push(&m->workers[k].mirror, err));
+    return PP_OK;
 }

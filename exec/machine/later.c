@@ -13,27 +13,6 @@ static int64_t ps_of(double s)
     return isnan(s) ? 0 : (int64_t)(s * 1e12);
 }
 
-static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
-{
-    const struct pp_machine_message *message =
-        &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica];
-
-    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
-}
-
-struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
-{
-    const int kind = m->p->kind[i];
-
-    if (pp_op_is_compute(kind))
-        return m->backend->span(m->device, pp_stream_of(w, i),
-                                m->launch_of[pp_row(m, i, w->replica)]);
-    if (!pp_op_is_collective(kind))
-        return span_of_message(m, w, i);
-    return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
-                            m->collectives[m->p->arg[i]].launch);
-}
-
 /* ---- virtual clock --------------------------------------------------------------------------*/
 
 static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)

@@ -1,23 +1,10 @@
-#include "exec/machine/machine.h"
-
+/* A machine is created and destroyed: everything is bound to workers and memory before the first
+ * step. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
+#include "exec/program/check.h"
 
 #include <assert.h>
-
-/* ---- failure --------------------------------------------------------------------------------*/
-
-/* Nobody waits for whoever has the flag: it may have been killed. */
-void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
-{
-    if (!atomic_flag_test_and_set(&m->is_reported)) {
-        m->error = *err;
-        m->has_failed = true;
-        if (m->remote)
-            m->remote->failed(m);
-    }
-    m->backend->cancel(m->device);
-}
 
 /* ---- memory ---------------------------------------------------------------------------------*/
 
@@ -158,7 +145,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
 {
     PP_TRY(pp_slots_check(m->p, err));
     PP_TRY(bind_barriers(m, err));
-    PP_TRY(pp_check_program(&m->options, err));
+    PP_TRY(pp_check_program(m->p, m->options.stages[0]->net->is_tied, m->replicas, err));
     PP_TRY(open_device(m, err));
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);

@@ -16,7 +16,7 @@
 #include "exec/backend/backend.h"
 #include "exec/data/text.h"
 #include "exec/machine/inject.h"
-#include "exec/machine/memory.h"
+#include "exec/program/memory.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/stage/batch.h"
 #include "exec/stage/state.h"

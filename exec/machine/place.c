@@ -203,3 +203,11 @@ enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
         PP_TRY(place_worker(m, &m->workers[k], err));
     return PP_OK;
 }
+
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_mirror_fetch(&m->workers[k].mirror, err));
+    m->read->fetched_at = m->steps_done;
+    return PP_OK;
+}

@@ -3,6 +3,7 @@
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
+#include <math.h>
 #include <string.h>
 
 void pp_machine_on_gradients(struct pp_machine *m,
@@ -12,14 +13,6 @@ void pp_machine_on_gradients(struct pp_machine *m,
 {
     m->hook = hook;
     m->hook_closure = closure;
-}
-
-enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
-{
-    for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_mirror_fetch(&m->workers[k].mirror, err));
-    m->read->fetched_at = m->steps_done;
-    return PP_OK;
 }
 
 enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
@@ -164,4 +157,69 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
            untouched(block, layout->transient_offset, layout->transient_bytes) +
            untouched(block, layout->tensor_offset, layout->tensor_bytes) +
            untouched(block, layout->weights_offset, layout->weights_bytes);
+}
+
+/* ---- what the parts of an op take ------------------------------------------------------------*/
+
+static void place_marks(struct pp_machine *m, struct pp_bound_call *call)
+{
+    int most = 0;
+
+    for (int g = 0; g < call->count; g++)
+        most += pp_stage_marks(call->works[g].stage);
+    if (most > 0 && !call->part.marks)
+        call->part.marks = PP_ARRAY(m->arena, uint8_t, most);
+}
+
+void pp_machine_probes(struct pp_machine *m, bool on)
+{
+    void (*const mark)(void *stream) = on ? m->backend->mark : NULL;
+
+    m->has_probes = on;
+    for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++) {
+        struct pp_bound_call *call = &m->calls[row];
+        if (mark)
+            place_marks(m, call);
+        call->part.mark = mark;
+        call->part.now_s = on && !mark ? pp_host_thread_s : NULL;
+        for (int g = 0; g < call->count; g++)
+            call->works[g].probe = on ? &call->part : NULL;
+    }
+    if (m->has_run)
+        pp_machine_keep(m);
+}
+
+static void read_marks(const struct pp_machine *m, const struct pp_worker *w, size_t row)
+{
+    const pp_stream_id stream = pp_stream_of(w, (int)(row / (size_t)m->replicas));
+    struct pp_bound_call *call = &m->calls[row];
+    double last_s = NAN;
+
+    memset(call->probe.s, 0, sizeof(call->probe.s));
+    for (int k = 0; k < call->part.mark_count; k++) {
+        const int what = call->part.marks[k];
+        const double at_s = m->backend->mark_s(m->device, stream, m->launch_of[row], k);
+
+        if (what != PP_MARK_BEGIN)
+            call->probe.s[what / PP_PARTS][what % PP_PARTS] += at_s - last_s;
+        last_s = at_s;
+    }
+}
+
+void pp_probes_read(struct pp_machine *m)
+{
+    for (int k = 0; k < m->worker_count && m->has_probes && m->backend->mark; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1];
+             i++)
+            if (m->calls[pp_row(m, i, w->replica)].count > 0)
+                read_marks(m, w, pp_row(m, i, w->replica));
+    }
+}
+
+const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
+{
+    const struct pp_bound_call *call = &m->calls[pp_row(m, instruction, replica)];
+
+    return m->has_probes && call->count > 0 ? &call->probe : NULL;
 }

@@ -7,109 +7,7 @@
 
 #include <time.h>
 
-/* A host may be up for longer than the 106 days that 63 bits of picoseconds hold. */
-int64_t pp_wall_ps(void)
-{
-    static atomic_llong first_s = -1;
-    long long unset = -1;
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    atomic_compare_exchange_strong(&first_s, &unset, (long long)t.tv_sec);
-    return ((int64_t)(t.tv_sec - atomic_load(&first_s)) * 1000000000 + t.tv_nsec) * 1000;
-}
-
 /* ---- compute --------------------------------------------------------------------------------*/
-
-static void run_call(const struct pp_kernels *k, void *stream, void *argument)
-{
-    struct pp_bound_call *call = argument;
-    struct pp_probe *probe = call->works[0].probe;
-
-    call->part.mark_count = 0;
-    for (int g = 0; g < call->count; g++) {
-        call->run(k, stream, &call->works[g]);
-        for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
-            for (int kind = 0; kind < 3; kind++)
-                call->probe.s[kind][part] =
-                    (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
-    }
-}
-
-static pp_stream_id stream_at(const struct pp_worker *w, bool is_beside)
-{
-    return w->index + (is_beside ? w->machine->weights : 0);
-}
-
-pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
-{
-    return stream_at(w, pp_weight_lane_has(w->machine->p, i));
-}
-
-bool pp_worker_order(struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const int after = pp_weight_lane_after(m->p, i);
-
-    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
-                                         (pp_event_id)pp_row(m, after, w->replica));
-}
-
-/* What has just been launched may be waited for by the other lane. */
-static void tell_lane(const struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-
-    if (m->p->weight_lane && m->p->weight_lane->is_awaited[i])
-        m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
-}
-
-struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
-{
-    struct pp_machine *m = w->machine;
-    const struct pp_program *p = m->p;
-
-    if (p->kind[i] == PP_U)
-        return (struct pp_worker_launch){pp_update_run,
-                                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
-    return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
-}
-
-int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch)
-{
-    const struct pp_machine *m = w->machine;
-    const pp_stream_id stream = stream_at(w, is_beside);
-
-    if (m->backend->launch_kept)
-        m->backend->launch_kept(m->device, stream, id, launch.work, launch.argument);
-    else
-        m->backend->launch(m->device, stream, launch.work, launch.argument);
-    return w->launches[is_beside]++;
-}
-
-static void launch(struct pp_worker *w, int i)
-{
-    w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
-        w, pp_weight_lane_has(w->machine->p, i), pp_kept_id(w, i), pp_launch_of(w, i));
-    tell_lane(w, i);
-}
-
-void pp_worker_try(struct pp_worker *w, int i)
-{
-    launch(w, i);
-}
-
-int64_t pp_given_ps(const struct pp_machine *m, int i)
-{
-    struct pp_op op = pp_program_op(m->p, i), second = {0};
-    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
-
-    if (is_fused)
-        second = pp_program_op(m->p, i + 1);
-    return m->p->aux[i] == PP_FUSED_SECOND
-               ? 0
-               : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
-}
 
 static void sleep_ps(int64_t ps)
 {
@@ -164,9 +62,9 @@ static bool run_compute(struct pp_worker *w, int i)
     if (!pp_is_virtual(m))
         w->clock_ps = pp_now_ps(w->machine);
     const int64_t start_ps = w->clock_ps, before_ns = now_ns(m);
-    launch(w, i);
+    pp_worker_issue(w, i);
     if (is_fused)
-        launch(w, i + 1);
+        pp_worker_issue(w, i + 1);
     const int64_t spent_ns = now_ns(m) - before_ns;
     if (m->has_cores)
         sem_post(&m->cores);

@@ -1,7 +1,102 @@
-/* A step from its samples to its figures. */
+/* A step from its samples to its figures. Workers sleep between steps, then walk their lists, while
+ * the caller conducts the step. Where work is deferred there are no threads: the caller issues the
+ * work, worker by worker. */
+#include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
 #include <string.h>
+
+enum { LOOK_NS = 100 * 1000 * 1000 }; /* whether anybody is left */
+
+/* ---- workers --------------------------------------------------------------------------------*/
+
+static void serve(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+
+    for (unsigned round = 0;;) {
+        const unsigned now = atomic_load(&m->round);
+
+        if (now == round) {
+            pp_futex_wait(&m->round, round, -1);
+            continue;
+        }
+        round = now;
+        if (m->is_over)
+            return;
+        pp_worker_run(w);
+        if (atomic_fetch_sub(&m->running, 1) == 1)
+            pp_futex_wake(&m->running);
+    }
+}
+
+void pp_worker_serve(struct pp_worker *w)
+{
+    pp_reducer_start(w);
+    serve(w);
+    pp_reducer_stop(w);
+}
+
+static void next_round(struct pp_machine *m)
+{
+    atomic_fetch_add(&m->round, 1);
+    pp_futex_wake(&m->round);
+}
+
+enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
+{
+    if (m->backend->is_deferred)
+        return PP_OK;
+    PP_TRY(m->transport->start(m, err));
+    return pp_watchdog_start(m, err);
+}
+
+static void run_workers(struct pp_machine *m)
+{
+    struct pp_error err = {0};
+
+    if (m->backend->is_deferred) {
+        for (int k = 0; k < m->worker_count; k++)
+            pp_worker_run(&m->workers[k]);
+        pp_barriers_conduct(m);
+        return;
+    }
+    atomic_store(&m->running, (unsigned)m->worker_count);
+    if (m->remote && m->remote->begin(m, &err) != PP_OK) {
+        pp_machine_fail(m, &err);
+        atomic_store(&m->running, 0);
+        return;
+    }
+    next_round(m);
+    pp_barriers_conduct(m);
+    for (unsigned left; (left = atomic_load(&m->running)) > 0 && !m->are_gone;)
+        pp_futex_wait(&m->running, left, LOOK_NS);
+    atomic_store(&m->running, 0);
+}
+
+enum pp_status pp_machine_serve(struct pp_machine *m, struct pp_error *err)
+{
+    return m->remote->serve(m, err);
+}
+
+enum pp_status pp_machine_clock(struct pp_machine *m, struct pp_machine_clock *clock,
+                                struct pp_error *err)
+{
+    if (m->remote)
+        PP_TRY(m->remote->align(m, true, err));
+    *clock = pp_is_virtual(m) ? (struct pp_machine_clock){0} : m->clock;
+    return PP_OK;
+}
+
+void pp_workers_end(struct pp_machine *m)
+{
+    pp_watchdog_stop(m);
+    m->is_over = true;
+    next_round(m);
+    m->transport->stop(m);
+}
+
+/* ---- a step ---------------------------------------------------------------------------------*/
 
 /* Where work runs later, not before `least_ps`: the host learns late of what a device has begun,
  * and so may take an end for later than it was. Stamps of work that runs at once are of this clock,
@@ -87,7 +182,7 @@ static void run_all(struct pp_machine *m, struct pp_error *err)
     const int may_wait = !m->backend->is_immediate;
 
     atomic_fetch_add(&m->walking, may_wait);
-    pp_workers_run(m);
+    run_workers(m);
     if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
         pp_error_prefix(err, "step %d: ", m->step + 1);
         pp_machine_fail(m, err); /* unless what ran has failed first and says why */

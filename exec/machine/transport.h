@@ -1,13 +1,5 @@
 /* exec/machine/transport.h — where the workers of a program run, and how they reach each other. One
- * file per transport; the lists, their messages and their times are the same for all.
- *
- *   local   threads of this process
- *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
- *           and that send each other what others must know
- *   nccl    as tcp, but each has a GPU, and messages and sums go from one to the other by NCCL
- *   ipc     as nccl on one host: each maps what others have on GPUs, and copies by itself
- *   shm     processes forked by this one, on memory that they share: nothing has a name in any file
- *           system, so nothing is left behind, however a process ends */
+ * file per transport; the lists, their messages and their times are the same for all. */
 #ifndef PP_EXEC_MACHINE_TRANSPORT_H
 #define PP_EXEC_MACHINE_TRANSPORT_H
 
@@ -70,7 +62,5 @@ struct pp_transport {
     /* They have been told to end: wait until they have. Also after a start that failed. */
     void (*stop)(struct pp_machine *machine);
 };
-extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
-    pp_transport_nccl, pp_transport_ipc;
 
 #endif

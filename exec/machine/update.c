@@ -176,15 +176,3 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     m->end_ps[at] = w->clock_ps;
     return backend->is_deferred || !m->has_failed;
 }
-
-/* ---- U --------------------------------------------------------------------------------------*/
-
-void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
-{
-    const struct pp_chunk *chunk = argument;
-    struct pp_worker *w = chunk->worker;
-    const struct pp_machine *m = w->machine;
-
-    if (!m->has_failed)
-        pp_state_update(k, stream, chunk->stage, &chunk->state, m->options.recipe, m->adamw);
-}

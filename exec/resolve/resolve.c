@@ -4,6 +4,7 @@
 #include "core/model/options.h"
 #include "exec/resolve/what_if.h"
 #include "exec/resolve/wires.h"
+#include "exec/transport/transports.h"
 
 enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 

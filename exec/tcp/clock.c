@@ -108,7 +108,7 @@ enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err)
 
 enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err)
 {
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
     const int64_t passed_ps = pp_wall_ps() - t->aligned_ps;
 
     if (t->node > 0 || pp_is_virtual(m) ||

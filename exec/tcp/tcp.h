@@ -7,7 +7,7 @@
 #ifndef PP_EXEC_TCP_TCP_H
 #define PP_EXEC_TCP_TCP_H
 
-#include "exec/machine/parts.h"
+#include "exec/machine/remote.h"
 
 /* What a frame is, and what it carries behind its head. */
 enum pp_frame_kind {
@@ -98,7 +98,20 @@ struct pp_tcp {
     int last_at;
     int64_t last_passed;
     bool wants_gradients;
+    void *above; /* of a transport that is built on this one, NULL = none */
 };
+/* NULL before the transport has started. */
+static inline struct pp_tcp *pp_tcp_of(const struct pp_machine *m)
+{
+    return m->transport_state;
+}
+/* State of the transport that is built on this one; NULL before it has one. */
+static inline void *pp_tcp_above(const struct pp_machine *m)
+{
+    const struct pp_tcp *t = pp_tcp_of(m);
+
+    return t ? t->above : NULL;
+}
 
 static inline int pp_tcp_owner(const struct pp_tcp *t, int worker)
 {
@@ -176,18 +189,6 @@ enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
 enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
 bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
-
-/* ---- transport_tcp.c: beginning and end ---- */
-struct pp_tcp *pp_tcp_create(struct pp_machine *m);
-enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err);
-enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err);
-void pp_tcp_kill(struct pp_machine *m);
-/* Before stop, by whoever conducts: all others leave, see struct pp_transport. */
-enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err);
-void pp_tcp_stop(struct pp_machine *m);
-void pp_tcp_drop(struct pp_machine *m);
-bool pp_tcp_is_member(const struct pp_machine *m);
-enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err);
 
 /* ---- tcp_gather.c: once all have met, before the thread starts ---- */
 /* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: somebody is gone. */

@@ -47,7 +47,7 @@ static bool tell_step(struct pp_tcp *t)
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_frame go = {.kind = PP_FRAME_GO, .id = m->step};
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     if (m->steps_done == 0)
         push_state(t);
@@ -70,7 +70,7 @@ void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
                                    .ps = m->posted_ps[pp_cell(m, pp_row(m, i, w->replica))],
                                    .header = *header};
 
-    pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, peer), &frame, NULL, NULL, NULL);
+    pp_tcp_send(pp_tcp_of(m), pp_tcp_owner(pp_tcp_of(m), peer), &frame, NULL, NULL, NULL);
 }
 
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
@@ -90,15 +90,15 @@ void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *messag
                                    .id = (int32_t)(message - m->messages),
                                    .bytes = message->bytes};
 
-    if (pp_tcp_is_here(m->tcp, ends.source))
-        pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, ends.dest), &frame, message->send.buffer, NULL,
-                    message);
+    if (pp_tcp_is_here(pp_tcp_of(m), ends.source))
+        pp_tcp_send(pp_tcp_of(m), pp_tcp_owner(pp_tcp_of(m), ends.dest), &frame,
+                    message->send.buffer, NULL, message);
 }
 
 void pp_tcp_summed(struct pp_worker *w, int i)
 {
     (void)i; /* they are counted */
-    pp_tcp_sum_next(w->machine->tcp, w);
+    pp_tcp_sum_next(pp_tcp_of(w->machine), w);
 }
 
 void pp_tcp_arrived(struct pp_worker *w, int barrier)
@@ -109,14 +109,14 @@ void pp_tcp_arrived(struct pp_worker *w, int barrier)
                              .id = barrier,
                              .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
 
-    if (m->tcp->node == 0)
+    if (pp_tcp_of(m)->node == 0)
         return;
     if (barrier < m->barrier_count - 1) {
-        pp_tcp_send(m->tcp, 0, &frame, NULL, NULL, NULL);
+        pp_tcp_send(pp_tcp_of(m), 0, &frame, NULL, NULL, NULL);
         return;
     }
-    char *copy = pp_tcp_pack_figures(w, m->tcp->wants_gradients, &frame.bytes);
-    pp_tcp_send_owned(m->tcp, 0, &frame, copy);
+    char *copy = pp_tcp_pack_figures(w, pp_tcp_of(m)->wants_gradients, &frame.bytes);
+    pp_tcp_send_owned(pp_tcp_of(m), 0, &frame, copy);
 }
 
 void pp_tcp_released(struct pp_machine *m, int barrier)
@@ -128,13 +128,13 @@ void pp_tcp_released(struct pp_machine *m, int barrier)
                                    .ps = m->released_ps[barrier],
                                    .bytes = is_last ? sizeof(verdict) : 0};
 
-    pp_tcp_tell_all(m->tcp, &frame, verdict);
+    pp_tcp_tell_all(pp_tcp_of(m), &frame, verdict);
 }
 
 void pp_tcp_failed(struct pp_machine *m)
 {
     const char *text = m->error.message;
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
     const struct pp_frame frame = {.kind = PP_FRAME_FAIL, .bytes = strlen(text) + 1};
 
     if (!t)
@@ -148,7 +148,7 @@ void pp_tcp_failed(struct pp_machine *m)
 enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     if (t->node != 0 || m->steps_done == 0)
         return PP_OK;

@@ -3,7 +3,7 @@
 #ifndef PP_EXEC_TRANSPORT_DEVICE_H
 #define PP_EXEC_TRANSPORT_DEVICE_H
 
-#include "exec/machine/parts.h"
+#include "exec/machine/remote.h"
 
 /* Unless all is well, the step fails. */
 void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err);

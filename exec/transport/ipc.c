@@ -13,6 +13,7 @@
  */
 #include "exec/transport/ipc.h"
 #include "exec/transport/device.h"
+#include "exec/transport/transports.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,8 +53,8 @@ static enum pp_status check_host(const struct pp_machine *m, const struct card *
     return pp_error_set(err, PP_EFAIL,
                         "--transport ipc: process %d at %s is on another host than process %d (%s "
                         "and %s): memory is mapped within one; use --transport nccl",
-                        process, m->tcp->names[process], m->options.meeting.index, other->host,
-                        own->host);
+                        process, pp_tcp_of(m)->names[process], m->options.meeting.index,
+                        other->host, own->host);
 }
 
 static enum pp_status show(struct pp_machine *m, struct pp_ipc_run *run, struct card *own,
@@ -70,15 +71,16 @@ static enum pp_status show(struct pp_machine *m, struct pp_ipc_run *run, struct 
 
 static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_ipc_run *run = m->ipc = PP_NEW(m->arena, struct pp_ipc_run);
-    struct card *all = PP_ARRAY(m->arena, struct card, m->tcp->nodes), own = {0};
+    struct pp_ipc_run *run = PP_NEW(m->arena, struct pp_ipc_run);
+    struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->nodes), own = {0};
 
+    pp_tcp_of(m)->above = run;
     run->calls = m->options.ipc;
     pp_device_join_sums(m);
     pp_ipc_plan(m, run);
     PP_TRY(pp_machine_warm_up(m, err));
     PP_TRY(show(m, run, &own, err));
-    PP_TRY(pp_tcp_gather(m->tcp, &own, sizeof(own), (char *)all, err));
+    PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof(own), (char *)all, err));
     for (int k = 0; k < m->worker_count; k++)
         PP_TRY(check_host(m, &own, &all[k], k, err));
     for (int k = 0; k < m->worker_count; k++)
@@ -92,7 +94,7 @@ static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_ipc_run *run = m->ipc;
+    struct pp_ipc_run *run = ipc_of(m);
 
     PP_TRY(run->calls->unmap(run->ipc, err));
     run->has_left = true;
@@ -101,15 +103,17 @@ static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
 
 static void ipc_failed(struct pp_machine *m)
 {
+    const struct pp_ipc_run *run = ipc_of(m);
+
     pp_tcp_failed(m);
-    if (m->ipc && m->ipc->ipc)
-        m->ipc->calls->give_up(m->ipc->ipc);
+    if (run && run->ipc)
+        run->calls->give_up(run->ipc);
 }
 
 /* All leave before anybody frees what others had mapped. */
 static void ipc_stop(struct pp_machine *m)
 {
-    struct pp_ipc_run *run = m->ipc;
+    struct pp_ipc_run *run = ipc_of(m);
     struct pp_error ignored;
 
     if (run && run->ipc && !m->has_failed && !pp_tcp_is_member(m) &&
@@ -142,7 +146,7 @@ static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_ru
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct ipc_message *n = argument;
-    const struct pp_ipc_run *run = n->m->ipc;
+    const struct pp_ipc_run *run = ipc_of(n->m);
     struct pp_error err = {0};
 
     n->line->uses++;
@@ -160,7 +164,7 @@ static void ipc_posted(struct pp_worker *w, int i, const struct pp_header *heade
 
     (void)header;
     pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
-                    &m->ipc->messages[at], message->done);
+                    &ipc_of(m)->messages[at], message->done);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
@@ -190,7 +194,7 @@ static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_ru
 static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct ipc_sum *n = argument;
-    const struct pp_ipc_run *run = n->m->ipc;
+    const struct pp_ipc_run *run = ipc_of(n->m);
     struct pp_error err = {0};
 
     n->uses++;
@@ -204,7 +208,7 @@ static void ipc_summed(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
 
-    pp_device_issue_sum(w, i, run_sum, &m->ipc->sums[m->p->arg[i]]);
+    pp_device_issue_sum(w, i, run_sum, &ipc_of(m)->sums[m->p->arg[i]]);
 }
 
 static const struct pp_remote remote = {

@@ -4,7 +4,7 @@
 #define PP_EXEC_TRANSPORT_IPC_H
 
 #include "exec/backend/ipc.h"
-#include "exec/tcp/tcp.h"
+#include "exec/transport/tcp.h"
 
 /* Flags of a line, a channel of a replica: what is there, for the receiver; what is taken, for the
  * sender. Each lies with whoever waits for it. */
@@ -51,5 +51,11 @@ struct pp_ipc_run {
 void pp_ipc_plan(struct pp_machine *m, struct pp_ipc_run *run);
 /* Where peers' memory is seen here, once it is mapped. */
 void pp_ipc_bind(struct pp_machine *m, struct pp_ipc_run *run);
+
+/* NULL before all processes have met. */
+static inline struct pp_ipc_run *ipc_of(const struct pp_machine *m)
+{
+    return pp_tcp_above(m);
+}
 
 #endif

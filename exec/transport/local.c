@@ -1,5 +1,6 @@
 /* One thread for each worker. */
-#include "exec/machine/parts.h"
+#include "exec/transport/processes.h"
+#include "exec/transport/transports.h"
 
 enum { STACK_BYTES = 1 << 20 };
 

@@ -7,6 +7,7 @@
  * collectives of the same processes have one group (transport_nccl_sums.c). */
 #include "exec/transport/nccl.h"
 #include "exec/transport/device.h"
+#include "exec/transport/transports.h"
 
 #include <string.h>
 
@@ -19,9 +20,9 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
     struct pp_machine *m = closure;
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const size_t bytes = sizeof(*ids) * (size_t)count;
-    char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)m->tcp->nodes + 1);
+    char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)pp_tcp_of(m)->nodes + 1);
 
-    PP_TRY(pp_tcp_gather(m->tcp, ids, bytes, all, err));
+    PP_TRY(pp_tcp_gather(pp_tcp_of(m), ids, bytes, all, err));
     for (int i = 0; i < count; i++)
         memcpy(&ids[i], all + bytes * (size_t)ids[i].owner + sizeof(*ids) * (size_t)i,
                sizeof(*ids));
@@ -32,18 +33,19 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
 static enum pp_status find_places(struct pp_machine *m, const struct pp_nccl_place **places,
                                   struct pp_error *err)
 {
-    struct pp_nccl_place own, *all = PP_ARRAY(m->arena, struct pp_nccl_place, m->tcp->nodes);
+    struct pp_nccl_place own, *all = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->nodes);
 
     PP_TRY(m->options.nccl->place(m->device, &own, err));
     *places = all;
-    return pp_tcp_gather(m->tcp, &own, sizeof own, (char *)all, err);
+    return pp_tcp_gather(pp_tcp_of(m), &own, sizeof own, (char *)all, err);
 }
 
 static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_nccl_run *run = m->nccl = PP_NEW(m->arena, struct pp_nccl_run);
+    struct pp_nccl_run *run = PP_NEW(m->arena, struct pp_nccl_run);
     const double timeout_s = m->options.timeout_s;
 
+    pp_tcp_of(m)->above = run;
     run->calls = m->options.nccl;
     pp_device_join_sums(m);
     run->plan = (struct pp_nccl_plan){.process = m->options.meeting.index,
@@ -64,18 +66,18 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 /* The processes part when all have been told that there is no more. */
 static void nccl_stop(struct pp_machine *m)
 {
+    const struct pp_nccl_run *run = nccl_of(m);
     struct pp_error ignored;
 
     pp_tcp_stop(m);
-    if (m->nccl && m->nccl->nccl &&
-        (m->has_failed || m->nccl->calls->close(m->nccl->nccl, &ignored) != PP_OK))
-        m->nccl->calls->give_up(m->nccl->nccl);
+    if (run && run->nccl && (m->has_failed || run->calls->close(run->nccl, &ignored) != PP_OK))
+        run->calls->give_up(run->nccl);
 }
 
 /* Whoever is gone is named by its connection, a moment after NCCL has seen something. */
 static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_nccl_run *run = m->nccl;
+    struct pp_nccl_run *run = nccl_of(m);
 
     PP_TRY(pp_tcp_check(m, err));
     if (!run || !run->nccl || m->has_failed || run->calls->look(run->nccl, err) == PP_OK ||
@@ -87,9 +89,11 @@ static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 /* What is under way waits for others: end it. */
 static void nccl_failed(struct pp_machine *m)
 {
+    const struct pp_nccl_run *run = nccl_of(m);
+
     pp_tcp_failed(m);
-    if (m->nccl && m->nccl->nccl)
-        m->nccl->calls->give_up(m->nccl->nccl);
+    if (run && run->nccl)
+        run->calls->give_up(run->nccl);
 }
 
 /* ---- messages -------------------------------------------------------------------------------*/
@@ -98,7 +102,7 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
 {
     const struct nccl_message *n = argument;
     const struct pp_machine_message *message = n->message;
-    const struct pp_nccl_run *run = n->m->nccl;
+    const struct pp_nccl_run *run = nccl_of(n->m);
     struct pp_error err = {0};
 
     (void)k;
@@ -119,7 +123,7 @@ static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *head
 
     (void)header;
     pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
-                    &m->nccl->messages[at], message->done);
+                    &nccl_of(m)->messages[at], message->done);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
@@ -128,7 +132,7 @@ static void nccl_summed(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
 
-    pp_device_issue_sum(w, i, pp_nccl_sum_run, &m->nccl->sums[m->p->arg[i]]);
+    pp_device_issue_sum(w, i, pp_nccl_sum_run, &nccl_of(m)->sums[m->p->arg[i]]);
 }
 
 static const struct pp_remote remote = {

@@ -4,7 +4,7 @@
 #define PP_EXEC_TRANSPORT_NCCL_H
 
 #include "exec/nccl/calls.h"
-#include "exec/tcp/tcp.h"
+#include "exec/transport/tcp.h"
 
 /* What an operation needs to know when it is issued. */
 struct nccl_message {
@@ -43,5 +43,11 @@ void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run);
  * as work on a stream. */
 struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+
+/* NULL before all processes have met. */
+static inline struct pp_nccl_run *nccl_of(const struct pp_machine *m)
+{
+    return pp_tcp_above(m);
+}
 
 #endif

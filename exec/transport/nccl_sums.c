@@ -174,7 +174,7 @@ static void check_fits(const struct pp_kernels *k, void *stream, const struct nc
 
 static void give(const struct nccl_sum *n, void *stream)
 {
-    const struct pp_nccl_run *run = n->m->nccl;
+    const struct pp_nccl_run *run = nccl_of(n->m);
     struct pp_error err = {0};
 
     if (n->given.count > 0)
@@ -203,7 +203,7 @@ static enum pp_nccl_type type_of(const struct nccl_sum *n)
 
 static void run_all(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
-    const struct pp_nccl_run *run = n->m->nccl;
+    const struct pp_nccl_run *run = nccl_of(n->m);
     struct pp_error err = {0};
 
     merge_here(k, stream, &n->here);
@@ -217,7 +217,7 @@ static void run_all(const struct pp_kernels *k, void *stream, const struct nccl_
 
 static void run_scatter(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
-    const struct pp_nccl_run *run = n->m->nccl;
+    const struct pp_nccl_run *run = nccl_of(n->m);
     struct pp_error err = {0};
 
     merge_here(k, stream, &n->here);

@@ -1,7 +1,8 @@
 /* A process for each worker, forked from this one, which looks after them all. */
 #define _GNU_SOURCE /* waitid, strsignal */
+#include "exec/transport/processes.h"
+
 #include "core/process/process.h"
-#include "exec/machine/parts.h"
 
 #include <errno.h>
 #include <string.h>

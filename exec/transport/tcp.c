@@ -1,9 +1,11 @@
 /* Processes that share nothing, on one host or many. The machine of every process knows all workers
  * and runs its own; what the others do it is told. */
 #define _GNU_SOURCE /* see core/process/process.h */
-#include "exec/tcp/tcp.h"
+#include "exec/transport/tcp.h"
 #include "exec/host/futex.h"
 #include "exec/rendezvous/url.h"
+#include "exec/transport/processes.h"
+#include "exec/transport/transports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +59,7 @@ static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
 
 enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     while (!atomic_load(&t->is_quitting) && !atomic_load(&t->closed)) {
         const unsigned seen = atomic_load(&t->changes);
@@ -74,7 +76,7 @@ enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
 
 void pp_tcp_drop(struct pp_machine *m)
 {
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     for (int node = 1; node < t->nodes; node++)
         if (t->links[node].fd >= 0)
@@ -83,7 +85,7 @@ void pp_tcp_drop(struct pp_machine *m)
 
 bool pp_tcp_is_member(const struct pp_machine *m)
 {
-    return m->tcp->node > 0;
+    return pp_tcp_of(m)->node > 0;
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------*/
@@ -129,7 +131,7 @@ static void child_main(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
     struct pp_error err = {0};
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     close(t->listener);
     t->node = pp_tcp_owner(t, w->index);
@@ -189,14 +191,16 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
 
 enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
 {
-    m->tcp = pp_tcp_create(m);
-    return is_launched(m) ? launch_all(m->tcp, err) : fork_all(m->tcp, err);
+    struct pp_tcp *t = pp_tcp_create(m);
+
+    m->transport_state = t;
+    return is_launched(m) ? launch_all(t, err) : fork_all(t, err);
 }
 
 /* A process that is gone is seen by the kernel first, by its connection next. */
 enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
     const int closed = atomic_load(&t->closed);
 
     if (!is_launched(m))
@@ -225,7 +229,7 @@ void pp_tcp_kill(struct pp_machine *m)
 enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_frame leave = {.kind = PP_FRAME_LEAVE};
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     if (!t || !t->is_running || t->node != 0)
         return PP_OK;
@@ -237,7 +241,7 @@ enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
 void pp_tcp_stop(struct pp_machine *m)
 {
     const struct pp_frame quit = {.kind = PP_FRAME_QUIT};
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     if (!t)
         return;

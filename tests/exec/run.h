@@ -3,8 +3,8 @@
 #ifndef PP_TESTS_EXEC_RUN_H
 #define PP_TESTS_EXEC_RUN_H
 
-#include "exec/machine/transport.h"
 #include "exec/train/train.h"
+#include "exec/transport/transports.h"
 #include "schedules/lower/lower.h"
 
 struct exec_case {

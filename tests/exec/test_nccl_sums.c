@@ -41,7 +41,8 @@ static const struct pp_nccl_calls CALLS = {.sum = sum, .reduce = reduce, .broadc
 static int status_of(enum pp_op_kind kind, int copies, int64_t (*x)[COUNT])
 {
     struct pp_nccl_run run = {.calls = &CALLS};
-    struct pp_machine m = {.nccl = &run};
+    struct pp_tcp tcp = {.above = &run};
+    struct pp_machine m = {.transport_state = &tcp};
     char *at[] = {(char *)x[0], (char *)x[1]};
     struct pp_range shares[2] = {{1, 3}, {3, COUNT}};
     struct pp_nccl_piece piece = {x[0] + 1, COUNT - 1, 0};

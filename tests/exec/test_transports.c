@@ -2,6 +2,7 @@
  * while all others come to an end. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
+#include "exec/machine/parts.h"
 #include "exec/tcp/tcp.h"
 #include "schedules/registry.h"
 #include "tests/exec/train.h"
@@ -414,7 +415,7 @@ Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
     cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s",
                  err.message);
     cr_assert_gt(result.step_s, 0.9, "the stamps of rank 2 are not wrong");
-    m->tcp->aligned_ps -= 3600 * (int64_t)1000000000000; /* that was long ago */
+    pp_tcp_of(m)->aligned_ps -= 3600 * (int64_t)1000000000000; /* that was long ago */
     cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
                  err.message);
     cr_assert_lt(result.step_s, 0.9, "the stamps of rank 2 are still wrong");

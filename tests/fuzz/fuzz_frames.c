@@ -4,7 +4,8 @@
  * near what the program has, and as many bytes behind it as the rules ask for, or nearly. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
-#include "exec/tcp/tcp.h"
+#include "exec/transport/tcp.h"
+#include "exec/transport/transports.h"
 #include "schedules/registry.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -30,7 +31,7 @@ static enum pp_status start(struct pp_machine *m, struct pp_error *err)
 
     (void)err;
     t->node = listener % t->nodes;
-    m->tcp = t;
+    m->transport_state = t;
     for (int node = 0; node < t->nodes; node++) {
         int pair[2];
 
@@ -46,7 +47,7 @@ static enum pp_status start(struct pp_machine *m, struct pp_error *err)
 
 static void stop(struct pp_machine *m)
 {
-    struct pp_tcp *t = m->tcp;
+    struct pp_tcp *t = pp_tcp_of(m);
 
     for (int node = 0; t && node < t->nodes; node++) {
         if (node == t->node)
@@ -146,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          at += sizeof(struct record), k++) {
         struct record record;
         memcpy(&record, data + at, sizeof(record));
-        feed(m->tcp, &record);
+        feed(pp_tcp_of(m), &record);
     }
     pp_machine_destroy(m);
     pp_arena_destroy(arena);

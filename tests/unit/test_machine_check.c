@@ -1,5 +1,5 @@
 /* Where the ranks meet last, all gradients are there; and program and model agree. */
-#include "exec/machine/parts.h"
+#include "exec/program/check.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -59,13 +59,8 @@ static enum pp_status check_with(const char *lists, bool is_tied, int replicas,
                                  struct pp_error *err)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
-    const struct pp_net net = {.is_tied = is_tied};
-    const struct pp_stage stage = {.net = &net}, *const stages[] = {&stage, &stage};
-    const struct pp_batch batch = {.replicas = replicas};
-    const struct pp_machine_options options = {
-        .program = read(arena, lists, err), .stages = stages, .batch = &batch};
 
-    return pp_check_program(&options, err);
+    return pp_check_program(read(arena, lists, err), is_tied, replicas, err);
 }
 
 #define TIED_0 "0F0,0B0,(0;1)AR,((0;1)AR)WAIT,0BAR,0U\n"

@@ -1,9 +1,9 @@
-/* exec/machine/memory.h — memory of a rank before it is taken: one block, laid out once.
+/* exec/program/memory.h — memory of a rank before it is taken: one block, laid out once.
  *
  * Slots of the program (schedules/lower/slots.c) become places in the block; a slot is as large as
  * the largest tensor that it ever carries. */
-#ifndef PP_EXEC_MACHINE_MEMORY_H
-#define PP_EXEC_MACHINE_MEMORY_H
+#ifndef PP_EXEC_PROGRAM_MEMORY_H
+#define PP_EXEC_PROGRAM_MEMORY_H
 
 #include "exec/stage/stage.h"
 #include "schedules/program/program.h"

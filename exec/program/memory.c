@@ -1,4 +1,4 @@
-#include "exec/machine/memory.h"
+#include "exec/program/memory.h"
 
 #include "exec/stage/state.h"
 

@@ -1,7 +1,7 @@
-/* What execution asks of a program beyond what verify asks: at the last BAR of a list the gradients
- * are complete, because their norm is taken there and every update behind it reads it. And that
- * program and model agree: on a matrix that embedding and head share, on what is computed again. */
-#include "exec/machine/parts.h"
+/* Checks of a program before it is bound. The gradients are complete at the last BAR of a list:
+ * their norm is taken there, and every later update reads it. Program and model agree on the matrix
+ * that embedding and head share, and on what is recomputed. */
+#include "exec/program/check.h"
 
 static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
 {
@@ -204,13 +204,12 @@ static enum pp_status check_recomputed(const struct pp_program *p, struct pp_err
     return PP_OK;
 }
 
-enum pp_status pp_check_program(const struct pp_machine_options *options, struct pp_error *err)
+enum pp_status pp_check_program(const struct pp_program *p, bool is_tied, int replicas,
+                                struct pp_error *err)
 {
-    const struct pp_program *p = options->program;
-
     PP_TRY(check_recomputed(p, err));
-    PP_TRY(check_tied(p, options->stages[0]->net->is_tied, err));
-    PP_TRY(check_copies(p, options->batch->replicas, err));
+    PP_TRY(check_tied(p, is_tied, err));
+    PP_TRY(check_copies(p, replicas, err));
     for (int rank = 0; rank < p->ranks; rank++) {
         PP_TRY(check_waits(p, rank, err));
         PP_TRY(check_gathers(p, rank, err));

@@ -1,0 +1,188 @@
+/* Binding of collectives: which vectors of which copies each of them sums or gathers. */
+#include "exec/machine/parts.h"
+
+/* The vector from element `offset` on: gradients, or what a gather spreads. */
+static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, int64_t offset)
+{
+    const struct pp_state *state = &chunk->state;
+    char *base = sum->rule == &pp_sum_rules[PP_AG] ? state->weights
+                 : state->fixed                    ? (void *)state->fixed
+                                                   : state->sum;
+
+    sum->owner[sum->copies] = chunk->worker->index;
+    sum->at[sum->copies++] = base + (size_t)offset * sum->element_bytes;
+}
+
+static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
+{
+    if (from < until)
+        sum->piece[sum->pieces++] = (struct pp_range){from, until};
+}
+
+static bool has_tied_collective(const struct pp_program *p)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].tied)
+            return true;
+    return false;
+}
+
+static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
+{
+    const int most = 2 * m->replicas * m->p->pipelines;
+    const struct pp_kernels *k = m->options.kernels;
+    const bool is_exact = kind != PP_AG && m->options.recipe->is_exact;
+
+    return (struct pp_sum){.rule = &pp_sum_rules[kind],
+                           .status = status,
+                           .is_exact = is_exact,
+                           .element_bytes = is_exact        ? sizeof(int64_t)
+                                            : kind == PP_AG ? k->element_bytes
+                                                            : k->gradient_bytes,
+                           .at = PP_ARRAY(m->arena, char *, most),
+                           .owner = PP_ARRAY(m->arena, int, most)};
+}
+
+static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pipe, int stage)
+{
+    const int rank = pp_program_rank_of(m->p, pipe, stage);
+
+    return &pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage];
+}
+
+/* A matrix that is in two stages is summed over these where the gradients of both are complete. */
+static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_stage *stage)
+{
+    const struct pp_param *tied = pp_stage_tied(stage);
+
+    return tied && m->stages > 1 && !has_tied_collective(m->p)
+               ? (struct pp_range){tied->offset, tied->offset + tied->count}
+               : (struct pp_range){0, 0};
+}
+
+static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, struct pp_sum *sum)
+{
+    sum->share = PP_ARRAY(m->arena, struct pp_range, sum->copies);
+    sum->norm = PP_ARRAY(m->arena, struct pp_range, sum->copies);
+    for (int c = 0; c < sum->copies; c++) {
+        sum->share[c] = pp_share_of(stage, c, sum->copies);
+        sum->norm[c] = (struct pp_range){sum->share[c].from, pp_squares_end(stage, sum->share[c])};
+    }
+    sum->tied = tied_locally(m, stage);
+}
+
+/* Where bucket k begins: vectors are summed 16 bytes at a time where all of them begin at such. */
+static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
+{
+    return stage->elements * k / buckets / PP_FLAT_UNIT * PP_FLAT_UNIT;
+}
+
+/* The ordinary sum of a stage leaves the tied matrix to the tied sum, where there is one. */
+static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
+{
+    const struct pp_stage *stage = m->options.stages[c->stage];
+    const struct pp_param *tied =
+        c->kind != PP_AG && has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
+    const int buckets = c->buckets > 1 ? c->buckets : 1;
+    const int64_t from = bucket_at(stage, c->bucket, buckets),
+                  until = bucket_at(stage, c->bucket + 1, buckets);
+
+    for (int replica = 0; replica < m->replicas; replica++)
+        for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+            add_copy(sum, chunk_at(m, replica, pipe, c->stage), 0);
+    if (c->kind != PP_AR)
+        bind_shares(m, stage, sum);
+    if (!tied) {
+        add_piece(sum, from, until);
+        return;
+    }
+    const int64_t end = tied->offset + tied->count;
+    add_piece(sum, from, until < tied->offset ? until : tied->offset);
+    add_piece(sum, from > end ? from : end, until);
+}
+
+static void add_tied_copies(struct pp_machine *m, int replica, int pipe, struct pp_sum *sum)
+{
+    for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
+        const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
+
+        add_copy(sum, chunk_at(m, replica, pipe, stage), tied->offset);
+        sum->pieces = 0;
+        add_piece(sum, 0, tied->count);
+    }
+}
+
+static void bind_collective(struct pp_machine *m, int c)
+{
+    const struct pp_collective *from = &m->p->collectives[c];
+    const struct pp_group *group = &m->p->groups[from->group];
+    struct pp_machine_collective *to = &m->collectives[c];
+
+    to->sum = sum_make(m, from->kind, &m->statuses[m->worker_count + c]);
+    if (!from->tied)
+        bind_stage_sum(m, from, &to->sum);
+    for (int replica = 0; from->tied && replica < m->replicas; replica++)
+        for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+            add_tied_copies(m, replica, pipe, &to->sum);
+    to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
+    to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
+    to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas + c);
+    to->line = c;
+}
+
+/* First and last stage of a pipeline on one rank: their tied matrices are added up there. */
+static void bind_local_tied(struct pp_machine *m)
+{
+    m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);
+    m->tied_worker = PP_ARRAY(m->arena, int, m->replicas * m->p->pipelines);
+    if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || has_tied_collective(m->p))
+        return;
+    for (int replica = 0; replica < m->replicas; replica++)
+        for (int pipe = 0; pipe < m->p->pipelines; pipe++) {
+            const int rank = pp_program_rank_of(m->p, pipe, 0);
+
+            m->tied_worker[m->tied_count] = pp_worker_at(m, rank, replica)->index;
+            m->tied[m->tied_count] = sum_make(
+                m, PP_AR, &m->statuses[m->worker_count + m->p->collective_count + m->tied_count]);
+            add_tied_copies(m, replica, pipe, &m->tied[m->tied_count++]);
+        }
+}
+
+static void bind_rows(struct pp_machine *m)
+{
+    const struct pp_program *p = m->p;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+
+        w->collective_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank]);
+        w->due = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
+        w->reducer.capacity = (unsigned)p->collective_count + 1;
+        w->reducer.queue = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
+        for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+            if (!pp_op_is_collective(p->kind[i]))
+                continue;
+            struct pp_machine_collective *c = &m->collectives[p->arg[i]];
+            const struct pp_op op = pp_program_op(p, i);
+            c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
+            c->members[c->row_count] = k;
+            c->rows[c->row_count++] = (int32_t)pp_row(m, i, w->replica);
+            w->collective_row[w->collective_count++] = (int32_t)pp_row(m, i, w->replica);
+        }
+    }
+}
+
+void pp_bind_sums(struct pp_machine *m)
+{
+    m->collectives = PP_ARRAY(m->arena, struct pp_machine_collective, m->p->collective_count + 1);
+    for (int c = 0; c < m->p->collective_count; c++)
+        bind_collective(m, c);
+    bind_rows(m);
+    bind_local_tied(m);
+    m->inside_of = PP_ARRAY(m->arena, int32_t, m->size + 1);
+    m->inside_part = PP_ARRAY(m->arena, int, m->size + 1);
+    m->inside_parts = PP_ARRAY(m->arena, int, m->size + 1);
+    for (int i = 0; i < m->size; i++)
+        m->inside_of[i] =
+            pp_program_posted_inside(m->p, i, &m->inside_part[i], &m->inside_parts[i]);
+}

@@ -1,0 +1,197 @@
+/* What the parts of a machine have in common, as this file calls none of them: failure, clocks,
+ * streams, launches and when they ran. */
+#include "exec/machine/parts.h"
+#include "schedules/evaluate/weight_lane.h"
+
+#include <time.h>
+
+/* ---- failure --------------------------------------------------------------------------------*/
+
+void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
+{
+    if (!atomic_flag_test_and_set(&m->is_reported)) {
+        m->error = *err;
+        m->has_failed = true;
+        if (m->remote)
+            m->remote->failed(m);
+    }
+    m->backend->cancel(m->device);
+}
+
+bool pp_machine_is_member(const struct pp_machine *m)
+{
+    return m->remote && m->remote->is_member(m);
+}
+
+int64_t pp_machine_passed(struct pp_machine *m)
+{
+    return m->backend->passed ? m->backend->passed(m->device) : 0;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------*/
+
+/* A host may be up for longer than the 106 days that 63 bits of picoseconds hold. */
+int64_t pp_wall_ps(void)
+{
+    static atomic_llong first_s = -1;
+    long long unset = -1;
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    atomic_compare_exchange_strong(&first_s, &unset, (long long)t.tv_sec);
+    return ((int64_t)(t.tv_sec - atomic_load(&first_s)) * 1000000000 + t.tv_nsec) * 1000;
+}
+
+int64_t pp_given_ps(const struct pp_machine *m, int i)
+{
+    struct pp_op op = pp_program_op(m->p, i), second = {0};
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+
+    if (is_fused)
+        second = pp_program_op(m->p, i + 1);
+    return m->p->aux[i] == PP_FUSED_SECOND
+               ? 0
+               : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
+}
+
+/* ---- streams --------------------------------------------------------------------------------*/
+
+static pp_stream_id stream_at(const struct pp_worker *w, bool is_beside)
+{
+    return w->index + (is_beside ? w->machine->weights : 0);
+}
+
+pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
+{
+    return stream_at(w, pp_weight_lane_has(w->machine->p, i));
+}
+
+bool pp_worker_order(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int after = pp_weight_lane_after(m->p, i);
+
+    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
+                                         (pp_event_id)pp_row(m, after, w->replica));
+}
+
+/* What has just been launched may be waited for by the other lane. */
+static void tell_lane(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    if (m->p->weight_lane && m->p->weight_lane->is_awaited[i])
+        m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
+}
+
+pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
+{
+    return m->worker_count + m->p->channel_count * m->replicas + m->collectives[collective].line;
+}
+
+/* ---- launches -------------------------------------------------------------------------------*/
+
+/* By which number the device keeps an instruction: see keep.c. */
+int pp_place_of(const struct pp_worker *w, int i)
+{
+    return i - w->machine->p->begin[w->rank];
+}
+
+int pp_list_length(const struct pp_worker *w)
+{
+    const struct pp_program *p = w->machine->p;
+
+    return p->begin[w->rank + 1] - p->begin[w->rank];
+}
+
+int pp_kept_bar_id(const struct pp_worker *w)
+{
+    return 2 * pp_list_length(w);
+}
+
+int pp_kept_id(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const size_t row = pp_row(m, i, w->replica);
+
+    return m->has_probes && m->calls[row].count > 0 ? pp_list_length(w) + pp_place_of(w, i)
+                                                    : m->same_as[row];
+}
+
+static void run_call(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_bound_call *call = argument;
+    struct pp_probe *probe = call->works[0].probe;
+
+    call->part.mark_count = 0;
+    for (int g = 0; g < call->count; g++) {
+        call->run(k, stream, &call->works[g]);
+        for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
+            for (int kind = 0; kind < 3; kind++)
+                call->probe.s[kind][part] =
+                    (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
+    }
+}
+
+static void run_update(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_chunk *chunk = argument;
+    struct pp_worker *w = chunk->worker;
+    const struct pp_machine *m = w->machine;
+
+    if (!m->has_failed)
+        pp_state_update(k, stream, chunk->stage, &chunk->state, m->options.recipe, m->adamw);
+}
+
+struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+
+    if (p->kind[i] == PP_U)
+        return (struct pp_worker_launch){run_update,
+                                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
+    return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
+}
+
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch)
+{
+    const struct pp_machine *m = w->machine;
+    const pp_stream_id stream = stream_at(w, is_beside);
+
+    if (m->backend->launch_kept)
+        m->backend->launch_kept(m->device, stream, id, launch.work, launch.argument);
+    else
+        m->backend->launch(m->device, stream, launch.work, launch.argument);
+    return w->launches[is_beside]++;
+}
+
+void pp_worker_issue(struct pp_worker *w, int i)
+{
+    w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
+        w, pp_weight_lane_has(w->machine->p, i), pp_kept_id(w, i), pp_launch_of(w, i));
+    tell_lane(w, i);
+}
+
+/* ---- when they ran --------------------------------------------------------------------------*/
+
+static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const struct pp_machine_message *message =
+        &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica];
+
+    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
+}
+
+struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const int kind = m->p->kind[i];
+
+    if (pp_op_is_compute(kind))
+        return m->backend->span(m->device, pp_stream_of(w, i),
+                                m->launch_of[pp_row(m, i, w->replica)]);
+    if (!pp_op_is_collective(kind))
+        return span_of_message(m, w, i);
+    return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
+                            m->collectives[m->p->arg[i]].launch);
+}

@@ -1,0 +1,21 @@
+/* exec/program/check.h — what execution asks of a program, in addition to schedules/verify. */
+#ifndef PP_EXEC_PROGRAM_CHECK_H
+#define PP_EXEC_PROGRAM_CHECK_H
+
+#include "core/error.h"
+#include "schedules/program/program.h"
+
+#include <stdbool.h>
+
+/* PP_EPROGRAM, with rank and place, when gradients are used before the last BAR, or are not
+ * complete there. */
+enum pp_status pp_check_updates(const struct pp_program *program, struct pp_error *err);
+
+/* pp_check_updates(), and PP_EPROGRAM for:
+ *   - a sum that no WAIT names, or that copies of a stage lack;
+ *   - a tied sum without a tied model (`is_tied`), or the other way round;
+ *   - sequence splits that are computed again. */
+enum pp_status pp_check_program(const struct pp_program *program, bool is_tied, int replicas,
+                                struct pp_error *err);
+
+#endif
