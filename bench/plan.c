@@ -4,7 +4,7 @@
  *
  * Usage: bench_plan PIPESIM TABLE.csv... */
 #include "bench/bench.h"
-#include "tests/unit/sim_run.h"
+#include "tests/unit/support/sim_run.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

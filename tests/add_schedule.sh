@@ -55,10 +55,10 @@ meson setup "$temp/build" --buildtype=debug -Dwerror=true >"$temp/log" 2>&1 || {
     cat "$temp/log"
     fail "meson setup failed"
 }
-tests=$(grep -l 'pp_schedules\b' tests/unit/test_*.c)
+tests=$(grep -rl --include='test_*.c' 'pp_schedules\b' tests/unit)
 [ -n "${PIPESIM_LONG:-}" ] ||
-    tests=$(echo "$tests" | xargs grep -LE '#include "(sim|exec|plots|traces|tests/unit/sim|sweep_)')
-tests=$(echo "$tests" | sed 's/\.c$//')
+    tests=$(echo "$tests" | xargs grep -LE '#include "(sim|exec|plots|traces|tests/unit/(support/)?sim|tests/unit/sim)')
+tests=$(for test in $tests; do dirname "$test" | sed 's,tests/unit/,,; s,/,_,g; s,^,tests/unit/unit_,'; done | sort -u)
 [ -n "$tests" ] || fail "no test loops over the registry"
 build_and_run() {
     # shellcheck disable=SC2086

@@ -229,7 +229,7 @@ static enum pp_status choose_kind(struct job *job, struct pp_error *err)
     for (int i = 0; i < KINDS_COUNT && !job->kind; i++)
         if (option->count ? i == option->integer : (KINDS[i].sources & job->files.source) != 0)
             job->kind = &KINDS[i];
-    assert(job->kind); /* every source has one: tests/unit/test_plot_kinds.c */
+    assert(job->kind); /* every source has one: tests/unit/sim/command/test_plot_kinds.c */
     if (!(job->kind->sources & job->files.source))
         return refuse_kind(job, err);
     return check_uses(job, err);

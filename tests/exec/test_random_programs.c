@@ -2,7 +2,7 @@
  * pipelines. Each runs without a deadlock and trains to the same bits as the loop, on threads and
  * on the fake device, and takes the memory that was predicted. */
 #include "tests/exec/train.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 #include <stdlib.h>
 

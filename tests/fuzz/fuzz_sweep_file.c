@@ -2,7 +2,7 @@
  * and complete behind it, and a second look finds nothing to do. */
 #include "sim/sweep/read.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/fake_grid.h"
+#include "tests/unit/sim/sweep/file/fake_grid.h"
 
 #include <unistd.h>
 

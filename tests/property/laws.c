@@ -2,7 +2,7 @@
 
 #include "core/units.h"
 #include "schedules/registry.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define PP_TESTS_LAWS_PARTS_H
 
 #include "tests/property/laws.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 /* For the program and the network of the case. */
 void law_make_costs(struct law_case *c, struct rng *rng);

@@ -3,7 +3,7 @@
 #include "sim/run/fold.h"
 #include "tests/oracle/traffic.h"
 #include "tests/property/laws.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

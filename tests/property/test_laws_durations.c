@@ -2,7 +2,7 @@
 #include "core/units.h"
 #include "schedules/evaluate/plan.h"
 #include "tests/property/laws.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "sim/export/export.h"
 #include "tests/oracle/loggp.h"
 #include "tests/property/option_lines.h"
-#include "tests/unit/sim_run.h"
+#include "tests/unit/support/sim_run.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * is shared, and against shares worked out by hand where something is. */
 #include "tests/oracle/fluid.h"
 #include "tests/oracle/maxmin.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 #include "schedules/evaluate/evaluate.h"
 

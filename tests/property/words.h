@@ -4,7 +4,7 @@
 #define PP_TESTS_WORDS_H
 
 #include "sim/resolve/resolve.h"
-#include "tests/unit/random_program.h"
+#include "tests/unit/support/random_program.h"
 
 enum { MAX_WORDS = 96 };
 struct words {

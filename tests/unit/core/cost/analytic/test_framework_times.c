@@ -1,0 +1,192 @@
+/* What habits of frameworks do to times: recomputation that stops early, exchanges of gradients
+ * beside products. */
+#include "core/cost/analytic/parts.h"
+#include "core/cost/framework.h"
+#include "core/cost/kernel.h"
+#include "core/units.h"
+#include "tests/unit/support/cost_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct setting gpt3 = {"gpt3-175b", "a100", 8, 4, 2, 1, 2, 2048};
+
+static const struct pp_framework *framework(const char *name)
+{
+    const struct pp_framework *found = NULL;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_framework_find(name, &found, &err), PP_OK, "%s", err.message);
+    return found;
+}
+
+/* Costs without hosts, so that what is left is the device's. */
+static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_inputs in,
+                                         const char *name)
+{
+    struct pp_framework *bare = PP_NEW(arena, struct pp_framework);
+
+    *bare = *framework(name);
+    bare->kernel_gap_s = 0;
+    bare->op_gap_s = 0;
+    in.framework = bare;
+    return costs_of(arena, &in);
+}
+
+/* Two versions of PyTorch differ by the last matrix of every block, the sum behind it and, of the
+ * exchanges of a forward, the last: one of four with sequence parallelism, one of two without. */
+Test(framework_times, recomputation_stops_at_the_last_tensor_that_is_needed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const double t = 2 * 2048, h = model.hidden, f = model.ffn / 8.0, blocks = model.layers / 4.0;
+
+    in.recompute = PP_RECOMPUTE_FULL;
+    cluster.device.launch_s = 0;
+    cluster.device.memory_bytes_per_s = 1e30;
+    for (int is_tp_only = 0; is_tp_only <= 1; is_tp_only++) {
+        in.is_tp_only = is_tp_only;
+        const struct pp_costs *whole = costs_with(arena, in, "fsdp-pt1"),
+                              *early = costs_with(arena, in, "fsdp");
+        const struct pp_gemm_shape down = {t, h, f, 1};
+        const double down_s = 2 * t * h * f /
+                              (cluster.device.peak_flops_per_s *
+                               pp_gemm_plan(&cluster.device, down).eta),
+                     exchange_s = pp_units_s(whole->op[PP_R][1].tp_ps) / (is_tp_only ? 2 : 4);
+        const double spared_s = pp_units_s(whole->op[PP_R][1].ps - early->op[PP_R][1].ps);
+        cr_assert_gt(exchange_s, 0);
+        cr_assert_float_eq(spared_s / (blocks * down_s + exchange_s), 1, 1e-6, "%d", is_tp_only);
+        cr_assert_eq(whole->op[PP_F][1].ps, early->op[PP_F][1].ps);
+        cr_assert_eq(whole->op[PP_B][1].ps, early->op[PP_B][1].ps);
+        cr_assert_float_eq((whole->op[PP_R][1].flops - early->op[PP_R][1].flops) /
+                               (blocks * 8 * 2 * t * h * f),
+                           1, 1e-9, "of all devices of the rank");
+    }
+}
+
+/* What HFU counts is what the ops compute. */
+Test(framework_times, spared_products_are_not_counted)
+{
+    static const char *const names[] = {"fsdp", "fsdp-pt1"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    in.recompute = PP_RECOMPUTE_FULL;
+    for (int i = 0; i < 2; i++) {
+        double flops = 0;
+        in.framework = framework(names[i]);
+        const struct pp_costs *costs = costs_of(arena, &in);
+        for (int s = 0; s < in.stages; s++)
+            flops += costs->op[PP_R][s].flops;
+        cr_assert_float_eq(flops / in.layout.mbs /
+                               pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON),
+                           1, 1e-9, "%s", names[i]);
+    }
+}
+
+/* Dropout keeps its mask: what comes before it must be there again. */
+Test(framework_times, dropout_is_computed_again)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework dropping = *framework("fsdp");
+
+    in.recompute = PP_RECOMPUTE_FULL;
+    dropping.has_dropout = true;
+    dropping.kernel_gap_s = 0;
+    dropping.op_gap_s = 0;
+    in.framework = &dropping;
+    const struct pp_costs *costs = costs_of(arena, &in);
+    cr_assert_eq(costs->op[PP_R][1].ps, costs->op[PP_F][1].ps);
+}
+
+/* Exchanges of input gradients that have a weight gradient beside them show with the share of it
+ * that they take; those of two versions of Megatron-LM tell how many have. */
+Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    for (int is_tp_only = 0; is_tp_only <= 1; is_tp_only++) {
+        in.is_tp_only = is_tp_only;
+        const struct pp_costs *all = costs_with(arena, in, "megatron-v2"),
+                              *async = costs_with(arena, in, "megatron");
+        const double shown = is_tp_only ? 0.25 : 0.5 + 0.5 * 0.25;
+        cr_assert_float_eq((double)async->op[PP_I][1].tp_ps / (double)all->op[PP_I][1].tp_ps, shown,
+                           1e-6, "%d", is_tp_only);
+        cr_assert_eq(async->op[PP_F][1].tp_ps, all->op[PP_F][1].tp_ps);
+        const int64_t rest = async->op[PP_I][1].ps - async->op[PP_I][1].tp_ps;
+        cr_assert_leq(llabs(rest - all->op[PP_I][1].ps + all->op[PP_I][1].tp_ps), 2, "rounded");
+    }
+}
+
+/* Nothing hides behind products that take no time, and nothing hides twice. */
+Test(framework_times, what_hides_is_at_most_what_it_hides_behind)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    in.tp_overlap_frac = 0.9;
+    const int64_t asked = costs_with(arena, in, "megatron-v2")->op[PP_I][1].tp_ps;
+    cr_assert_eq(costs_with(arena, in, "megatron")->op[PP_I][1].tp_ps, asked);
+    in.tp_overlap_frac = 0;
+    cluster.device.peak_flops_per_s = 1e30;
+    cluster.device.memory_bytes_per_s = 1e30;
+    cluster.device.launch_s = 0;
+    const int64_t all = costs_with(arena, in, "megatron-v2")->op[PP_I][1].tp_ps;
+    cr_assert_eq(costs_with(arena, in, "megatron")->op[PP_I][1].tp_ps, all);
+}
+
+/* A host that launches as slowly as `gap_s` a kernel: I and W last as their launches where it is
+ * the slower one for both together, as the device does with a share of them where each is, and no
+ * part gets longer on a faster device. */
+Test(framework_times, launches_share_the_time_of_the_host)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework framework = *pp_framework_plain;
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    double launches[PP_PASSES];
+
+    framework.host_frac = 0.25;
+    in.framework = &framework;
+    struct pp_costs *plain = costs_of(arena, &in);
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        launches[pass] =
+            24 * pp_roofline_layer_sum(&in, PP_LAYER_BLOCK, work, (enum pp_pass)pass).launches;
+    framework.kernel_gap_s = 1;
+    struct pp_costs *slow = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(slow->op[PP_I][1].ps), launches[PP_PASS_I], 1e-9);
+    cr_assert_float_eq(pp_units_s(slow->op[PP_W][1].ps), launches[PP_PASS_W], 1e-9);
+    framework.kernel_gap_s = 1e-7;
+    struct pp_costs *fast = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(fast->op[PP_I][1].ps - plain->op[PP_I][1].ps),
+                       0.25e-7 * launches[PP_PASS_I], 2e-12);
+    cr_assert_float_eq(pp_units_s(fast->op[PP_W][1].ps - plain->op[PP_W][1].ps),
+                       0.25e-7 * launches[PP_PASS_W], 2e-12);
+
+    framework.kernel_gap_s =
+        pp_units_s(plain->op[PP_B][1].ps) / (launches[PP_PASS_I] + launches[PP_PASS_W]);
+    struct pp_costs *before = NULL;
+    for (double rate = 1; rate < 8; rate *= 1.1) {
+        struct pp_costs *costs = costs_of(arena, &in);
+        for (int kind = 0; before && kind < PP_OP_KINDS; kind++)
+            cr_assert(!costs->op[kind] || costs->op[kind][1].ps <= before->op[kind][1].ps + 1,
+                      "%s at %g", pp_op_kinds[kind].text, rate);
+        before = costs;
+        cluster.device.peak_flops_per_s *= 1.1;
+    }
+    cr_assert_float_eq(pp_units_s(before->op[PP_B][1].ps), pp_units_s(plain->op[PP_B][1].ps), 1e-9);
+}

@@ -1,0 +1,199 @@
+/* Rows, norms, activations, ends: single precision against the reference, and all instruction set
+ * levels with fused multiply-add against each other to the bit, at odd sizes and alignments. */
+#include "tests/unit/kernels/cpu/kernel_tables.h"
+
+static const int widths[] = {1, 7, 15, 16, 17, 31, 64, 65, 100, 128, 200};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+static void check(const struct tables *t, struct tensor x, double tolerance, const char *what)
+{
+    tensor_close(t, x, tolerance, what);
+    tensor_same(x, 1, t->fused, what);
+}
+
+Test(kernels, rows)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < 2 * WIDTHS; i++) {
+        const int width = widths[i / 2], rows = tables_int(&t, 1, 40);
+        const size_t size = (size_t)(rows * width);
+        const struct tensor x = tensor_random(&t, size, 1), bias = tensor_random(&t, size, 1);
+        const struct tensor sum = tensor_random(&t, (size_t)width, 1);
+        for (int e = 0; e < t.count; e++) {
+            t.of[e]->add_bias(NULL, rows, width, bias.of[e], x.of[e]);
+            t.of[e]->sum_rows(NULL, rows, width, x.of[e], sum.of[e], i % 2);
+            t.of[e]->add(NULL, (int64_t)size, x.of[e], bias.of[e]);
+        }
+        check(&t, x, 2e-7, "add_bias");
+        check(&t, bias, 2e-7, "add");
+        check(&t, sum, 2e-6, "sum_rows");
+    }
+}
+
+static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, bool add)
+{
+    const int rows = tables_int(t, 1, 20);
+    const size_t size = (size_t)(rows * width), columns = (size_t)width;
+    const struct tensor x = tensor_random(t, size, 3), dy = tensor_random(t, size, 1);
+    const struct tensor y = tensor_random(t, size, 1), dx = tensor_random(t, size, 1);
+    const struct tensor stats = tensor_random(t, 2 * (size_t)rows, 1);
+    const struct tensor gamma = tensor_random(t, columns, 1), beta = tensor_random(t, columns, 1);
+    const struct tensor dgamma = tensor_random(t, columns, 1), dbeta = tensor_random(t, columns, 1);
+
+    for (int e = 0; e < t->count; e++) {
+        const struct pp_norm n = {.rows = rows,
+                                  .width = width,
+                                  .is_rms = is_rms,
+                                  .epsilon = 1e-2,
+                                  .x = x.of[e],
+                                  .gamma = gamma.of[e],
+                                  .beta = has_beta ? beta.of[e] : NULL,
+                                  .y = y.of[e],
+                                  .stats = stats.of[e],
+                                  .dy = dy.of[e],
+                                  .base = add        ? dx.of[e]
+                                          : has_beta ? y.of[e]
+                                                     : NULL,
+                                  .dx = dx.of[e]};
+        t->of[e]->norm_forward(NULL, &n);
+        t->of[e]->norm_backward(NULL, &n);
+        t->of[e]->norm_weights(NULL, &n, dgamma.of[e], has_beta ? dbeta.of[e] : NULL, add);
+    }
+    check(t, y, 2e-6, "norm_forward");
+    check(t, stats, 2e-6, "stats");
+    check(t, dx, 5e-6, "norm_backward");
+    check(t, dgamma, 5e-6, "dgamma");
+    check(t, dbeta, 5e-6, "dbeta");
+}
+
+Test(kernels, norm)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < 8 * WIDTHS; i++)
+        norm_case(&t, widths[i / 8], i & 1, i & 2, i & 4);
+}
+
+Test(kernels, gelu)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < WIDTHS; i++) {
+        const int64_t count = widths[i] * 3;
+        const struct tensor x = tensor_random(&t, (size_t)count, i % 2 ? 1 : 12);
+        const struct tensor y = tensor_random(&t, (size_t)count, 1);
+        const struct tensor dy = tensor_random(&t, (size_t)count, 1);
+        for (int e = 0; e < t.count; e++) {
+            t.of[e]->gelu_forward(NULL, count, x.of[e], y.of[e]);
+            void *const dx = i % 3 == 0 ? dy.of[e] : x.of[e];
+            t.of[e]->gelu_backward(NULL, count, x.of[e], dy.of[e], dx);
+        }
+        check(&t, y, 1e-6, "gelu_forward");
+        check(&t, i % 3 == 0 ? dy : x, 2e-6, "gelu_backward");
+    }
+}
+
+Test(kernels, swiglu)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < WIDTHS; i++) {
+        const int width = widths[i], rows = tables_int(&t, 1, 9);
+        const size_t size = (size_t)(rows * width);
+        const struct tensor x = tensor_random(&t, 2 * size, 5), y = tensor_random(&t, size, 1);
+        const struct tensor dy = tensor_random(&t, size, 1), dx = tensor_random(&t, 2 * size, 1);
+        for (int e = 0; e < t.count; e++) {
+            t.of[e]->swiglu_forward(NULL, rows, width, x.of[e], y.of[e]);
+            t.of[e]->swiglu_backward(NULL, rows, width, x.of[e], dy.of[e],
+                                     i % 2 ? dx.of[e] : x.of[e]);
+        }
+        check(&t, y, 1e-6, "swiglu_forward");
+        check(&t, i % 2 ? dx : x, 2e-6, "swiglu_backward");
+    }
+}
+
+static int32_t *random_ids(struct tables *t, int count, int vocab)
+{
+    int32_t *ids = PP_ARRAY(t->arena, int32_t, count);
+
+    for (int i = 0; i < count; i++)
+        ids[i] = tables_int(t, 0, vocab - 1);
+    return ids;
+}
+
+Test(kernels, embed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < 4 * WIDTHS; i++) {
+        enum { BATCH = 3, TOKENS = 5, FIRST = 6, STRIDE = 13, VOCAB = 10 };
+        const int width = widths[i / 4];
+        const int32_t *ids = random_ids(&t, BATCH * STRIDE, VOCAB);
+        const struct tensor table = tensor_random(&t, (size_t)(VOCAB * width), 1);
+        const struct tensor places = tensor_random(&t, (size_t)(STRIDE * width), 1);
+        const struct tensor y = tensor_random(&t, (size_t)(BATCH * TOKENS * width), 1);
+        const struct tensor dtable = tensor_random(&t, (size_t)(VOCAB * width), 1);
+        const struct tensor dplaces = tensor_random(&t, (size_t)(STRIDE * width), 1);
+        for (int e = 0; e < t.count; e++) {
+            t.of[e]->embed_forward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, ids, table.of[e],
+                                   i & 1 ? places.of[e] : NULL, y.of[e]);
+            t.of[e]->embed_backward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, VOCAB, ids, y.of[e],
+                                    dtable.of[e], i & 1 ? dplaces.of[e] : NULL, i & 2);
+        }
+        check(&t, y, 2e-7, "embed_forward");
+        check(&t, dtable, 2e-6, "dtable");
+        check(&t, dplaces, 2e-6, "dpositions");
+    }
+}
+
+Test(kernels, cross_entropy)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < WIDTHS; i++) {
+        enum { BATCH = 2, TOKENS = 3, FIRST = 4, STRIDE = 7 };
+        const int vocab = widths[i];
+        const int32_t *targets = random_ids(&t, BATCH * STRIDE, vocab);
+        const int ld = vocab + i % 3 * 5;
+        const struct tensor x = tensor_random(&t, (size_t)(BATCH * TOKENS * ld), 20);
+        double loss[MAX_TABLES][BATCH * TOKENS];
+        for (int e = 0; e < t.count; e++)
+            t.of[e]->cross_entropy(NULL, BATCH, TOKENS, FIRST, STRIDE, vocab, ld, targets, 0.5,
+                                   x.of[e], loss[e]);
+        check(&t, x, 1e-6, "cross_entropy");
+        for (int j = 0; j < BATCH * TOKENS; j++) {
+            cr_assert_float_eq(loss[1][j], loss[0][j], 2e-6 * (1 + loss[0][j]));
+            for (int e = 2; e < t.fused; e++)
+                cr_assert(memcmp(&loss[e][j], &loss[1][j], sizeof(double)) == 0);
+        }
+    }
+}
+
+Test(kernels, rotate)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int half = 1; half < 40; half += 3) {
+        enum { BATCH = 2, TOKENS = 9, HEADS = 3, FIRST = 1000 };
+        const int stride = (HEADS + 1) * 2 * half;
+        const struct tensor x = tensor_random(&t, (size_t)(BATCH * TOKENS * stride), 1);
+        const struct tensor back = tensor_random(&t, x.count, 1);
+        for (int e = 0; e < t.count; e++) {
+            t.of[e]->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, false,
+                            x.of[e]);
+            t.of[e]->copy(NULL, x.count * t.of[e]->element_bytes, x.of[e], back.of[e]);
+            t.of[e]->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, true,
+                            back.of[e]);
+        }
+        check(&t, x, 1e-6, "rotate");
+        check(&t, back, 1e-6, "rotate back");
+    }
+}

@@ -1,0 +1,266 @@
+/* Values that are hard: exp at its ends, rounding and overflow of fixed point sums, blocks of
+ * squares, the optimizer; and that programs get the kernels of this CPU. */
+#include "tests/unit/kernels/cpu/kernel_tables.h"
+
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors stay in this file */
+#include "kernels/cpu/simd.h"
+
+#include <pthread.h>
+
+/* Units in the last place of a float around `right`. */
+static double units(double value, double right)
+{
+    return fabs(value - right) / (ldexp(1, ilogb(right) - 23));
+}
+
+Test(kernels_values, exp)
+{
+    double worst = 0;
+
+    for (double x = -87.3; x < 88.7; x += 0.00137) {
+        const vf e = exp_lanes(all((float)x));
+        worst = fmax(worst, units((double)e[3], exp((double)(float)x)));
+    }
+    cr_assert_lt(worst, 2, "%g units", worst);
+    cr_assert_eq(exp_lanes(all(0))[0], 1);
+    cr_assert_eq(exp_lanes(all(-88))[0], 0);
+    cr_assert_eq(exp_lanes(all(-INFINITY))[0], 0);
+    cr_assert_eq(exp_lanes(all(-3e38f))[0], 0);
+    cr_assert_eq(exp_lanes(all(INFINITY))[0], INFINITY);
+    cr_assert_eq(exp_lanes(all(89))[0], INFINITY);
+    cr_assert_eq(exp_lanes(all(3e38f))[0], INFINITY);
+    cr_assert(isnan(exp_lanes(all(NAN))[0]));
+}
+
+Test(kernels_values, log)
+{
+    double worst = 0;
+
+    for (double x = 1.1754944e-38; x < 3e38; x *= 1.00371) {
+        const double right = log((double)(float)x), value = (double)log_lanes(all((float)x))[5];
+        worst = fmax(worst, units(value, fmax(fabs(right), 0.1) * (right < 0 ? -1 : 1)) *
+                                (fabs(right) > 0.1));
+        cr_assert_float_eq(value, right, 1e-7 * (1 + fabs(right)));
+    }
+    cr_assert_lt(worst, 2, "%g units", worst);
+}
+
+/* Of every table: silu is x sigmoid(x), to a few units also where it is tiny. */
+Test(kernels_values, sigmoid)
+{
+    enum { COUNT = 2001 };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+    const struct tensor y = tensor_random(&t, COUNT, 1);
+    float x[2 * COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = (float)(i - 870) / 10.0f;
+        x[COUNT + i] = 1;
+    }
+    for (int e = 1; e < t.count; e++) {
+        t.of[e]->swiglu_forward(NULL, 1, COUNT, x, y.of[e]);
+        for (int i = 0; i < COUNT; i++) {
+            const double right = (double)x[i] / (1 + exp(-(double)x[i]));
+            const double value = (double)((float *)y.of[e])[i];
+            cr_assert(right == value || units(value, right) < 5, "%g: %g, %g", (double)x[i], value,
+                      right);
+        }
+    }
+}
+
+/* Infinities saturate, NaN stays NaN, in every lane. */
+Test(kernels_values, not_finite)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int e = 1; e < t.count; e++)
+        for (int i = 0; i < 19; i++) {
+            float x[19] = {0}, y[19];
+            x[i] = INFINITY;
+            t.of[e]->gelu_forward(NULL, 19, x, y);
+            cr_assert_eq(y[i], INFINITY);
+            x[i] = NAN;
+            t.of[e]->gelu_forward(NULL, 19, x, y);
+            for (int j = 0; j < 19; j++)
+                cr_assert_eq(isnan(y[j]), j == i);
+        }
+}
+
+/* ---- fixed point ----------------------------------------------------------------------------- */
+
+/* Every position of a vector and of a tail, every table. */
+static void fixed_case(const struct tables *t, double x, int bits, int64_t before, int64_t after,
+                       int status)
+{
+    enum { COUNT = 37 };
+    double wide[COUNT];
+    float narrow[COUNT];
+
+    for (int e = 0; e < t->count; e++)
+        for (int at = 0; at < COUNT; at++) {
+            int64_t sum[COUNT] = {0};
+            int seen = PP_FIXED_OK;
+            for (int i = 0; i < COUNT; i++) {
+                wide[i] = i == at ? x : 1;
+                narrow[i] = (float)wide[i];
+            }
+            sum[at] = before;
+            t->of[e]->fixed_add(NULL, COUNT, e == 0 ? (void *)wide : narrow, bits, sum, &seen);
+            cr_assert_eq(seen, status, "table %d: %g is %d, not %d", e, x, seen, status);
+            for (int i = 0; i < COUNT && status == PP_FIXED_OK; i++)
+                cr_assert_eq(sum[i], i == at ? after : INT64_C(1) << bits, "table %d: %g, %d", e, x,
+                             i);
+        }
+}
+
+Test(kernels_values, fixed_add)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct tables t = tables_all(arena);
+
+    fixed_case(&t, 0.5, 0, 0, 0, PP_FIXED_OK);
+    fixed_case(&t, 1.5, 0, 0, 2, PP_FIXED_OK);
+    fixed_case(&t, 2.5, 0, 0, 2, PP_FIXED_OK);
+    fixed_case(&t, -2.5, 0, 7, 5, PP_FIXED_OK);
+    fixed_case(&t, -3.5, 0, 0, -4, PP_FIXED_OK);
+    fixed_case(&t, 0x1.8p-45, 44, 0, 1, PP_FIXED_OK);
+    fixed_case(&t, 0x1p-45, 44, 0, 0, PP_FIXED_OK);
+    fixed_case(&t, 1e-30, 44, 3, 3, PP_FIXED_OK);
+    fixed_case(&t, 127, 44, 0, INT64_C(127) << 44, PP_FIXED_OK);
+    fixed_case(&t, 1000, 44, -1, (INT64_C(1000) << 44) - 1, PP_FIXED_OK);
+    fixed_case(&t, -0x1p19, 44, 0, INT64_MIN, PP_FIXED_OK);
+    fixed_case(&t, 0x1p19, 44, 0, 0, PP_FIXED_OVERFLOW);
+    fixed_case(&t, 1e30, 44, 0, 0, PP_FIXED_OVERFLOW);
+    fixed_case(&t, 1, 44, INT64_MAX - 5, 0, PP_FIXED_OVERFLOW);
+    fixed_case(&t, -1, 44, INT64_MIN + 5, 0, PP_FIXED_OVERFLOW);
+    fixed_case(&t, NAN, 44, 0, 0, PP_FIXED_NOT_FINITE);
+    fixed_case(&t, INFINITY, 44, 0, 0, PP_FIXED_NOT_FINITE);
+    fixed_case(&t, -INFINITY, 44, 0, 0, PP_FIXED_NOT_FINITE);
+}
+
+/* Any order gives the same sum, and it is read back as the sum of the rounded values. */
+Test(kernels_values, fixed_order)
+{
+    enum { COUNT = 1000, BITS = 44 };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+    const struct tensor a = tensor_random(&t, COUNT, 1), b = tensor_random(&t, COUNT, 1e-6);
+    int64_t one[COUNT], two[COUNT];
+    double squares, right = 0;
+    int status = PP_FIXED_OK;
+
+    for (int e = 0; e < t.count; e++) {
+        const struct pp_kernels *k = t.of[e];
+        memset(one, 0, sizeof one);
+        memset(two, 0, sizeof two);
+        k->fixed_add(NULL, COUNT, a.of[e], BITS, one, &status);
+        k->fixed_add(NULL, COUNT, b.of[e], BITS, two, &status);
+        k->fixed_merge(NULL, COUNT, two, one, &status);
+        memset(two, 0, sizeof two);
+        k->fixed_add(NULL, COUNT, b.of[e], BITS, two, &status);
+        k->fixed_add(NULL, COUNT, a.of[e], BITS, two, &status);
+        cr_assert_eq(memcmp(one, two, sizeof one), 0);
+        const struct pp_flat flat = {.tensors = &(struct pp_flat_tensor){0, COUNT, true},
+                                     .tensor_count = 1,
+                                     .until = COUNT,
+                                     .fixed = one,
+                                     .bits = BITS};
+        k->squares(NULL, &flat, &squares);
+        if (e == 0)
+            right = squares;
+        cr_assert_float_eq(squares, right, 1e-7 * right);
+    }
+    cr_assert_eq(status, PP_FIXED_OK);
+    one[COUNT - 1] = two[COUNT - 1] = INT64_MAX;
+    t.of[1]->fixed_merge(NULL, COUNT, two, one, &status);
+    cr_assert_eq(status, PP_FIXED_OVERFLOW);
+}
+
+Test(kernels_values, fixed_fits)
+{
+    enum { COUNT = 5, COPIES = 3 };
+    static const int64_t most = INT64_MAX / COPIES;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int e = 0; e < t.count; e++)
+        for (int at = 0; at < COUNT; at++) {
+            int64_t x[COUNT] = {most, -most, 0, 1, -1};
+            int status = PP_FIXED_OK;
+            t.of[e]->fixed_fits(NULL, COUNT, x, COPIES, &status);
+            cr_assert_eq(status, PP_FIXED_OK);
+            x[at] = at % 2 ? -most - 1 : most + 1;
+            t.of[e]->fixed_fits(NULL, COUNT, x, COPIES, &status);
+            cr_assert_eq(status, PP_FIXED_OVERFLOW);
+        }
+}
+
+/* ---- flat vectors ---------------------------------------------------------------------------- */
+
+Test(kernels_values, squares)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int count = 1; count < 3 * PP_SQUARES_BLOCK; count = 2 * count + 1) {
+        const struct tensor x = tensor_random(&t, (size_t)count, 3);
+        double sums[MAX_TABLES][3];
+        for (int e = 0; e < t.count; e++)
+            t.of[e]->squares(
+                NULL,
+                &(struct pp_flat){&(struct pp_flat_tensor){0, count, true}, 1, 0, count, x.of[e]},
+                sums[e]);
+        for (int b = 0; b * PP_SQUARES_BLOCK < count; b++)
+            for (int e = 1; e < t.count; e++) {
+                cr_assert_float_eq(sums[e][b], sums[0][b], 1e-12 * sums[0][b]);
+                cr_assert(memcmp(&sums[e][b], &sums[1][b], sizeof(double)) == 0);
+            }
+    }
+}
+
+Test(kernels_values, adamw)
+{
+    const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
+    const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
+    const struct pp_flat_tensor tensor = {0, 101, true};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+    const struct tensor g = tensor_random(&t, 101, 2), w = tensor_random(&t, 101, 1);
+    const struct tensor m = tensor_random(&t, 101, 1), v = tensor_random(&t, 101, 0);
+
+    for (int e = 0; e < t.count; e++)
+        for (int step = 0; step < 5; step++)
+            t.of[e]->adamw(NULL, &(struct pp_flat){&tensor, 1, 0, 101, g.of[e]}, &a, &now, w.of[e],
+                           NULL, m.of[e], v.of[e]);
+    tensor_close(&t, w, 1e-6, "weights");
+    tensor_close(&t, m, 1e-6, "first moments");
+    tensor_close(&t, v, 1e-6, "second moments");
+    tensor_same(w, 1, t.count, "weights");
+}
+
+static void *choose_kernels(void *unused)
+{
+    (void)unused;
+    return (void *)pp_kernels_fp32(false);
+}
+
+Test(kernels_values, chosen_once_by_all_threads)
+{
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, choose_kernels, NULL), 0);
+    for (int i = 0; i < 4; i++) {
+        void *kernels;
+        cr_assert_eq(pthread_join(threads[i], &kernels), 0);
+        cr_assert_eq(kernels, pp_kernels_fp32(true));
+    }
+    int best = 0;
+    while (!pp_levels[best].is_supported())
+        best++;
+    const struct pp_kernels *k = pp_kernels_fp32(false);
+    cr_assert_eq(k->norm_forward, pp_levels[best].kernels->norm_forward);
+    cr_assert_eq(strncmp(k->about(), pp_levels[best].name, strlen(pp_levels[best].name)), 0);
+}

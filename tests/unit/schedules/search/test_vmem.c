@@ -1,0 +1,131 @@
+/* v-half, v-min, v-1f1b: laws beyond the published figures, which tests/golden/bounds.csv holds. */
+#include "tests/unit/support/order_oracle.h"
+#include "schedules/registry.h"
+#include "schedules/verify/verify.h"
+
+#include <criterion/criterion.h>
+
+static const char *const names[] = {"v-half", "v-min", "v-1f1b"};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+static const struct pp_unit_costs uneven[] = {
+    {.f = 10, .i = 12, .w = 8, .b = 20, .c = 1},
+    {.f = 2, .i = 1, .w = 1, .b = 2},
+    {.f = 3, .i = 1, .w = 7, .b = 8, .c = 2},
+    {.f = 1, .i = 4, .w = 1, .b = 5},
+};
+enum { UNEVEN = sizeof(uneven) / sizeof(uneven[0]) };
+
+struct judged {
+    int64_t makespan;
+    double peak;
+};
+
+/* The order made with `costs` (NULL: without), judged at `unit`. */
+static struct judged judge(const char *name, int ranks, int n, const struct pp_unit_costs *unit,
+                           bool is_told)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_schedule *schedule = pp_schedule_find(name);
+    struct pp_shape shape = {.ranks = ranks, .micro_batches = n};
+    struct pp_orders *orders;
+    struct pp_order_maps maps;
+    struct pp_error err;
+
+    cr_assert_eq(pp_schedule_check(schedule, &shape, &err), PP_OK, "%s", err.message);
+    const struct pp_costs *costs =
+        is_told ? pp_costs_unit(arena, unit, ranks, pp_shape_stages(&shape), 1, 1) : NULL;
+    cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, costs, &orders, &maps, &err), PP_OK);
+    struct oracle o = {.shape = &shape, .orders = orders, .maps = &maps};
+    o.cost[PP_F] = (int64_t)unit->f, o.cost[PP_B] = (int64_t)unit->b;
+    o.cost[PP_I] = (int64_t)unit->i, o.cost[PP_W] = (int64_t)unit->w;
+    o.wire = (int64_t)unit->c;
+    oracle_run(arena, &o);
+    cr_assert_null(o.fault, "%s D=%d N=%d: %s", name, ranks, n, o.fault);
+    cr_assert_geq(o.makespan, o.busiest, "%s D=%d N=%d: deadlock", name, ranks, n);
+    struct judged judged = {.makespan = o.makespan};
+    for (int rank = 0; rank < ranks; rank++)
+        judged.peak = fmax(judged.peak, o.peak[rank]);
+    return judged;
+}
+
+Test(vmem, knowing_the_costs_never_hurts)
+{
+    int better = 0;
+
+    for (int s = 0; s < NAMES; s++) {
+        for (int ranks = 1; ranks <= 13; ranks += 1 + ranks / 4) {
+            for (int n = 1; n <= 3 * ranks + 1; n += ranks) {
+                for (int u = 0; u < UNEVEN; u++) {
+                    const struct judged told = judge(names[s], ranks, n, &uneven[u], true);
+                    const struct judged blind = judge(names[s], ranks, n, &uneven[u], false);
+                    cr_expect_leq(told.makespan, blind.makespan, "%s D=%d N=%d costs %d", names[s],
+                                  ranks, n, u);
+                    cr_expect_leq(told.peak, blind.peak, "%s D=%d N=%d costs %d", names[s], ranks,
+                                  n, u);
+                    better += told.makespan < blind.makespan;
+                }
+            }
+        }
+    }
+    cr_expect_gt(better, 100);
+}
+
+/* The memory that the schedules are there for; with that of 1F1B they may not be slower than it. */
+Test(vmem, memory_stays_below_1f1b)
+{
+    for (int s = 0; s < NAMES; s++) {
+        for (int ranks = 4; ranks <= 16; ranks++) {
+            for (int n = 2 * ranks; n <= 4 * ranks; n += ranks) {
+                for (int u = 0; u < 2; u++) {
+                    struct pp_unit_costs whole = uneven[u];
+                    const struct judged ours = judge(names[s], ranks, n, &uneven[u], true);
+                    whole.f *= 2, whole.b *= 2;
+                    const struct judged theirs = judge("1f1b", ranks, n, &whole, true);
+                    cr_expect(ours.peak / 2 < theirs.peak || ours.makespan <= theirs.makespan,
+                              "%s D=%d N=%d: %g, %ld and %ld", names[s], ranks, n, ours.peak,
+                              (long)ours.makespan, (long)theirs.makespan);
+                    cr_expect_lt(ours.peak / 2, theirs.peak, "%s D=%d N=%d", names[s], ranks, n);
+                }
+            }
+        }
+    }
+}
+
+/* Figures printed by the public implementation for F = B = W = 1000 and 20 for a message. */
+Test(vmem, bubbles_are_no_larger_than_published)
+{
+    const struct {
+        const char *name;
+        int ranks, n;
+        double bubble_frac;
+    } rows[] = {{"v-half", 8, 32, 0.0855}, {"v-half", 16, 64, 0.1008}, {"v-half", 32, 128, 0.1083},
+                {"v-min", 8, 32, 0.1381},  {"v-min", 16, 64, 0.1490},  {"v-min", 32, 128, 0.1544}};
+    const struct pp_unit_costs unit = {.f = 1000, .i = 1000, .w = 1000, .b = 2000, .c = 20};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct judged judged = judge(rows[i].name, rows[i].ranks, rows[i].n, &unit, true);
+        cr_expect_leq(1 - 6000.0 * rows[i].n / (double)judged.makespan,
+                      rows[i].bubble_frac + 0.00005, "%s D=%d: makespan %ld", rows[i].name,
+                      rows[i].ranks, (long)judged.makespan);
+    }
+}
+
+/* Beyond the published construction: fewer micro-batches than ranks, sizes without ticks. */
+Test(vmem, every_size_has_a_legal_program)
+{
+    const int sizes[][2] = {{1, 1}, {1, 7}, {2, 1}, {3, 2}, {7, 3}, {64, 5}, {1300, 2}};
+
+    for (int s = 0; s < NAMES; s++) {
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct pp_shape shape = {.ranks = sizes[i][0], .micro_batches = sizes[i][1]};
+            struct pp_program *program;
+            struct pp_error err;
+            cr_assert_eq(pp_schedule_program(arena, pp_schedule_find(names[s]), &shape, NULL,
+                                             &program, &err),
+                         PP_OK, "%s", err.message);
+            cr_expect_eq(pp_verify(program, NULL, &err), PP_OK, "%s D=%d N=%d: %s", names[s],
+                         sizes[i][0], sizes[i][1], err.message);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+/* Offloading: bytes and times of closed forms, and what no offloading may do. */
+#include "core/units.h"
+#include "sim/config/gathers.h"
+#include "sim/config/tiers.h"
+#include "tests/unit/support/sim_run.h"
+#include "tests/unit/support/cost_inputs.h"
+
+#include <math.h>
+
+/* ---- costs --------------------------------------------------------------------------------------
+ */
+
+static struct pp_cost_inputs gpt(struct pp_arena *arena, struct pp_model *model,
+                                 struct pp_cluster *cluster)
+{
+    const struct setting setting = {"gpt-7.5b", "a100", 2, 4, 2, 1, 1, 2048};
+    struct pp_cost_inputs in = inputs_of(arena, setting, model, cluster);
+
+    in.state = pp_state_spec_zero(0, pp_cost_replicas(&in));
+    return in;
+}
+
+static double state_bytes(const struct pp_stage_memory *m)
+{
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+}
+
+/* 16 bytes a parameter, of which 12 go; three buckets of 16 M parameters come through at a time
+ * (Singh and Bhatele 2022, AxoNN, section IV-B: 20 to 4, with one bucket). */
+Test(tiers, state_on_the_host_leaves_four_bytes_a_parameter)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = gpt(arena, &model, &cluster);
+    const double bucket_bytes = 16e6 * 12;
+
+    const struct pp_costs *here = costs_of(arena, &in);
+    in.state.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+    const struct pp_costs *away = costs_of(arena, &in);
+    for (int s = 0; s < in.stages; s++) {
+        const double params = pp_cost_stage_params(&in, s);
+        const double rate = fmin(25e9, 409.6e9 / 8);
+        cr_assert_float_eq(state_bytes(&here->memory[s]), 16 * params, 1);
+        cr_assert_float_eq(state_bytes(&away->memory[s]), 4 * params, 1);
+        cr_assert_float_eq(away->memory[s].away_bytes[PP_TIER_HOST], 12 * params, 1);
+        cr_assert_float_eq(away->memory[s].fetched_bytes, 3 * bucket_bytes, 1);
+        cr_assert_float_eq(away->purpose[PP_FOR_FETCH][s].bytes, bucket_bytes, 1);
+        cr_assert_float_eq(away->purpose[PP_FOR_STORE][s].bytes, bucket_bytes, 1);
+        cr_assert_float_eq(pp_units_s(away->op[PP_U][s].ps), (12 * params - bucket_bytes) / rate,
+                           1e-9);
+        cr_assert_eq(away->op[PP_U][s].ps - away->op[PP_U][s].copy_ps, here->op[PP_U][s].ps);
+    }
+}
+
+/* Gradients down, parameters up, each 2 bytes; all devices of a node share its processors and its
+ * drives. */
+Test(tiers, the_host_updates_at_the_rate_of_its_processors_or_drives)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = gpt(arena, &model, &cluster);
+    const double params = pp_cost_stage_params(&in, 1) / 2; /* of one of two replicas */
+
+    in.state = pp_state_spec_zero(1, in.state.replicas);
+    in.state.is_cpu_update = true;
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+        in.state.home[PP_STATE_OPTIMIZER] = (enum pp_tier)tier;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const double by_drives_s = tier == PP_TIER_NVME ? 8 * 12 * params / (8 * 3.2e9) : 0,
+                     by_processors_s = 8 * params / (409.6e9 / 72);
+        cr_assert_float_eq(costs->purpose[PP_FOR_GRADS][1].bytes, 2 * params, 1);
+        cr_assert_float_eq(costs->purpose[PP_FOR_PARAMS][1].bytes, 2 * params, 1);
+        cr_assert_float_eq(pp_units_s(costs->purpose[PP_FOR_GRADS][1].ps), 2 * params / 25e9, 1e-9);
+        cr_assert_float_eq(pp_units_s(costs->op[PP_U][1].ps), fmax(by_drives_s, by_processors_s),
+                           1e-9);
+        cr_assert_float_eq(costs->memory[1].away_bytes[tier],
+                           (tier == PP_TIER_HOST ? 14 : 12) * params, 1);
+        cr_assert_eq(costs->memory[1].fetched_bytes, 0);
+    }
+}
+
+/* Half of the bytes and 4 for each 128 values of 2 (Pan et al. 2021, Mesa). */
+Test(tiers, bits_and_scales)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = gpt(arena, &model, &cluster);
+
+    for (int bits = 2; bits <= 8; bits *= 2) {
+        in.state.activation_bits = bits;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const struct pp_stage_memory *m = &costs->memory[1];
+        const double frac = bits / 16.0 + 4.0 / (128 * 2),
+                     rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta;
+        cr_assert_float_eq(m->resting_frac, frac, 1e-12);
+        cr_assert_float_eq(pp_units_s(costs->op[PP_Q][1].ps),
+                           (in.blocks_per_stage[1] + 1) * cluster.device.launch_s +
+                               (1 + frac) * m->saved_bytes / rate,
+                           1e-11);
+        cr_assert_eq(costs->op[PP_Q][1].ps, costs->op[PP_DQ][1].ps);
+    }
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------
+ */
+
+#define BASE                                                                                       \
+    "--model gpt-7.5b --gpus 16 --tp 2 --pp 4 --dp 2 --cp 1 --mbs 1 --micro-batches 8 "            \
+    "--recompute none --engine dag "
+
+static struct pp_result run(struct pp_arena *arena, const char *schedule, const char *flags)
+{
+    struct pp_result result;
+    struct pp_error err = {0};
+    const char *line = pp_arena_printf(arena, BASE "--schedule %s %s", schedule, flags);
+
+    cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
+    return result;
+}
+
+static double peak(const struct pp_result *r, int rank)
+{
+    return r->memory[rank].peak_bytes;
+}
+
+static const char *const schedules[] = {
+    "gpipe", "1f1b",    "interleaved --vp 2", "bfs --vp 2", "zb-h1",         "zb-h2",
+    "zbv",   "chimera", "dualpipe",           "v-half",     "hanayo --vp 2", "seq1f1b"};
+enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+
+Test(tiers, offloading_never_takes_more_of_the_device)
+{
+    static const char *const more[] = {"", "--offload a=host", "--offload a=host,os=host",
+                                       "--offload a=nvme,os=nvme",
+                                       "--offload p=nvme,a=nvme,os=nvme"};
+
+    for (int s = 0; s < SCHEDULES; s++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_result last = run(arena, schedules[s], more[0]);
+        for (int k = 1; k < 5; k++) {
+            const struct pp_result r = run(arena, schedules[s], more[k]);
+            for (int rank = 0; rank < r.program->ranks; rank++)
+                cr_assert_leq(peak(&r, rank), peak(&last, rank), "%s %s rank %d", schedules[s],
+                              more[k], rank);
+            last = r;
+        }
+    }
+}
+
+/* Half of what is saved moves half of the bytes, and leaves the other half. */
+Test(tiers, a_share_moves_that_share)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result none = run(arena, "1f1b", ""),
+                           half = run(arena, "1f1b", "--offload a=host:50%"),
+                           all = run(arena, "1f1b", "--offload a=host");
+
+    for (int rank = 0; rank < 4; rank++) {
+        const double here = peak(&none, rank), away = peak(&all, rank);
+        cr_assert_float_eq(2 * pp_tiers_copied_bytes(&half, rank, 0),
+                           pp_tiers_copied_bytes(&all, rank, 0), 1e3);
+        cr_assert_float_eq(2 * half.memory[rank].away_bytes[PP_TIER_HOST],
+                           all.memory[rank].away_bytes[PP_TIER_HOST], 1e3);
+        cr_assert_float_eq(peak(&half, rank), (here + away) / 2, 1e3, "rank %d", rank);
+    }
+}
+
+/* The same compute, with and without instructions that take no time. */
+Test(tiers, copies_that_take_no_time_change_no_step)
+{
+    for (int s = 0; s < SCHEDULES; s++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result here = run(arena, schedules[s], "--cluster a100"),
+                               away = run(arena, schedules[s],
+                                          "--offload p=host,a=host,os=host --cluster "
+                                          "a100\tram:1000000TB@1000000000GBps\th2d:1000000000GBps");
+        cr_assert_float_eq(away.metrics.iteration_s, here.metrics.iteration_s,
+                           1e-6 * here.metrics.iteration_s, "%s: %.12g %.12g", schedules[s],
+                           away.metrics.iteration_s, here.metrics.iteration_s);
+    }
+}
+
+/* A step lasts at least as long as what each device copies one way. */
+Test(tiers, no_step_is_shorter_than_its_copies)
+{
+    static const char *const homes[] = {"a=host,os=host", "p=host,os=host", "p=host,a=host",
+                                        "p=host,a=host,os=host", "p=host,a=host:10%"};
+    enum { HOMES = sizeof homes / sizeof *homes };
+
+    for (int k = 0; k < HOMES * SCHEDULES; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *schedule = schedules[k / HOMES];
+        const struct pp_result slow = run(
+            arena, schedule,
+            pp_arena_printf(arena, "--offload %s --cluster a100\th2d:0.5GBps", homes[k % HOMES]));
+        double most = 0;
+        for (int rank = 0; rank < slow.program->ranks; rank++)
+            for (int stream = 0; stream < PP_COPY_STREAMS; stream++)
+                most = fmax(most, pp_tiers_copied_bytes(&slow, rank, stream));
+        cr_assert_gt(most, 0);
+        cr_assert_geq(slow.metrics.iteration_s, most / 0.5e9, "%s %s: %g, %g", schedule,
+                      homes[k % HOMES], slow.metrics.iteration_s, most / 0.5e9);
+        cr_assert_leq(slow.metrics.time_frac[PP_TIME_MOVES], 1);
+        cr_assert_gt(slow.metrics.time_frac[PP_TIME_MOVES], 0.3, "%s", schedule);
+    }
+}
+
+/* All of the state passes each way once a step. */
+Test(tiers, state_moves_once_each_way)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result r = run(arena, "1f1b", "--offload os=host"),
+                           host = run(arena, "1f1b", "--offload os=host --cpu-optimizer");
+
+    for (int rank = 0; rank < 4; rank++) {
+        const double params = pp_cost_stage_params(&r.cost_inputs, rank);
+        for (int stream = 0; stream < PP_COPY_STREAMS; stream++) {
+            cr_assert_float_eq(pp_tiers_copied_bytes(&r, rank, stream), 12 * params, 1);
+            cr_assert_float_eq(pp_tiers_copied_bytes(&host, rank, stream), 2 * params, 1);
+        }
+    }
+}
+
+/* Both engines read the same costs. */
+Test(tiers, both_engines_agree)
+{
+    static const char *const flags[] = {
+        "--offload a=host,os=host", "--offload a=nvme,os=nvme --cpu-optimizer",
+        "--act-bits 4 --offload a=host", "--offload p=host,os=host --cpu-optimizer",
+        "--offload p=host,a=host,os=host --seq 512"};
+
+    for (int k = 0; k < 5; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_result dag, simgrid;
+        struct pp_error err = {0};
+        const char *line = pp_arena_printf(
+            arena,
+            "--schedule 1f1b --model gpt-7.5b --gpus 4 --tp 1 --pp 4 --dp 1 --cp 1 --mbs 1 "
+            "--micro-batches 8 --recompute none --cluster a100 %s --engine ",
+            flags[k]);
+        cr_assert_eq(sim_run_at(arena, pp_arena_printf(arena, "%sdag", line), PP_QUICK, &dag, &err),
+                     PP_OK, "%s", err.message);
+        if (sim_run_at(arena, pp_arena_printf(arena, "%ssimgrid", line), PP_QUICK, &simgrid,
+                       &err) != PP_OK)
+            return; /* not built in */
+        cr_assert_float_eq(dag.metrics.iteration_s, simgrid.metrics.iteration_s,
+                           1e-4 * dag.metrics.iteration_s, "%s: %.12g %.12g", flags[k],
+                           dag.metrics.iteration_s, simgrid.metrics.iteration_s);
+    }
+}
+
+/* ---- parameters --------------------------------------------------------------------------------
+ */
+
+#define ALONE                                                                                      \
+    "--schedule 1f1b --model llama2-7b --gpus %d --tp 1 --pp 1 --dp %d --cp 1 --mbs 1 "            \
+    "--micro-batches 4 --recompute none --engine dag --no-alternatives --zero %d %s"
+
+enum { N = 4 };
+
+static struct pp_result run_alone(struct pp_arena *arena, int gpus, int zero, const char *flags)
+{
+    struct pp_result result;
+    struct pp_error err = {0};
+    const char *line = pp_arena_printf(arena, ALONE, gpus, gpus, zero, flags);
+
+    cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
+    return result;
+}
+
+/* Two bytes a parameter leave the device and come to the host, cut like the parameters are; a share
+ * of them with a share. */
+Test(tiers, parameters_elsewhere_leave_the_device)
+{
+    for (int zero = 0; zero <= 3; zero++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result here = run_alone(arena, 8, zero, "--cluster a100"),
+                               all = run_alone(arena, 8, zero, "--cluster a100 --offload p=host"),
+                               part =
+                                   run_alone(arena, 8, zero, "--cluster a100 --offload p=nvme:25%");
+        const double bytes = 2 * pp_cost_stage_params(&here.cost_inputs, 0) / (zero == 3 ? 8 : 1);
+        cr_assert_float_eq(here.memory[0].params_bytes, bytes, 1);
+        cr_assert_float_eq(all.memory[0].params_bytes, 0, 1);
+        cr_assert_float_eq(pp_tiers_bytes(&all, PP_TIER_HOST), bytes, 1);
+        cr_assert_float_eq(part.memory[0].params_bytes, 0.75 * bytes, 1);
+        cr_assert_float_eq(pp_tiers_bytes(&part, PP_TIER_NVME), 0.25 * bytes, 1);
+        cr_assert_lt(all.memory[0].buffers_bytes - here.memory[0].buffers_bytes,
+                     zero == 3 ? 0.05 * bytes * 8 : 0.2 * bytes);
+        cr_assert_lt(peak(&all, 0), peak(&here, 0));
+    }
+}
+
+/* Every layer comes up for each forward and each backward, but for the one between two of them,
+ * which stays: 2 N L - (2 N - 1) layers where a forward is followed by its backward. Updated
+ * parameters go down once, unless the host has updated them. */
+Test(tiers, parameters_come_up_twice_a_micro_batch)
+{
+    static const struct {
+        const char *flags;
+        double down, share;
+    } rows[] = {{"--offload p=host", 2, 1},
+                {"--offload p=host:50%", 1, 0.5},
+                {"--offload p=host,os=host --cpu-optimizer", 2, 1}};
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int zero = 0; zero <= 3; zero += 3) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const struct pp_result r = run_alone(
+                arena, 8, zero, pp_arena_printf(arena, "--cluster a100 %s", rows[k].flags));
+            const struct pp_model *m = &r.config.model;
+            const double last = pp_model_layer_params(m, PP_LAYER_BLOCK) +
+                                pp_model_layer_params(m, PP_LAYER_HEAD),
+                         first = pp_model_layer_params(m, PP_LAYER_BLOCK) +
+                                 pp_model_layer_params(m, PP_LAYER_EMBEDDING),
+                         all = pp_cost_stage_params(&r.cost_inputs, 0), cut = zero == 3 ? 8 : 1;
+            cr_assert_float_eq(pp_tiers_copied_bytes(&r, 0, 1),
+                               2 * rows[k].share * (2 * N * all - N * last - (N - 1) * first) / cut,
+                               1e-9 * all, "%s: %g", rows[k].flags,
+                               pp_tiers_copied_bytes(&r, 0, 1));
+            cr_assert_float_eq(pp_tiers_copied_bytes(&r, 0, 0), rows[k].down * all / cut,
+                               1e-9 * all, "%s: %g", rows[k].flags,
+                               pp_tiers_copied_bytes(&r, 0, 0));
+            cr_assert_eq(pp_gathers_visits(&r, 0), 2 * N * m->layers - (2 * N - 1));
+        }
+}
+
+/* Behind slow links a step lasts as long as its copies, and at most as much longer as all of its
+ * compute: no layer is charged that stays between two ops. Behind fast ones nothing of them shows.
+ */
+Test(tiers, a_step_is_its_copies_or_its_compute)
+{
+    for (int zero = 0; zero <= 3; zero += 3)
+        for (int buffers = 2; buffers <= 4; buffers++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const char *more =
+                pp_arena_printf(arena, "--offload p=host --gather-buffers %d", buffers);
+            const char *cluster = "--cluster a100\th2d:%s\tram:1000TB@1000000GBps %s";
+            const struct pp_result here = run_alone(arena, 8, zero, "--cluster a100"),
+                                   slow =
+                                       run_alone(arena, 8, zero,
+                                                 pp_arena_printf(arena, cluster, "0.5GBps", more)),
+                                   fast = run_alone(
+                                       arena, 8, zero,
+                                       pp_arena_printf(arena, cluster, "1000000GBps", more));
+            const double copies_s = pp_tiers_copied_bytes(&slow, 0, 1) / 0.5e9,
+                         home_s = pp_tiers_copied_bytes(&slow, 0, 0) / 0.5e9,
+                         most_s = copies_s + home_s + here.metrics.iteration_s;
+            cr_assert_geq(slow.metrics.iteration_s, copies_s + home_s, "ZeRO %d, %d: %g, %g", zero,
+                          buffers, slow.metrics.iteration_s, copies_s + home_s);
+            cr_assert_leq(slow.metrics.iteration_s, most_s, "ZeRO %d, %d: %g, %g", zero, buffers,
+                          slow.metrics.iteration_s, most_s);
+            cr_assert_leq(fast.metrics.iteration_s, 1.05 * here.metrics.iteration_s,
+                          "ZeRO %d, %d: %g, %g", zero, buffers, fast.metrics.iteration_s,
+                          here.metrics.iteration_s);
+            cr_assert_lt(fast.metrics.time_frac[PP_TIME_MOVES], 1e-3);
+        }
+}
+
+/* From two on, more buffers never make a step longer, whichever of compute, gathers and loads takes
+ * longest. */
+Test(tiers, more_buffers_never_make_a_step_longer)
+{
+    static const char *const rates[] = {"0.5GBps", "4GBps", "12GBps", "1000GBps"};
+    static const char *const schedules_cut[] = {"gpipe", "1f1b", "interleaved --vp 2",
+                                                "bfs --vp 2"};
+
+    for (int k = 0; k < 4 * 4; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        double last_s = INFINITY;
+        for (int buffers = 2; buffers <= 6; buffers++) {
+            const struct pp_result r =
+                run(arena, schedules_cut[k / 4],
+                    pp_arena_printf(arena,
+                                    "--zero 3 --offload p=host --gather-buffers %d --cluster "
+                                    "a100\tram:1000TB@1000000GBps\th2d:%s",
+                                    buffers, rates[k % 4]));
+            cr_assert_leq(r.metrics.iteration_s, last_s * (1 + 1e-9), "%s %s, %d: %.9g, %.9g",
+                          schedules_cut[k / 4], rates[k % 4], buffers, r.metrics.iteration_s,
+                          last_s);
+            last_s = r.metrics.iteration_s;
+        }
+    }
+}
+
+/* At the rates of a node: hidden where compute is long, so that only the first layer, and updated
+ * parameters, show. */
+Test(tiers, loads_hide_behind_long_sequences)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result here = run_alone(arena, 1, 0, "--cluster a100 --seq 16384"),
+                           away = run_alone(arena, 1, 0,
+                                            "--cluster a100 --seq 16384 --offload p=host");
+    const struct pp_costs *costs = away.costs;
+    const double shown_s =
+        pp_units_s(costs->purpose[PP_FOR_LOAD][0].ps + costs->purpose[PP_FOR_HOME][0].ps);
+
+    cr_assert_float_eq(away.metrics.iteration_s - here.metrics.iteration_s, shown_s, 1e-9, "%g, %g",
+                       away.metrics.iteration_s - here.metrics.iteration_s, shown_s);
+}

@@ -1,0 +1,148 @@
+/* What PyTorch reads of a run: the order of its schedule, back to the byte; with sends and receives
+ * a legal program of the same order, for which PyTorch's own orders are the judge. */
+#define _GNU_SOURCE /* open_memstream */
+#include "tests/unit/support/sim_run.h"
+
+#include "core/text/file.h"
+#include "schedules/registry.h"
+#include "schedules/verify/verify.h"
+#include "sim/export/export.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+TestSuite(export_pytorch, .timeout = 120);
+
+static const char *const RUNS[] = {
+    "--unit F=1,I=1,W=1",
+    "--model gpt2-64 --tp 1 --dp 2 --mbs 2 --recompute full --zero 1 --engine dag --steps 1",
+    "--model gpt2-64 --tp 1 --dp 2 --mbs 2 --recompute none --offload a=host --engine dag "
+    "--buckets 2 --steps 1",
+};
+
+static char *export_of(struct pp_arena *arena, const char *line, const struct pp_program *program,
+                       enum pp_pytorch_list list, const char **warning)
+{
+    struct pp_error err = {0};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+
+    cr_assert_eq(pp_export_pytorch(arena, program, list, out, warning, &err), PP_OK, "%s: %s", line,
+                 err.message);
+    fclose(out);
+    char *copy = pp_arena_strdup(arena, text);
+    free(text);
+    return copy;
+}
+
+static struct pp_program *read_back(struct pp_arena *arena, const char *line, const char *text)
+{
+    struct pp_program *program;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_program_parse(arena, "f", text, strlen(text), PP_DIALECT_2025, &program, &err),
+                 PP_OK, "%s: %s\n%s", line, err.message, text);
+    return program;
+}
+
+/* The order that the schedule gave, from the lists with everything that passes have added. */
+static char *order_of(struct pp_arena *arena, const struct pp_program *program)
+{
+    const uint64_t compute =
+        UINT64_C(1) << PP_F | UINT64_C(1) << PP_B | UINT64_C(1) << PP_I | UINT64_C(1) << PP_W;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+
+    pp_program_print_kinds(program, compute, out);
+    fclose(out);
+    char *copy = pp_arena_strdup(arena, text);
+    free(text);
+    return copy;
+}
+
+static int count_messages(const struct pp_program *p)
+{
+    int count = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        count += pp_op_is_send(p->kind[i]);
+    return count;
+}
+
+static void check_messages(struct pp_arena *arena, const char *line,
+                           const struct pp_program *program, enum pp_pytorch_list list,
+                           const char *order)
+{
+    const struct pp_verify_options options = {0};
+    const char *warning;
+    struct pp_error err = {0};
+    const struct pp_program *read =
+        read_back(arena, line, export_of(arena, line, program, list, &warning));
+
+    cr_assert_eq(pp_verify(read, &options, &err), PP_OK, "%s: %s", line, err.message);
+    cr_assert_str_eq(order_of(arena, read), order, "%s", line);
+    cr_assert_eq(count_messages(read), count_messages(program), "%s", line);
+}
+
+static void check_run(const char *line)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_result result;
+    struct pp_error err = {0};
+    const char *warning;
+
+    cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
+    const struct pp_program *p = result.program;
+    const char *text = export_of(arena, line, p, PP_PYTORCH_COMPUTE, &warning);
+    const bool is_foreign = p->pipelines > 1 || p->splits > 1 || p->versions > 1;
+    cr_assert_eq(warning != NULL, is_foreign, "%s: %s", line, warning ? warning : "no warning");
+    cr_assert_eq(strpbrk(text, "#[@") != NULL, false, "%s: not what PyTorch reads", line);
+    struct pp_program *read = read_back(arena, line, text);
+    cr_assert_eq(read->level, PP_LEVEL_COMPUTE);
+    cr_assert_str_eq(pp_program_text(arena, read), text, "%s", line);
+    cr_assert_str_eq(order_of(arena, p), text, "%s", line);
+    for (int list = PP_PYTORCH_COMMS; list <= PP_PYTORCH_WAITS && !is_foreign; list++)
+        check_messages(arena, line, p, (enum pp_pytorch_list)list, text);
+}
+
+Test(export_pytorch, every_schedule_comes_back)
+{
+    for (int s = 0; pp_schedules[s]; s++)
+        for (size_t k = 0; k < sizeof(RUNS) / sizeof(*RUNS); k++) {
+            char line[256];
+            snprintf(line, sizeof(line), "--schedule %s --pp 4 --micro-batches 8 %s",
+                     pp_schedules[s]->name, RUNS[k]);
+            check_run(line);
+        }
+}
+
+static void check_golden(const char *name, enum pp_pytorch_list list, const char *suffix)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    char *line = pp_arena_printf(
+        arena, "--schedule " PP_TESTS_DIR "/golden/%s.csv --unit F=1,I=1,W=1", name);
+    const char *path = pp_arena_printf(arena, PP_TESTS_DIR "/golden/%s.%s.csv", name, suffix),
+               *warning;
+    struct pp_result result;
+    struct pp_error err = {0};
+    size_t length;
+    char *want;
+
+    cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_file_read(arena, path, &want, &length, &err), PP_OK, "%s", err.message);
+    cr_assert_str_eq(export_of(arena, name, result.program, list, &warning), want);
+}
+
+Test(export_pytorch, messages_stand_where_pytorch_puts_them)
+{
+    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_COMMS, "comms");
+    check_golden("pt_zbv_D4_N8", PP_PYTORCH_COMMS, "comms");
+}
+
+Test(export_pytorch, waits_stand_where_pytorch_puts_them)
+{
+    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_WAITS, "waits");
+    check_golden("pt_zbv_D4_N8", PP_PYTORCH_WAITS, "waits");
+}
