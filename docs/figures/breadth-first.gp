@@ -17,11 +17,13 @@ set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
 set format '%h'
 set xlabel 'sequences per GPU and step'
-set logscale x 2
-set xrange [0.1088188204:4.59479342]
-set xtics ('0.125' 0.125, '0.25' 0.25, '0.5' 0.5, '1' 1, '2' 2, '4' 4)
 set ylabel 'MFU (%)'
-set yrange [0:50]
+set autoscale xfix
+set offsets graph 0.04, graph 0.04, 0, 0
+set logscale x 2
+set xrange [*:*]
+set xtics (0.125, 0.25, 0.5, 1, 2, 4)
+set yrange [0:*<100]
 set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 set style line 11 lc rgb '#1b3a6b' lw 1.2 dt (2,4) pt 15 ps 0.65
 set style line 10 lc rgb '#1b3a6b' lw 1.2 dt (8,3,2,3) pt 3 ps 0.812

@@ -17,11 +17,13 @@ set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
 set format '%h'
 set xlabel 'pipeline ranks'
-set logscale x 2
-set xrange [3.580100284:71.50637684]
-set xtics ('4' 4, '8' 8, '16' 16, '32' 32, '64' 64)
 set ylabel 'bubble (% of the step)'
-set yrange [0:100]
+set autoscale xfix
+set offsets graph 0.04, graph 0.04, 0, 0
+set logscale x 2
+set xrange [*:*]
+set xtics (4, 8, 16, 32, 64)
+set yrange [0:*<100]
 set key above horizontal maxcols 2 Left reverse samplen 2 width -4
 set style line 12 lc rgb '#9c1637' lw 1.2 dt (2,4) pt 4 ps 0.812
 set style line 101 lc rgb '#dadada' lw 2.8 dt 1 pt 7 ps 1 # closed form

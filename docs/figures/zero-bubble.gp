@@ -17,9 +17,11 @@ set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
 set format '%h'
 set xlabel 'peak activations (micro-batches of a rank)'
-set xrange [3.28:22.72]
 set ylabel 'bubble, span form (% of the span)'
-set yrange [0:50]
+set autoscale xfix
+set offsets graph 0.04, graph 0.04, 0, 0
+set xrange [*:*]
+set yrange [0:*<100]
 set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 set label '1f1b' at 8,23.46895453 left offset character 1,0 textcolor rgb '#404040'
 set label 'zb-h1' at 8,13.22953623 left offset character 0.7,0.7 textcolor rgb '#404040'

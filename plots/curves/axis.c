@@ -1,12 +1,10 @@
-/* Axes: units that keep numbers short, limits that neither hide nor exaggerate, logarithms where
- * values double. */
+/* Axes: units that keep numbers short, logarithms where values double or span decades. The limits
+ * and most tics are those of gnuplot's autoscale; what it cannot know is said here. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TICS_AT_DATA = 24 };
 
 struct values {
     double *data; /* in units of the table, ascending, each once */
@@ -80,18 +78,6 @@ static bool is_doubling(struct values values)
     return true;
 }
 
-/* Are they short enough to stand at the axis one by one? */
-static bool are_short(struct values values, double scale)
-{
-    enum { SHORT = 7 };
-    char text[32];
-
-    for (int i = 0; i < values.count && values.count <= TICS_AT_DATA; i++)
-        if (snprintf(text, sizeof(text), "%.10g", scale * values.data[i]) > SHORT)
-            return false;
-    return values.count <= TICS_AT_DATA;
-}
-
 /* ---- units ----------------------------------------------------------------------------------- */
 
 struct unit {
@@ -121,14 +107,6 @@ static struct unit pick_rate(double largest)
     return (struct unit){1, ""};
 }
 
-/* Durations of --unit have none. */
-static bool is_abstract(const struct pp_chart *chart)
-{
-    const int unit = pp_table_find(&chart->table, "unit");
-
-    return unit >= 0 && *pp_chart_cell(chart, chart->rows[0], unit);
-}
-
 static void label_axis(const struct pp_chart *chart, int column, double largest, bool has_units_at,
                        struct pp_curve_axis *axis)
 {
@@ -140,7 +118,7 @@ static void label_axis(const struct pp_chart *chart, int column, double largest,
     if (name.unit == PP_COLUMN_FRAC)
         unit =
             (struct unit){0.01, name.detail ? pp_arena_printf(arena, "%% %s", name.detail) : "%"};
-    else if (name.unit == PP_COLUMN_SECONDS && is_abstract(chart))
+    else if (name.unit == PP_COLUMN_SECONDS && pp_chart_is_abstract(chart))
         unit.name = "units";
     else if (name.unit == PP_COLUMN_SECONDS && has_units_at)
         unit.name = NULL;
@@ -158,7 +136,47 @@ static void label_axis(const struct pp_chart *chart, int column, double largest,
     axis->scale = 1 / unit.size;
 }
 
-/* ---- limits ---------------------------------------------------------------------------------- */
+/* ---- tics at the data ------------------------------------------------------------------------ */
+
+static double position(const struct pp_curve_axis *axis, double value)
+{
+    return axis->log_base > 0 ? log(value) : value;
+}
+
+/* Have labels room at each value, by their number and length? As on the narrowest axis. */
+static bool have_room(const struct pp_curve_axis *axis, struct values values)
+{
+    enum { CHARACTERS = 42, BETWEEN = 1 };
+    const double span = position(axis, axis->hi) - position(axis, axis->lo);
+    int before = 0;
+
+    for (int i = 0; i < values.count; i++) {
+        const double value = axis->scale * values.data[i];
+        const int length = snprintf(NULL, 0, "%.10g", value);
+        if (i > 0 && (position(axis, value) - position(axis, axis->scale * values.data[i - 1])) *
+                             CHARACTERS <
+                         (0.5 * (length + before) + BETWEEN) * span)
+            return false;
+        before = length;
+    }
+    return true;
+}
+
+/* "(4, 8, 16)"; NULL: gnuplot's own. */
+static const char *tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
+                           struct values values)
+{
+    const char *list = "(";
+
+    if (!have_room(axis, values))
+        return NULL;
+    for (int i = 0; i < values.count; i++)
+        list =
+            pp_arena_printf(arena, "%s%s%.10g", list, i ? ", " : "", axis->scale * values.data[i]);
+    return pp_arena_printf(arena, "%s)", list);
+}
+
+/* ---- x --------------------------------------------------------------------------------------- */
 
 static enum pp_status check_positive(const struct pp_chart *chart, const char *option, int column,
                                      struct pp_error *err)
@@ -176,77 +194,15 @@ static enum pp_status check_positive(const struct pp_chart *chart, const char *o
     return PP_OK;
 }
 
-/* Room beside the outermost points, so that their symbols do not lie on the frame. */
-static void pad(struct pp_curve_axis *axis, double share)
-{
-    if (axis->log_base > 0) {
-        const double factor =
-            axis->hi > axis->lo ? pow(axis->hi / axis->lo, share) : axis->log_base;
-        axis->lo /= factor;
-        axis->hi *= factor;
-        return;
-    }
-    const double span = axis->hi - axis->lo, room = span > 0          ? share * span
-                                                    : axis->hi != 0.0 ? 0.5 * fabs(axis->hi)
-                                                                      : 1;
-    axis->lo -= room;
-    axis->hi += room;
-}
-
+/* What is drawn of the data lies between `lo` and `hi`. */
 static void limit(struct pp_curve_axis *axis, struct values values)
 {
     axis->lo = axis->scale * values.data[0];
     axis->hi = axis->scale * values.data[values.count - 1];
+    axis->from = axis->to = "*";
 }
 
-/* From zero, unless all values lie close together far from it: shares and rates closer than times,
- * whose differences count. */
-static void limit_linear_y(struct pp_curve_axis *axis, enum pp_column_unit unit, bool is_from_zero)
-{
-    const bool is_frac = unit == PP_COLUMN_FRAC,
-               is_share = is_frac || unit == PP_COLUMN_RATE || unit == PP_COLUMN_FLOPS;
-    const double FAR = is_share ? 0.85 : 0.6;
-    const bool is_flat = !(axis->hi > axis->lo), is_all = axis->hi <= 100.000001;
-
-    if (is_flat && axis->lo > 0)
-        axis->hi *= 1.25;
-    if (axis->lo >= 0 && (is_flat || is_from_zero || axis->lo < FAR * axis->hi))
-        axis->lo = 0;
-    if (!(axis->hi > axis->lo))
-        axis->hi = axis->lo + (is_frac ? 10 : 1);
-    pp_tics_round(axis);
-    if (is_frac && is_all && axis->hi > 100)
-        axis->hi = 100;
-}
-
-/* Names that are too long stand turned, or (characters cannot be) on several lines. */
-static void make_categories(struct pp_chart *chart, double length_in, double character_in)
-{
-    enum { LINES_MAX = 4 };
-    static const char BREAKS[] = "\n\n\n\n";
-    const bool in_terminal = chart->target->format == PP_PLOT_TERMINAL;
-    const struct pp_figure figure = {.arena = chart->arena, .target = chart->target};
-    const char *list = "";
-    double longest = 0;
-
-    for (int i = 0; i < chart->category_count; i++)
-        longest = fmax(longest, (double)strlen(chart->categories[i]));
-    const double needed = chart->category_count * (longest + 1) * character_in / length_in;
-    const int lines = in_terminal ? (int)fmin(LINES_MAX, ceil(needed)) : 1;
-    for (int i = 0; i < chart->category_count; i++) {
-        const char *name =
-            pp_arena_printf(chart->arena, "%.*s%s", i % lines, BREAKS, chart->categories[i]);
-        list = pp_arena_printf(chart->arena, "%s%s%s %d", list, i ? ", " : "",
-                               pp_figure_quote(&figure, name), i);
-    }
-    chart->x_axis.lo = -0.5;
-    chart->x_axis.hi = chart->category_count - 0.5;
-    chart->x_axis.tics = pp_arena_printf(
-        chart->arena, "%s(%s)", needed > 1 && !in_terminal ? "rotate by 35 right " : "", list);
-}
-
-static enum pp_status make_x(struct pp_chart *chart, double length_in, double character_in,
-                             struct pp_error *err)
+static enum pp_status make_x(struct pp_chart *chart, struct pp_error *err)
 {
     struct pp_curve_axis *axis = &chart->x_axis;
     const struct values values = collect(chart, true);
@@ -255,7 +211,6 @@ static enum pp_status make_x(struct pp_chart *chart, double length_in, double ch
     label_axis(chart, chart->x, values.data[values.count - 1], false, axis);
     if (chart->is_categorical) {
         axis->scale = 1;
-        make_categories(chart, length_in, character_in);
         return PP_OK;
     }
     if (chart->curves->has_log_x)
@@ -267,24 +222,40 @@ static enum pp_status make_x(struct pp_chart *chart, double length_in, double ch
         axis->lo = is_log && at <= 0 ? axis->lo : fmin(axis->lo, at);
         axis->hi = fmax(axis->hi, at);
     }
-    const bool is_at_data = are_short(values, axis->scale) && (is_log || !chart->kind->is_scatter);
-    if (is_log && !is_at_data) {
-        pp_tics_decades(chart->arena, axis, false);
-        return PP_OK;
-    }
-    pad(axis, 0.04);
-    if (is_at_data) {
-        for (int i = 0; i < values.count; i++)
-            values.data[i] *= axis->scale;
-        axis->tics =
-            pp_tics_at(chart->arena, axis, values.data, values.count, length_in, character_in);
-    }
+    if (is_log || !chart->kind->is_scatter)
+        axis->tics = tics_at(chart->arena, axis, values);
     return PP_OK;
+}
+
+/* ---- y --------------------------------------------------------------------------------------- */
+
+/* From zero, unless all values lie close together far from it: shares and rates closer than times,
+ * whose differences count. */
+static void limit_linear_y(struct pp_arena *arena, struct pp_curve_axis *axis,
+                           enum pp_column_unit unit, bool is_from_zero)
+{
+    const bool is_frac = unit == PP_COLUMN_FRAC,
+               is_share = is_frac || unit == PP_COLUMN_RATE || unit == PP_COLUMN_FLOPS;
+    const double FAR = is_share ? 0.85 : 0.6;
+    const bool is_flat = !(axis->hi > axis->lo), is_all = axis->hi <= 100.000001;
+
+    if (axis->lo >= 0 && (is_flat || is_from_zero || axis->lo < FAR * axis->hi)) {
+        axis->from = "0";
+        axis->lo = 0;
+    }
+    if (axis->lo < 0 && is_flat)
+        axis->to = "0";
+    else if (!(axis->hi > 0))
+        axis->to = is_frac ? "10" : "1";
+    else if (is_frac && is_all)
+        axis->to = "*<100";
+    else if (is_flat)
+        axis->to = pp_arena_printf(arena, "%.10g<*", 1.25 * axis->hi);
 }
 
 static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
 {
-    enum { HUGE_SPAN = 1000 };
+    enum { FEW_DECADES = 100, HUGE_SPAN = 1000 };
     struct pp_curve_axis *axis = &chart->y_axis;
     const struct values values = collect(chart, false);
     const double least = values.data[0], most = values.data[values.count - 1];
@@ -292,26 +263,91 @@ static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
         pp_column_name(chart->arena, chart->table.columns[chart->y]).unit;
     const bool is_huge = least > 0 && most > HUGE_SPAN * least,
                is_log = chart->curves->has_log_y || is_huge || chart->has_ideal;
-    const bool has_units_at = is_log && unit == PP_COLUMN_SECONDS && !is_abstract(chart);
 
+    axis->has_units_at = is_log && unit == PP_COLUMN_SECONDS && !pp_chart_is_abstract(chart);
     if (chart->curves->has_log_y)
         PP_TRY(check_positive(chart, "--log-y", chart->y, err));
-    label_axis(chart, chart->y, fmax(fabs(least), fabs(most)), has_units_at, axis);
+    label_axis(chart, chart->y, fmax(fabs(least), fabs(most)), axis->has_units_at, axis);
     limit(axis, values);
-    if (is_log && least > 0) {
-        axis->log_base = 10;
-        pp_tics_decades(chart->arena, axis, has_units_at);
-    } else {
-        limit_linear_y(axis, unit, chart->is_from_zero);
-    }
+    axis->log_base = is_log && least > 0 ? 10 : 0;
+    axis->has_tics_between = axis->log_base > 0 && most <= FEW_DECADES * least;
+    if (!(axis->log_base > 0))
+        limit_linear_y(chart->arena, axis, unit, chart->is_from_zero);
     return PP_OK;
 }
 
-enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double character_in,
-                             struct pp_error *err)
+/* ---- --x-range and --y-range ----------------------------------------------------------------- */
+
+/* One end, up to `stop`: NAN where it is left open. */
+static bool read_end(const char *text, char stop, double *value, const char **rest)
 {
-    PP_TRY(make_x(chart, length_in, character_in, err));
+    char *end;
+
+    *value = (double)NAN;
+    *rest = text;
+    if (*text == stop)
+        return true;
+    *value = strtod(text, &end);
+    if (end == text || !isfinite(*value))
+        return false;
+    if (*end == '%') {
+        *value /= 100;
+        end++;
+    }
+    *rest = end;
+    return *end == stop;
+}
+
+static bool read_range(const char *text, double *lo, double *hi)
+{
+    const char *rest;
+
+    return read_end(text, ':', lo, &rest) && read_end(rest + 1, '\0', hi, &rest) &&
+           !(isnan(*lo) && isnan(*hi));
+}
+
+/* Limits that are asked for; an open end stays as it is. */
+static enum pp_status take_range(const struct pp_chart *chart, const char *option, const char *text,
+                                 struct pp_curve_axis *axis, struct pp_error *err)
+{
+    double lo, hi;
+
+    if (!text)
+        return PP_OK;
+    if (axis == &chart->x_axis && chart->is_categorical)
+        return pp_error_set(err, PP_EINVAL, "%s %s: %s is text, which has no range", option, text,
+                            chart->table.columns[chart->x]);
+    if (!read_range(text, &lo, &hi))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s %s: LO:HI is expected in the numbers of the column, such as 0:0.5, "
+                            "0:50%%, 8: or :64",
+                            option, text);
+    const bool has_lo = !isnan(lo), has_hi = !isnan(hi);
+    lo = has_lo ? lo : axis->lo / axis->scale;
+    hi = has_hi ? hi : axis->hi / axis->scale;
+    if (!(lo < hi))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s %s: %g to %g; the first must be less than the other", option, text,
+                            lo, hi);
+    if (axis->log_base > 0 && lo <= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s %s: the axis is logarithmic and begins above 0, not at %g", option,
+                            text, lo);
+    axis->lo = lo * axis->scale;
+    axis->hi = hi * axis->scale;
+    if (has_lo)
+        axis->from = pp_arena_printf(chart->arena, "%.10g", axis->lo);
+    if (has_hi)
+        axis->to = pp_arena_printf(chart->arena, "%.10g", axis->hi);
+    if (!(axis->log_base > 0))
+        axis->tics = NULL;
+    return PP_OK;
+}
+
+enum pp_status pp_chart_axes(struct pp_chart *chart, struct pp_error *err)
+{
+    PP_TRY(make_x(chart, err));
     PP_TRY(make_y(chart, err));
-    PP_TRY(pp_chart_range(chart, "--x-range", chart->curves->x_range, &chart->x_axis, err));
-    return pp_chart_range(chart, "--y-range", chart->curves->y_range, &chart->y_axis, err);
+    PP_TRY(take_range(chart, "--x-range", chart->curves->x_range, &chart->x_axis, err));
+    return take_range(chart, "--y-range", chart->curves->y_range, &chart->y_axis, err);
 }

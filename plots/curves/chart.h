@@ -38,12 +38,15 @@ struct pp_curve_mark {
 };
 
 struct pp_curve_axis {
-    const char *label;   /* with the unit */
-    const char *subject; /* without, for the title */
-    double scale;        /* what is drawn is the value times this */
-    double lo, hi;       /* of what is drawn */
-    double log_base;     /* 0 = linear */
-    const char *tics;    /* "('2' 2, '4' 4)"; NULL = gnuplot's own */
+    const char *label;     /* with the unit */
+    const char *subject;   /* without, for the title */
+    double scale;          /* what is drawn is the value times this */
+    double lo, hi;         /* of what is drawn: its data, or where it was chosen the axis */
+    const char *from, *to; /* ends for gnuplot: numbers, or "*", "*<100" where it chooses */
+    double log_base;       /* 0 = linear */
+    bool has_tics_between; /* logarithmic: at 2 and 5 times a power of ten, too */
+    bool has_units_at;     /* tics say "10 us" */
+    const char *tics;      /* "(2, 4)"; NULL = gnuplot's own */
 };
 
 struct pp_chart {
@@ -133,30 +136,11 @@ void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart 
 void pp_chart_draw_marks(const struct pp_figure *figure, const struct pp_chart *chart);
 const char *pp_legend_marks(const struct pp_chart *chart);
 
-/* ---- curves_axis.c ---- */
-/* Labels, units, limits and tics, for a field of points that is `length_in` wide. PP_EINVAL for
- * what a logarithm cannot show. */
-enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double character_in,
-                             struct pp_error *err);
+/* ---- plots/curves/axis.c ---- */
+/* Labels, units, limits and tics. PP_EINVAL for what a logarithm or a range cannot show. */
+enum pp_status pp_chart_axes(struct pp_chart *chart, struct pp_error *err);
 /* y of the line of perfect scaling at x; NAN where there is none. */
 double pp_chart_ideal(const struct pp_chart *chart, double x);
-
-/* ---- curves_range.c ---- */
-/* Limits that are asked for: "LO:HI" of `option`, into an axis that has its own; NULL keeps them.
- * PP_EINVAL for what is no range, and what the axis cannot show. */
-enum pp_status pp_chart_range(const struct pp_chart *chart, const char *option, const char *text,
-                              struct pp_curve_axis *axis, struct pp_error *err);
-
-/* ---- curves_tics.c ---- */
-/* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them
- * on a linear one, or NULL. */
-const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
-                       const double *values, int count, double length_in, double character_in);
-/* Limits on the tics of a logarithmic axis whose lo and hi are those of the data; with units at the
- * tics where they are seconds. */
-void pp_tics_decades(struct pp_arena *arena, struct pp_curve_axis *axis, bool is_seconds);
-/* Limits of a linear axis on round numbers. */
-void pp_tics_round(struct pp_curve_axis *axis);
 
 /* ---- curves_names.c: columns for people ---- */
 enum pp_column_unit {
@@ -182,8 +166,9 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 /* Names of series, where the kind of picture has them, and of marks, at points where they cover
  * nothing; what finds no such place has none. Marks series that are named. The field is that within
  * the axes. */
-void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart, double width_in,
-                           double height_in);
+struct pp_field;
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
+                           const struct pp_field *within);
 
 /* ---- curves_frame.c: what stands around the curves ---- */
 struct pp_legend {
@@ -194,10 +179,13 @@ struct pp_legend {
 struct pp_legend pp_chart_legend(const struct pp_chart *chart);
 /* How big the picture likes to be; its title. */
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend);
-/* Inches within the axes; in the terminal characters. */
-double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend);
+/* What is within the axes: inches; in the terminal characters. */
+struct pp_field {
+    double width_in, height_in;
+};
+struct pp_field pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend);
 void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart *chart,
-                          const struct pp_legend *legend, double width_in, double height_in);
+                          const struct pp_legend *legend, struct pp_field field);
 extern const char pp_legend_closed[], pp_legend_ideal[];
 const char *pp_legend_unfit(const struct pp_chart *chart);
 

@@ -186,40 +186,21 @@ static void write_styles(const struct pp_figure *f, const struct pp_chart *chart
         fputs("set style line 103 lc rgb '#707070' lw 1.4 dt (4,3) # ideal\n", f->script);
 }
 
-/* Inches within the axes; in a paper the legend stands above them. */
-static double field_height(const struct pp_figure *f, const struct pp_legend *legend)
-{
-    const double SIDES_IN = 1.2, PAPER_SIDES_IN = 0.5, LINE_IN = 0.135;
-
-    if (!f->target->is_paper)
-        return f->height_in - SIDES_IN;
-    return f->height_in - PAPER_SIDES_IN -
-           LINE_IN * ((legend->entries + legend->columns - 1) / legend->columns);
-}
-
 enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err)
 {
     struct pp_figure figure;
     struct pp_legend legend = pp_chart_legend(chart);
 
-    /* Units and tics need the size, which needs the legend only. */
-    chart->x_axis.subject = pp_column_name(chart->arena, chart->table.columns[chart->x]).text;
-    chart->y_axis.subject = pp_column_name(chart->arena, chart->table.columns[chart->y]).text;
+    PP_TRY(pp_chart_axes(chart, err));
     const struct pp_figure_wish wish = pp_chart_wish(chart, &legend);
     pp_figure_open(chart->arena, chart->target, &wish, &figure);
+    const struct pp_field field = pp_chart_field(&figure, &legend);
     const bool in_terminal = pp_chart_in_terminal(chart);
-    const double field_in = pp_chart_field(&figure, &legend),
-                 character_in = in_terminal ? 1 : pp_figure_character_in(&figure);
-    const enum pp_status status = pp_chart_axes(chart, field_in, character_in, err);
-    if (status != PP_OK) {
-        pp_figure_discard(&figure);
-        return status;
-    }
-    pp_chart_write_frame(&figure, chart, &legend, field_in, field_height(&figure, &legend));
+    pp_chart_write_frame(&figure, chart, &legend, field);
     if (!in_terminal)
         write_styles(&figure, chart);
     if (!in_terminal && (chart->kind->is_labelled || chart->mark_count > 0))
-        pp_chart_label_points(&figure, chart, field_in, field_height(&figure, &legend));
+        pp_chart_label_points(&figure, chart, &field);
     for (int s = 0; s < chart->series_count; s++)
         write_series(&figure, chart, s);
     pp_chart_write_marks(&figure, chart);

@@ -1,6 +1,8 @@
 /* Title, axes, legend, and the size that they need. */
 #include "plots/curves/chart.h"
 
+#include "plots/axis.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +51,14 @@ static const double SAMPLE_IN = 0.5, PAPER_SAMPLE_IN = 0.36, PAPER_IN = 3.3;
 static double legend_width(const struct pp_legend *legend, double character_in)
 {
     return legend->entries ? SAMPLE_IN + character_in * legend->longest : 0;
+}
+
+/* In a paper, where it stands above. */
+static double legend_height(const struct pp_legend *legend)
+{
+    const double LINE_IN = 0.135;
+
+    return LINE_IN * ((legend->entries + legend->columns - 1) / legend->columns);
 }
 
 static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
@@ -107,33 +117,35 @@ static const char *title(const struct pp_chart *chart, int columns)
 
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend)
 {
-    const double field_in = 5.2, height_in = 4, line_in = 0.205, paper_line_in = 0.135,
-                 character_in = 0.08, paper_character_in = 0.057;
+    const double field_in = 5.2, height_in = 4, line_in = 0.205, character_in = 0.08,
+                 paper_character_in = 0.057;
     const double entry_in = PAPER_SAMPLE_IN + paper_character_in * legend->longest;
     enum { ROWS = 24, OTHER_ROWS = 8 };
 
     legend->columns = (int)fmax(1, floor((PAPER_IN - 0.1) / entry_in));
-    const int lines = (legend->entries + legend->columns - 1) / legend->columns;
     return (struct pp_figure_wish){
         .title = title(chart, (int)(field_in / character_in)),
         .width_in = field_in + legend_width(legend, character_in),
         .height_in = fmax(height_in, 1.3 + line_in * legend->entries),
-        .paper_height_in = 2.1 + paper_line_in * lines,
+        .paper_height_in = 2.1 + legend_height(legend),
         .has_y_above = true,
         .rows = (int)fmax(ROWS, legend->entries + OTHER_ROWS),
     };
 }
 
-double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend)
+struct pp_field pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend)
 {
     enum { SIDES = 12 };
-    const double SIDES_IN = 0.9, PAPER_SIDES_IN = 0.6;
+    const double SIDES_IN = 0.9, ENDS_IN = 1.2, PAPER_SIDES_IN = 0.6, PAPER_ENDS_IN = 0.5;
 
     if (figure->target->format == PP_PLOT_TERMINAL)
-        return figure->columns - legend->longest - SIDES;
+        return (struct pp_field){figure->columns - legend->longest - SIDES, figure->rows};
     if (figure->target->is_paper)
-        return figure->width_in - PAPER_SIDES_IN;
-    return figure->width_in - SIDES_IN - legend_width(legend, pp_figure_character_in(figure));
+        return (struct pp_field){figure->width_in - PAPER_SIDES_IN,
+                                 figure->height_in - PAPER_ENDS_IN - legend_height(legend)};
+    return (struct pp_field){figure->width_in - SIDES_IN -
+                                 legend_width(legend, pp_figure_character_in(figure)),
+                             figure->height_in - ENDS_IN};
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
@@ -149,22 +161,50 @@ static const char *fit_label(const struct pp_chart *chart, const char *label, in
     return pp_figure_wrap(chart->arena, label, room, 2);
 }
 
-static void write_axis(const struct pp_figure *f, const struct pp_chart *chart, char name,
-                       double length_in)
+static void write_label(const struct pp_figure *f, const struct pp_chart *chart, char name,
+                        double length_in)
 {
-    const struct pp_curve_axis *axis = name == 'x' ? &chart->x_axis : &chart->y_axis;
-    const char *label = fit_label(chart, axis->label, pp_figure_characters(f, length_in));
-
+    const char *text = name == 'x' ? chart->x_axis.label : chart->y_axis.label;
+    const char *label = fit_label(chart, text, pp_figure_characters(f, length_in));
     const bool is_wide = name == 'y' && strchr(label, '\n') && !pp_chart_in_terminal(chart);
 
-    /* gnuplot leaves room for one line beside the tics */
+    /* gnuplot leaves room for one line next to the tics */
     fprintf(f->script, "set %clabel %s%s\n", name, pp_figure_quote(f, label),
             is_wide ? " offset -1.4,0\nset lmargin 10.5" : "");
+}
+
+static void write_axis(const struct pp_figure *f, const struct pp_curve_axis *axis, char name)
+{
+    if (name == 'x') /* symbols of the outermost points do not lie on the frame */
+        fputs("set autoscale xfix\nset offsets graph 0.04, graph 0.04, 0, 0\n", f->script);
     if (axis->log_base > 0)
         fprintf(f->script, "set logscale %c %g\n", name, axis->log_base);
-    fprintf(f->script, "set %crange [%.10g:%.10g]\n", name, axis->lo, axis->hi);
+    fprintf(f->script, "set %crange [%s:%s]\n", name, axis->from, axis->to);
+    if (axis->has_units_at)
+        fprintf(f->script, "set format %c '%%.0s %%cs'\n", name);
+    if (axis->has_tics_between)
+        fprintf(f->script, "set for [e=-15:18] for [m in '2 5'] %ctics add (m*10.**e)\n", name);
     if (axis->tics)
         fprintf(f->script, "set %ctics %s\n", name, axis->tics);
+}
+
+/* Characters cannot stand turned: names that are too long stand on several lines. */
+static void write_categories(const struct pp_figure *f, const struct pp_chart *chart,
+                             double columns)
+{
+    enum { LINES_MAX = 4 };
+    static const char BREAKS[] = "\n\n\n\n";
+    double longest = 0;
+
+    for (int i = 0; i < chart->category_count; i++)
+        longest = fmax(longest, (double)strlen(chart->categories[i]));
+    const int lines = (int)fmin(LINES_MAX, ceil(chart->category_count * (longest + 1) / columns));
+    for (int i = 0; i < chart->category_count; i++) {
+        const char *name =
+            pp_arena_printf(f->arena, "%.*s%s", i % lines, BREAKS, chart->categories[i]);
+        fprintf(f->script, "%s%s %d", i ? ", " : "set xtics (", pp_figure_quote(f, name), i);
+    }
+    fprintf(f->script, ")\nset xrange [-0.6:%g]\n", chart->category_count - 0.4);
 }
 
 /* Characters cannot stand upright: the name of the y axis lies on top of it. */
@@ -183,13 +223,20 @@ static void write_terminal(const struct pp_figure *f, const struct pp_chart *cha
 }
 
 void pp_chart_write_frame(const struct pp_figure *f, const struct pp_chart *chart,
-                          const struct pp_legend *legend, double width_in, double height_in)
+                          const struct pp_legend *legend, struct pp_field field)
 {
-    const double BESIDE_IN = 0.4; /* a name may be a little longer than its axis */
-    const double beside = pp_chart_in_terminal(chart) ? 6 : BESIDE_IN;
+    const double NEXT_IN = 0.4; /* a name may be a little longer than its axis */
+    const double next = pp_chart_in_terminal(chart) ? 6 : NEXT_IN;
 
-    write_axis(f, chart, 'x', width_in + beside);
-    write_axis(f, chart, 'y', height_in + beside);
+    write_label(f, chart, 'x', field.width_in + next);
+    write_label(f, chart, 'y', field.height_in + next);
+    if (!chart->is_categorical)
+        write_axis(f, &chart->x_axis, 'x');
+    else if (pp_chart_in_terminal(chart))
+        write_categories(f, chart, field.width_in);
+    else
+        pp_axis_labels(f, chart->categories, chart->category_count, NULL);
+    write_axis(f, &chart->y_axis, 'y');
     if (pp_chart_in_terminal(chart))
         write_terminal(f, chart);
     write_key(f, legend);

@@ -29,12 +29,17 @@ static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1
                                     {"right", 0, 1, -1, -0.5},      {"right", 0, -1, -1, -0.5}};
 enum { SIDES_COUNT = sizeof(SIDES) / sizeof(*SIDES) };
 
-static double place(const struct pp_curve_axis *axis, double value, double length_in)
+/* Where gnuplot will put a value, about: x has a margin on both sides, y ends at the next tic. */
+static double place(const struct field *field, bool is_x, double value)
 {
+    const double MARGIN = 0.04, ROUNDING = 0.05;
+    const struct pp_curve_axis *axis = is_x ? &field->chart->x_axis : &field->chart->y_axis;
     const double at = axis->scale * value;
+    const double share = axis->log_base > 0 ? log(at / axis->lo) / log(axis->hi / axis->lo)
+                                            : (at - axis->lo) / (axis->hi - axis->lo);
 
-    return length_in * (axis->log_base > 0 ? log(at / axis->lo) / log(axis->hi / axis->lo)
-                                           : (at - axis->lo) / (axis->hi - axis->lo));
+    return is_x ? field->width_in * (share + MARGIN) / (1 + 2 * MARGIN)
+                : field->height_in * share * (1 - ROUNDING);
 }
 
 static bool overlaps(const struct box *a, const struct box *b)
@@ -57,10 +62,10 @@ static struct box around(const struct field *field, double at_x, double at_y,
                          const struct side *side, double length)
 {
     const double width_in = length * field->character_in, height_in = 0.9 * field->line_in;
-    const double x = place(&field->chart->x_axis, at_x, field->width_in) +
-                     side->x * field->character_in + side->left * width_in,
-                 y = place(&field->chart->y_axis, at_y, field->height_in) +
-                     side->y * field->line_in + side->bottom * height_in;
+    const double x = place(field, true, at_x) + side->x * field->character_in +
+                     side->left * width_in,
+                 y = place(field, false, at_y) + side->y * field->line_in +
+                     side->bottom * height_in;
 
     return (struct box){x, x + width_in, y, y + height_in, false};
 }
@@ -94,13 +99,12 @@ enum { DOTS = 16 }; /* that stand for the line between two points */
 
 static void take_series(struct field *field, const struct pp_curve *curve)
 {
-    const struct pp_chart *chart = field->chart;
     const double half_in = 0.3 * field->line_in;
     double last_x = 0, last_y = 0;
 
     for (int i = 0; i < curve->count; i++) {
-        const double x = place(&chart->x_axis, curve->points[i].x, field->width_in),
-                     y = place(&chart->y_axis, curve->points[i].y, field->height_in);
+        const double x = place(field, true, curve->points[i].x),
+                     y = place(field, false, curve->points[i].y);
         field->taken[field->count++] = dot(x, y, half_in, false);
         for (int k = 1; k < DOTS && i > 0; k++)
             field->taken[field->count++] = dot(last_x + (x - last_x) * k / DOTS,
@@ -115,8 +119,7 @@ static void take_mark(struct field *field, const struct pp_curve_mark *mark)
     const double half_in = 0.3 * field->line_in;
 
     field->taken[field->count++] =
-        dot(place(&field->chart->x_axis, mark->x, field->width_in),
-            place(&field->chart->y_axis, mark->y, field->height_in), half_in, false);
+        dot(place(field, true, mark->x), place(field, false, mark->y), half_in, false);
 }
 
 static void name_series(struct field *field, struct pp_curve *curve)
@@ -140,14 +143,14 @@ static void name_mark(struct field *field, const struct pp_curve_mark *mark)
             return;
 }
 
-void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart, double width_in,
-                           double height_in)
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
+                           const struct pp_field *within)
 {
     struct field field = {
         .figure = figure,
         .chart = chart,
-        .width_in = width_in,
-        .height_in = height_in,
+        .width_in = within->width_in,
+        .height_in = within->height_in,
         .character_in = pp_figure_character_in(figure),
         .line_in = 1.3 * figure->font_pt / 72,
         .taken = PP_ARRAY(chart->arena, struct box,

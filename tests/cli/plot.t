@@ -20,11 +20,13 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 > set format '%h'
 > set title 'bubble over micro-batches'."\n".'F=1,B=2, pp 4'
 > set xlabel 'micro-batches'
-> set logscale x 2
-> set xrange [3.784230587:16.91228865]
-> set xtics ('4' 4, '8' 8, '16' 16)
 > set ylabel 'bubble (% of the step)'
-> set yrange [0:50]
+> set autoscale xfix
+> set offsets graph 0.04, graph 0.04, 0, 0
+> set logscale x 2
+> set xrange [*:*]
+> set xtics (4, 8, 16)
+> set yrange [0:*<100]
 > set key outside right top vertical Left reverse samplen 2.5 spacing 1.2
 > set style line 101 lc rgb '#c8c8c8' lw 4.5 dt 1 pt 7 ps 1.3 # closed form
 >
@@ -55,13 +57,15 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --kind scaling -o $d/fig.gp; sed -n '/^set title/,$p' $d/fig.gp
 > set title 'tokens/s over GPUs, strong scaling, 32 sequences per step'."\n".'gpt2, h100, pp 4'
 > set xlabel 'GPUs'
-> set logscale x 2
-> set xrange [7.568461174:33.8245773]
-> set xtics ('8' 8, '16' 16, '32' 32)
 > set ylabel 'thousand tokens/s'
+> set autoscale xfix
+> set offsets graph 0.04, graph 0.04, 0, 0
+> set logscale x 2
+> set xrange [*:*]
+> set xtics (8, 16, 32)
 > set logscale y 10
-> set yrange [1000:10000]
-> set ytics ('1000' 1000, '2000' 2000, '5000' 5000, '10000' 10000)
+> set yrange [*:*]
+> set for [e=-15:18] for [m in '2 5'] ytics add (m*10.**e)
 > set key outside right top vertical Left reverse samplen 2.5 spacing 1.2
 > set style line 102 lc rgb '#000000' lw 1.4 pt 2 ps 1.3 # no fit
 > set style line 103 lc rgb '#707070' lw 1.4 dt (4,3) # ideal
@@ -94,11 +98,13 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set output 'fig.pdf'
 > set termoption noenhanced
 > set xlabel 'GPUs'
-> set logscale x 2
-> set xrange [7.568461174:33.8245773]
-> set xtics ('8' 8, '16' 16, '32' 32)
 > set ylabel 'MFU (%)'
-> set yrange [0:50]
+> set autoscale xfix
+> set offsets graph 0.04, graph 0.04, 0, 0
+> set logscale x 2
+> set xrange [*:*]
+> set xtics (8, 16, 32)
+> set yrange [0:*<100]
 > set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 > set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1 # no fit
 >
@@ -108,19 +114,19 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --kind tradeoff --size 16x10cm --title "it's 5 %" -o $d/fig.gp; grep -E '^set (terminal|title|label|.range)' $d/fig.gp
 > set terminal pdfcairo size 6.29921in,3.93701in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83
 > set title 'it'."'".'s 5 %'
-> set xrange [27.2:102.8]
-> set yrange [0:50]
-> set label '1f1b' at 30,45 left offset character 0.7,0.7 textcolor rgb '#404040'
+> set xrange [*:*]
+> set yrange [0:*<100]
+> set label '1f1b' at 30,30 left offset character 1,0 textcolor rgb '#404040'
 > set label 'gpipe' at 60,31 left offset character 0.7,0.7 textcolor rgb '#404040'
 ! note: bubble_frac over peak_mem_bytes by schedule (other columns: -x, -y, --by)
 # Columns and rows of one's own.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv -x schedule -y iteration_s --by gpus --where gpus=8,16 --where schedule=1f1b --where schedule=gpipe -o $d/fig.gp; sed -n '/^set title/,/^set yrange/p;/^.series/,$p' $d/fig.gp
 > set title 'step time over schedule'."\n".'gpt2, h100, pp 4'
 > set xlabel 'schedule'
-> set xrange [-0.5:1.5]
-> set xtics ('1f1b' 0, 'gpipe' 1)
 > set ylabel 'step time (ms)'
-> set yrange [0:25]
+> set xtics scale 0 ('1f1b' 0, 'gpipe' 1)
+> set xrange [-0.6:1.6]
+> set yrange [0:*]
 > $series1 << EOD
 > # 8 GPUs
 > # schedule iteration_s does_not_fit
@@ -143,8 +149,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; gzip -c tests/data/plots/scaling.csv | pipesim plot - -y tokens_per_s --log-y -o $d/fig.gp; grep -E '^set (title|y)' $d/fig.gp
 > set title 'tokens/s over GPUs'."\n".'gpt2, h100, pp 4'
 > set ylabel 'thousand tokens/s'
-> set yrange [1000:5000]
-> set ytics ('1000' 1000, '2000' 2000, '5000' 5000)
+> set yrange [*:*]
 ! note: tokens_per_s over gpus by schedule (other columns: -x, -y, --by)
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace t.json --json >r.json; pipesim plot t.json; for kind in timeline memory-time; do pipesim plot t.json --kind $kind -o $kind.gp; done; pipesim plot r.json -o memory.gp; ls *.gp
 > P0 |F0 F1  .  . B0 b0  . B1 b1|
@@ -281,13 +286,17 @@ $ cd tests/data/plots; ls fig* 2>&1 | wc -l
 > 1
 # Ends of the axes; shares begin at zero unless they lie close together.
 $ printf 'n,bubble_frac,t_s\n1,0.284,284\n3,0.352,352\n' >$TMPDIR/r.csv; for range in "" "--y-range 0.1:0.5" "--y-range 20%: --x-range :10"; do pipesim plot $TMPDIR/r.csv -x n -y bubble_frac $range -o $TMPDIR/r.gp 2>/dev/null; grep -E '^set [xy]range' $TMPDIR/r.gp; done; pipesim plot $TMPDIR/r.csv -x n -y t_s -o $TMPDIR/r.gp 2>/dev/null; grep -E '^set yrange' $TMPDIR/r.gp
-> set xrange [0.92:3.08]
-> set yrange [0:40]
-> set xrange [0.92:3.08]
+> set xrange [*:*]
+> set yrange [0:*<100]
+> set xrange [*:*]
 > set yrange [10:50]
-> set xrange [0.92:10]
-> set yrange [20:40]
-> set yrange [280:360]
+> set xrange [*:10]
+> set yrange [20:*<100]
+> set yrange [*:*]
+# What gnuplot makes of open ends.
+$ for columns in bubble_frac t_s; do pipesim plot $TMPDIR/r.csv -x n -y $columns -o $TMPDIR/r.gp 2>/dev/null; (grep -vE '^set (terminal|output)' $TMPDIR/r.gp; echo 'print GPVAL_X_MIN, GPVAL_X_MAX, GPVAL_Y_MIN, GPVAL_Y_MAX') | sed '1i set terminal dumb; set output "/dev/null"' | gnuplot 2>&1 | grep -v warning; done
+> 0.92 3.08 0.0 40.0
+> 0.92 3.08 280.0 360.0
 $ pipesim plot $TMPDIR/r.csv --y-range 0.5:0.1 2>&1 | tail -n 1
 > pipesim: error: --y-range 0.5:0.1: 0.5 to 0.1; the first must be less than the other
 $ pipesim plot $TMPDIR/r.csv --y-range half 2>&1 | tail -n 1

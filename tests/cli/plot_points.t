@@ -8,8 +8,8 @@ $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4
 > 16 0.7 0 # other
 > EOD
 >
-> set xrange [3.680750602:34.7755156]
-> set label 'at 8, 1f1b' at 8,31 right offset character -0.7,0.7 textcolor rgb '#404040'
+> set xrange [*:*]
+> set label 'at 8, 1f1b' at 8,31 left offset character 0.7,-0.7 textcolor rgb '#404040'
 > set label 'other' at 16,70 left offset character 1,0 textcolor rgb '#404040'
 > # seen.csv
 >      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.5 lw 1.5 lc rgb '#202020', \

@@ -180,21 +180,22 @@ Test(curves, units_and_limits_suit_the_values)
         const char *csv, *words[3];
     } CASES[] = {
         {"n,bubble_frac\n1,0.5\n2,0.1\n",
-         {"set ylabel 'bubble (% of the step)'", "set yrange [0:50]", "using 1:($2*100)"}},
+         {"set ylabel 'bubble (% of the step)'", "set yrange [0:*<100]", "using 1:($2*100)"}},
         {"n,bubble_frac\n1,0\n2,0\n", {"set yrange [0:10]"}},
-        {"n,mfu\n1,0.999\n2,0.98\n", {"set ylabel 'MFU (%)'", ":100]"}}, /* never beyond 100 % */
-        {"n,mfu\n1,0.51\n2,0.5\n", {"set yrange [50:51]"}},
+        {"n,mfu\n1,0.999\n2,0.98\n",
+         {"set ylabel 'MFU (%)'", "set yrange [*:*<100]"}}, /* never beyond 100 % */
+        {"n,mfu\n1,0.51\n2,0.5\n", {"set yrange [*:*<100]"}},
         {"n,t_s\n1,0.002\n2,0.0031\n", {"set ylabel 't (ms)'", "*1000)"}},
         {"n,t_s\n1,3e-6\n2,1e-6\n", {"set ylabel 't (us)'"}},
         {"n,t_s\n1,1e-6\n2,100\n",
-         {"set ylabel 't'", "set logscale y 10", "'1 us' 1e-06, '10 us' 1e-05"}},
-        {"n,m_bytes\n1,2147483648\n2,0\n", {"set ylabel 'm (GiB)'", "set yrange [0:2]"}},
+         {"set ylabel 't'", "set logscale y 10", "set format y '%.0s %cs'"}},
+        {"n,m_bytes\n1,2147483648\n2,0\n", {"set ylabel 'm (GiB)'", "set yrange [0:*]"}},
         {"n,tokens_per_s\n1,250000\n2,1000000\n", {"set ylabel 'thousand tokens/s'"}},
-        {"n,y\n1,-3\n2,5\n", {"set ylabel 'y'", "set yrange [-4:6]"}},
-        {"n,y\n7,3\n", {"set xrange [3.5:10.5]", "set xtics ('7' 7)", "set yrange [0:4]"}},
-        {"n,y\n2,1\n4,1\n8,1\n", {"set logscale x 2", "set xtics ('2' 2, '4' 4, '8' 8)"}},
-        {"gpus,y\n8,1\n12,1\n16,1\n", {"set xlabel 'GPUs'", "set xtics ('8' 8, '12' 12, '16' 16)"}},
-        {"s,y\nb,1\na,2\n", {"set xtics ('b' 0, 'a' 1)", "set xrange [-0.5:1.5]"}},
+        {"n,y\n1,-3\n2,5\n", {"set ylabel 'y'", "set yrange [*:*]"}},
+        {"n,y\n7,3\n", {"set xrange [*:*]", "set xtics (7)", "set yrange [0:3.75<*]"}},
+        {"n,y\n2,1\n4,1\n8,1\n", {"set logscale x 2", "set xtics (2, 4, 8)"}},
+        {"gpus,y\n8,1\n12,1\n16,1\n", {"set xlabel 'GPUs'", "set xtics (8, 12, 16)"}},
+        {"s,y\nb,1\na,2\n", {"set xtics scale 0 ('b' 0, 'a' 1)", "set xrange [-0.6:1.6]"}},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
@@ -359,7 +360,7 @@ Test(curves, one_place_for_each_schedule_is_an_axis_of_schedules)
         "a,1,8,F=1,3,.3,.3,ok\nb,2,8,F=1,5,.2,.2,ok\nc,2,8,F=1,5,.1,.1,ok\n",
         (struct pp_curves){0});
 
-    expect(script, "set xtics ('a' 0, 'b' 1, 'c' 2)");
+    expect(script, "set xtics scale 0 ('a' 0, 'b' 1, 'c' 2)");
     expect(script, "with points linestyle 1 title 'bubble'");
     cr_assert(strstr(script, "with linespoints") == NULL);
 }
