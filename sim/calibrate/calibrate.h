@@ -66,6 +66,7 @@ struct pp_calibrate_trial {
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                  struct pp_error *err);
 
+/* ---- sim/calibrate/look.c ---- */
 /* Options that name the model, "model" first; ended by NULL. */
 extern const char *const pp_calibrate_model_options[];
 /* What can be seen in the events. */

@@ -30,42 +30,9 @@ static void add_int(struct words *w, const char *option, int value)
 
 /* ---- a trace that does not say what ran ------------------------------------------------------*/
 
-enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
-                                 struct pp_error *err)
-{
-    for (int i = 0; i < trace->count; i++) {
-        const struct pp_trace_event *e = &trace->events[i];
-        struct pp_op ops[2];
-        int count;
-
-        if (e->stream != PP_STREAM_COMPUTE && !pp_op_is_send(e->kind))
-            continue;
-        PP_TRY(pp_op_parse(e->cell, ops, &count, err));
-        seen->stages = ops[0].stage >= seen->stages ? ops[0].stage + 1 : seen->stages;
-        if (e->kind != PP_F && !pp_op_is_send(e->kind))
-            continue;
-        seen->micro_batches = ops[0].mb + ops[0].granules > seen->micro_batches
-                                  ? ops[0].mb + ops[0].granules
-                                  : seen->micro_batches;
-        seen->splits = ops[0].split >= seen->splits ? ops[0].split + 1 : seen->splits;
-        if (pp_op_is_send(e->kind))
-            seen->bytes = e->bytes / ops[0].granules;
-    }
-    return PP_OK;
-}
-
-/* Options that name the model, where it is not in the trace. */
-const char *const pp_calibrate_model_options[] = {"model",     "layers",    "hidden", "heads",
-                                                  "kv-heads",  "ffn",       "mlp",    "vocab",
-                                                  "positions", "embedding", "seq",    NULL};
-enum {
-    MODEL_OPTION_COUNT =
-        sizeof(pp_calibrate_model_options) / sizeof(*pp_calibrate_model_options) - 1
-};
-
 static bool is_of_model(const char *option)
 {
-    for (int k = 0; k < MODEL_OPTION_COUNT; k++)
+    for (int k = 0; pp_calibrate_model_options[k]; k++)
         if (!strncmp(option, "--", 2) && !strcmp(option + 2, pp_calibrate_model_options[k]))
             return true;
     return false;
@@ -185,7 +152,7 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
     add_int(&w, "--micro-batches", seen.micro_batches);
     if (seen.splits > 1)
         add_int(&w, "--splits", seen.splits);
-    for (int k = 0; k < MODEL_OPTION_COUNT; k++) {
+    for (int k = 0; pp_calibrate_model_options[k]; k++) {
         const struct pp_option_value *value =
             pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
@@ -243,7 +210,7 @@ static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
             model[c->file->model_count++] = about->options[k];
             model[c->file->model_count++] = about->options[k + 1];
         }
-    for (int k = 0; !about && k < MODEL_OPTION_COUNT; k++) {
+    for (int k = 0; !about && pp_calibrate_model_options[k]; k++) {
         const struct pp_option_value *value =
             pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)

@@ -1,3 +1,4 @@
+/* The report of a calibration, for people. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/text/terminal.h"

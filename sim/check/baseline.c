@@ -1,3 +1,4 @@
+/* Saved reports: read, and run again with their own options. */
 #include "sim/check/baseline.h"
 
 #include "sim/cli/cli.h"

@@ -1,3 +1,4 @@
+/* The figures in which two reports differ, as text and as JSON. */
 #include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 

@@ -1,3 +1,4 @@
+/* Rows of a sweep as reports, so that they are compared like them. */
 #include "sim/check/baseline.h"
 
 #include "traces/metrics.h"

@@ -1,3 +1,4 @@
+/* The fragment of a framework, with remarks, on stdout or in files. */
 #include "sim/emit/settings.h"
 
 #include "core/cli/options.h"

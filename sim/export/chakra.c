@@ -1,3 +1,4 @@
+/* Tasks as Chakra execution traces: protobuf messages, written by hand. */
 #include "sim/export/export.h"
 
 #include <errno.h>

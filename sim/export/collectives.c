@@ -1,3 +1,4 @@
+/* Collectives and barriers as tasks. */
 #include "sim/export/walk.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The numbers of channels, tags and events that all formats of an export share. */
 #include "sim/export/walk.h"
 
 static enum pp_status number_channels(struct pp_arena *arena, struct pp_export *e,

@@ -1,3 +1,4 @@
+/* Tasks as text in GOAL, the language of LogGOPSim. */
 #include "sim/export/export.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+/* Sends and receives as tasks. */
 #include "sim/export/walk.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* A program as the CSV file of a PyTorch pipeline schedule. */
 #include "sim/export/export.h"
 
 #include "schedules/lower/lower.h"

@@ -1,4 +1,4 @@
-/* sim/export/walk.h — the walk that turns a rank's list into tasks. Internal to sim/export*.c. */
+/* sim/export/walk.h — the walk that turns a rank's list into tasks. Private to sim/export. */
 #ifndef PP_SIM_EXPORT_WALK_H
 #define PP_SIM_EXPORT_WALK_H
 
@@ -24,7 +24,7 @@ struct pp_export_walk {
     int last_wire, last_collective, last_copy[PP_COPY_STREAMS], barriers;
 };
 
-/* ---- sim/export/tasks.c ---- */
+/* ---- sim/export/walk.c ---- */
 /* Its index. */
 int pp_export_add(struct pp_export_walk *w, struct pp_task task);
 int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction);

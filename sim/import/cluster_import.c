@@ -1,3 +1,4 @@
+/* The text of a cluster from the topology of a node and measured collectives. */
 #include "sim/import/cluster_import.h"
 
 #include "core/cost/collective.h"

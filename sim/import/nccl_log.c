@@ -1,3 +1,4 @@
+/* The tables that nccl-tests print. */
 #include "sim/import/nccl_log.h"
 
 #include "core/lines.h"

@@ -1,3 +1,4 @@
+/* A predicted step compared with the steps of a training log. */
 #include "sim/import/step_compare.h"
 
 #include "core/text/json.h"

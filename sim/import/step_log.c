@@ -1,3 +1,4 @@
+/* Step times from the log of a training run. */
 #define _GNU_SOURCE /* memmem */
 #include "sim/import/step_log.h"
 

@@ -1,3 +1,4 @@
+/* The matrix that `nvidia-smi topo -m` prints. */
 #include "sim/import/topology.h"
 
 #include "core/lines.h"

@@ -1,4 +1,4 @@
-/* sim/page/parts.h — the parts of the page of a run, or of several. Private to sim/page_*.c. */
+/* sim/page/parts.h — the parts of the page of a run, or of several. Private to sim/page. */
 #ifndef PP_SIM_PAGE_PARTS_H
 #define PP_SIM_PAGE_PARTS_H
 

@@ -1,4 +1,4 @@
-/* sim/plan/layer_table.h — what the files of a layout search share. Internal to sim/search*.c. */
+/* sim/plan/layer_table.h — what the files of a layout search share. Private to sim/plan. */
 #ifndef PP_SIM_PLAN_LAYER_TABLE_H
 #define PP_SIM_PLAN_LAYER_TABLE_H
 

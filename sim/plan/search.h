@@ -60,6 +60,10 @@ struct pp_search_scale {
     double network, node; /* bandwidth between nodes, inside of one */
     double memory, peak;  /* of a device: bytes, FLOP/s */
 };
+/* Scale the machine and the fabric of a configuration whose layout is not resolved yet:
+ * sim/plan/scale.c. PP_EINVAL where the machine has no such links. */
+enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
+                                 struct pp_error *err);
 
 enum { PP_SEARCH_VALUES = 128 };
 struct pp_search_values {
@@ -221,10 +225,6 @@ struct pp_search_what_if {
 };
 extern const struct pp_search_what_if pp_search_what_ifs[]; /* terminated by name NULL */
 enum { PP_SEARCH_WHAT_IFS = 8 };
-/* Make of a machine with its fabric another one; no layout has been resolved yet. PP_EINVAL where
- * it has no such links. */
-enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
-                                 struct pp_error *err);
 /* Which of the rows at the top would win there. */
 struct pp_search_flip {
     bool is_known;      /* false: the cluster has no such thing, or nothing fits */

@@ -1,5 +1,5 @@
 /* sim/plan/words.h — a choice of pipesim plan as the command line of a run. Blanks inside of an
- * option are '~', as paragraphs want them. Internal to sim/plan*.c and sim/search*.c. */
+ * option are '~', as paragraphs want them. Private to sim/plan. */
 #ifndef PP_SIM_PLAN_WORDS_H
 #define PP_SIM_PLAN_WORDS_H
 

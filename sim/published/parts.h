@@ -1,4 +1,4 @@
-/* sim/published/parts.h — what the translation of rows consists of. Internal to sim/validate*.c. */
+/* sim/published/parts.h — what the translation of rows consists of. Private to sim/published. */
 #ifndef PP_SIM_PUBLISHED_PARTS_H
 #define PP_SIM_PUBLISHED_PARTS_H
 
@@ -18,7 +18,7 @@ const char *pp_measure_contains(const char *text, const char *pattern);
 /* The number for which '#' stands in a cell that matches, 0 = none. */
 int pp_measure_number_in(const char *cell, const char *pattern);
 
-/* ---- a command under construction: sim/published/request.c ---- */
+/* ---- a command under construction: sim/published/command.c ---- */
 enum { PP_MEASURE_DEVICES = 1 << 20 }; /* at most, of any number of them */
 struct pp_measure_writer {
     struct pp_arena *arena;
@@ -26,6 +26,7 @@ struct pp_measure_writer {
     struct pp_measure_command *command;
     int64_t tp, pp, dp, cp, ep, gpus, per_node, vp;
 };
+void pp_measure_put_word(struct pp_measure_writer *w, const char *word);
 /* Add "--option value" (NULL: the option alone), unless it stands there. */
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
 /* The word behind an option of the command so far, or NULL. */

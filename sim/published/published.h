@@ -150,7 +150,7 @@ bool pp_measure_matches(const char *cell, const char *pattern);
  * each other or say what is not known: such a row is skipped. */
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err);
-/* ---- for a shell: sim/published/escape.c ---- */
+/* ---- for a shell: sim/published/command.c ---- */
 
 /* As one line for a shell. In the arena. */
 const char *pp_measure_command_line(struct pp_arena *arena,

@@ -12,49 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const pp_measure_columns[PP_MEASURE_COLUMNS] = {
-    [PP_COL_ID] = "id",
-    [PP_COL_FAMILY] = "family",
-    [PP_COL_SOURCE] = "source",
-    [PP_COL_YEAR] = "year",
-    [PP_COL_MODEL] = "model_name",
-    [PP_COL_PARAMS_B] = "params_b",
-    [PP_COL_LAYERS] = "layers",
-    [PP_COL_HIDDEN] = "hidden",
-    [PP_COL_HEADS] = "heads",
-    [PP_COL_KV_HEADS] = "kv_heads",
-    [PP_COL_FFN] = "ffn",
-    [PP_COL_VOCAB] = "vocab",
-    [PP_COL_SEQ] = "seq_len",
-    [PP_COL_GPU] = "gpu",
-    [PP_COL_GPUS] = "gpus",
-    [PP_COL_GPUS_PER_NODE] = "gpus_per_node",
-    [PP_COL_INTRA] = "intra_bw_GBps",
-    [PP_COL_INTER] = "inter_bw_GBps_per_gpu",
-    [PP_COL_PRECISION] = "precision",
-    [PP_COL_TP] = "tp",
-    [PP_COL_PP] = "pp",
-    [PP_COL_DP] = "dp",
-    [PP_COL_CP] = "cp",
-    [PP_COL_EP] = "ep",
-    [PP_COL_VP] = "vpp_or_chunks",
-    [PP_COL_SCHEDULE] = "schedule",
-    [PP_COL_MBS] = "microbatch",
-    [PP_COL_GBS] = "global_batch",
-    [PP_COL_ZERO] = "zero_stage_or_fsdp",
-    [PP_COL_RECOMPUTE] = "recompute",
-    [PP_COL_SEQ_PARALLEL] = "seq_parallel",
-    [PP_COL_STEP_S] = "metric_step_time_s",
-    [PP_COL_TOKENS_PER_S] = "metric_tokens_per_s_per_gpu",
-    [PP_COL_MODEL_TFLOPS] = "metric_model_tflops_per_gpu",
-    [PP_COL_HFU_TFLOPS] = "metric_hfu_tflops",
-    [PP_COL_MFU] = "metric_mfu_pct",
-    [PP_COL_MEM_GIB] = "metric_mem_gib",
-    [PP_COL_NOTE] = "note",
-    [PP_COL_COMPLETENESS] = "config_completeness",
-    [PP_COL_OUTCOME] = "outcome",
-};
-
 /* Without one of these a table is none of measurements. */
 static bool is_configuration(int column)
 {

@@ -8,47 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 32 };
-
-void pp_measure_note(struct pp_measure_writer *w, const char *note)
-{
-    if (w->command->note_count < PP_MEASURE_NOTES)
-        w->command->notes[w->command->note_count++] = note;
-}
-
-static void put_word(struct pp_measure_writer *w, const char *word)
-{
-    if (w->command->argc < PP_MEASURE_WORDS)
-        w->command->argv[w->command->argc++] = pp_arena_strdup(w->arena, word);
-}
-
-const char *pp_measure_given(const struct pp_measure_writer *w, const char *option)
-{
-    char **argv = w->command->argv;
-
-    for (int i = 0; i + 1 < w->command->argc; i++)
-        if (!strncmp(argv[i], "--", 2) && !strcmp(argv[i] + 2, option))
-            return argv[i + 1];
-    return NULL;
-}
-
-void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
-{
-    if (pp_measure_given(w, option))
-        return;
-    put_word(w, pp_arena_printf(w->arena, "--%s", option));
-    if (value)
-        put_word(w, value);
-}
-
-void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value)
-{
-    char text[NUMBER_BYTES];
-
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    pp_measure_put(w, option, text);
-}
-
 /* ---- degrees and batch ------------------------------------------------------------------- */
 
 struct missing {
@@ -156,7 +115,7 @@ static void put_degrees(struct pp_measure_writer *w)
 static const char *value_of(struct pp_measure_writer *w, const char *value)
 {
     int64_t factor;
-    char number[NUMBER_BYTES];
+    char number[32];
     const size_t length = value ? strlen(value) : 0;
 
     if (length < 3 || length > sizeof(number) || strcmp(value + length - 2, "pp") != 0)
@@ -265,8 +224,8 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     struct pp_measure_writer w = {.arena = arena, .row = row, .command = command};
 
     *command = (struct pp_measure_command){.argc = 0};
-    put_word(&w, "pipesim");
-    put_word(&w, "run");
+    pp_measure_put_word(&w, "pipesim");
+    pp_measure_put_word(&w, "run");
     PP_TRY(check_cells(row, err));
     PP_TRY(read_degrees(&w, err));
     PP_TRY(pp_measure_put_schedule(&w, err));

@@ -1,3 +1,4 @@
+/* Measured costs as lines of a report. */
 #include "sim/report/cost_file.h"
 
 #include "core/text/terminal.h"

@@ -1,3 +1,4 @@
+/* Sentences and figures that the report in text and the page share. */
 #include "sim/report/lines.h"
 
 #include "core/units.h"

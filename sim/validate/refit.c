@@ -1,3 +1,4 @@
+/* The constants to fit, and the residuals of published rows at their values. */
 #include "sim/validate/refit.h"
 
 #include "core/process/pool.h"

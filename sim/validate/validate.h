@@ -96,7 +96,7 @@ struct pp_validation_count {
 };
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 
-/* ---- for people and for programs: sim/validate/text.c, _markdown.c, _json.c ---- */
+/* ---- for people and for programs: text.c, markdown.c, json.c, csv.c ---- */
 struct pp_validation_view {
     int worst; /* how many rows with the largest errors */
 };

@@ -1,0 +1,86 @@
+/* The command line that a row stands for: its words as they are added, and its text for a shell. */
+#include "sim/published/parts.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 32 };
+
+void pp_measure_note(struct pp_measure_writer *w, const char *note)
+{
+    if (w->command->note_count < PP_MEASURE_NOTES)
+        w->command->notes[w->command->note_count++] = note;
+}
+
+void pp_measure_put_word(struct pp_measure_writer *w, const char *word)
+{
+    if (w->command->argc < PP_MEASURE_WORDS)
+        w->command->argv[w->command->argc++] = pp_arena_strdup(w->arena, word);
+}
+
+const char *pp_measure_given(const struct pp_measure_writer *w, const char *option)
+{
+    char **argv = w->command->argv;
+
+    for (int i = 0; i + 1 < w->command->argc; i++)
+        if (!strncmp(argv[i], "--", 2) && !strcmp(argv[i] + 2, option))
+            return argv[i + 1];
+    return NULL;
+}
+
+void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
+{
+    if (pp_measure_given(w, option))
+        return;
+    pp_measure_put_word(w, pp_arena_printf(w->arena, "--%s", option));
+    if (value)
+        pp_measure_put_word(w, value);
+}
+
+void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value)
+{
+    char text[NUMBER_BYTES];
+
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    pp_measure_put(w, option, text);
+}
+
+/* ---- for a shell ----------------------------------------------------------------------------- */
+
+static const char *quoted(struct pp_arena *arena, const char *word)
+{
+    const char *quote = strpbrk(word, " ()'\"*;&|<>$") ? "\"" : "";
+
+    return pp_arena_printf(arena, "%s%s%s", quote, word, quote);
+}
+
+const char *pp_measure_command_lines(struct pp_arena *arena,
+                                     const struct pp_measure_command *command, int width,
+                                     int indent)
+{
+    const char *lines = "";
+    int column = indent;
+
+    for (int i = 0; i < command->argc; i++) {
+        const char *word = quoted(arena, command->argv[i]), *gap = i ? " " : "";
+        int need = 1 + (int)strlen(word);
+        /* An option and its value stay on one line. */
+        if (!strncmp(word, "--", 2) && i + 1 < command->argc)
+            need += 1 + (int)strlen(quoted(arena, command->argv[i + 1]));
+        if (i && column + need + 2 > width && column > indent) {
+            gap = pp_arena_printf(arena, " \\\n%*s", indent, "");
+            column = indent - 1;
+        }
+        lines = pp_arena_printf(arena, "%s%s%s", lines, gap, word);
+        column += 1 + (int)strlen(word);
+    }
+    return lines;
+}
+
+const char *pp_measure_command_line(struct pp_arena *arena,
+                                    const struct pp_measure_command *command)
+{
+    return pp_measure_command_lines(arena, command, INT_MAX / 2, 0);
+}
