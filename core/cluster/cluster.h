@@ -4,6 +4,7 @@
 #define PP_CORE_CLUSTER_CLUSTER_H
 
 #include "core/arena.h"
+#include "core/cluster/tiers.h"
 #include "core/error.h"
 
 #include <stdbool.h>
@@ -98,14 +99,6 @@ struct pp_fabric_shape {
     const char *file;       /* SimGrid XML */
 };
 
-/* Memory beside that of the devices. 0 = none, or not known: nothing can be offloaded to it. */
-struct pp_tiers {
-    double host_bytes, host_bytes_per_s; /* of a node's memory, shared by its devices */
-    double device_bytes_per_s;           /* between a device and its host, reached, each way */
-    double nvme_bytes, nvme_bytes_per_s; /* of a node's drives, each way, shared by its devices */
-    double update_params_per_s;          /* Adam on the processors of a node */
-};
-
 struct pp_cluster {
     const char *name;  /* preset, or the text given */
     const char *title; /* "8x400 Gb/s rails, fat tree" */
@@ -119,8 +112,9 @@ struct pp_cluster {
     bool is_cube_mesh; /* no switch in the node: how many links a ring finds depends on its members
                         * (DGX-1) */
     struct pp_fabric_shape fabric;
-    struct pp_tiers tiers;
-    double eta_link;    /* reached share of bytes_per_s for large messages */
+    struct pp_tier_memory tiers[PP_TIERS]; /* of the device: device.memory_bytes */
+    double update_params_per_s;            /* Adam on the processors of a node; 0 = not known */
+    double eta_link;                       /* reached share of bytes_per_s for large messages */
     double other_bytes; /* context, libraries, communication buffers per device */
     const char *source;
 };
@@ -133,7 +127,7 @@ extern const struct pp_device pp_device_presets[];
  * name h100. Keys not given come from the device's preset cluster; a preset may stand first ("a100
  * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share; "nvlink:" or
  * "pcie:" is per device and direction. "ram:1TB@200GBps h2d:25GBps nvme:8TB@25GBps cpu:5e9" are
- * the tiers below; pcie: stands for h2d: too. `latency` is the network's. PP_EINVAL with the key,
+ * the memory tiers; pcie: stands for h2d: too. `latency` is the network's. PP_EINVAL with the key,
  * what is expected and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);

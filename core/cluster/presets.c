@@ -1,3 +1,4 @@
+/* Devices and clusters that are built in. */
 #include "core/cluster/cluster.h"
 
 /* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total.
@@ -192,16 +193,19 @@ const struct pp_device pp_device_presets[] = {
  * each way, one on SATA 0.5. Adam on the host is bound by its memory: a parameter for each 72 B
  * of data-sheet bandwidth, between DeepSpeed's CPU-Adam on a DGX-2 (4.0e9/s, Ren et al. 2021, table
  * 4: 64 B) and Elixir's on two EPYC 7742 (5.15e9/s, its search code: 80 B). */
-#define HOST(bytes, rate) .host_bytes = (bytes), .host_bytes_per_s = (rate), .update_params_per_s = (rate) / 72
-#define DRIVES(count, rate) .nvme_bytes = (count) * 3.84e12, .nvme_bytes_per_s = (count) * (rate)
-#define TIERS_DGX1   {HOST(512 * GIB, 153.6 * GIGA), .device_bytes_per_s = 12.5 * GIGA, DRIVES(2, 1 * GIGA)}
-#define TIERS_DGX2   {HOST(1536 * GIB, 256 * GIGA), .device_bytes_per_s = 12.5 * GIGA, DRIVES(8, 3.2 * GIGA)}
-#define TIERS_A100_40 {HOST(1024 * GIB, 409.6 * GIGA), .device_bytes_per_s = 25 * GIGA, DRIVES(4, 3.2 * GIGA)}
-#define TIERS_A100   {HOST(2048 * GIB, 409.6 * GIGA), .device_bytes_per_s = 25 * GIGA, DRIVES(8, 3.2 * GIGA)}
-#define TIERS_H100   {HOST(2048 * GIB, 614.4 * GIGA), .device_bytes_per_s = 50 * GIGA, DRIVES(8, 3.2 * GIGA)}
-#define TIERS_B200   {HOST(2048 * GIB, 716.8 * GIGA), .device_bytes_per_s = 50 * GIGA, DRIVES(8, 3.2 * GIGA)}
-#define TIERS_GRACE  {HOST(17e12, 18.4e12), .device_bytes_per_s = 450 * GIGA, DRIVES(18 * 8, 3.2 * GIGA)}
-#define TIERS_DAINT  {HOST(64 * GIB, 68.3 * GIGA), .device_bytes_per_s = 12.5 * GIGA}
+#define HOST(size, rate, link)                                                                     \
+    .update_params_per_s = (rate) / 72,                                                            \
+    .tiers[PP_TIER_HOST] = {.bytes = (size), .bytes_per_s = (rate), .link_bytes_per_s = (link)}
+#define DRIVES(count, rate)                                                                        \
+    .tiers[PP_TIER_NVME] = {.bytes = (count) * 3.84e12, .bytes_per_s = (count) * (rate)}
+#define TIERS_DGX1    HOST(512 * GIB, 153.6 * GIGA, 12.5 * GIGA), DRIVES(2, 1 * GIGA)
+#define TIERS_DGX2    HOST(1536 * GIB, 256 * GIGA, 12.5 * GIGA), DRIVES(8, 3.2 * GIGA)
+#define TIERS_A100_40 HOST(1024 * GIB, 409.6 * GIGA, 25 * GIGA), DRIVES(4, 3.2 * GIGA)
+#define TIERS_A100    HOST(2048 * GIB, 409.6 * GIGA, 25 * GIGA), DRIVES(8, 3.2 * GIGA)
+#define TIERS_H100    HOST(2048 * GIB, 614.4 * GIGA, 50 * GIGA), DRIVES(8, 3.2 * GIGA)
+#define TIERS_B200    HOST(2048 * GIB, 716.8 * GIGA, 50 * GIGA), DRIVES(8, 3.2 * GIGA)
+#define TIERS_GRACE   HOST(17e12, 18.4e12, 450 * GIGA), DRIVES(18 * 8, 3.2 * GIGA)
+#define TIERS_DAINT   HOST(64 * GIB, 68.3 * GIGA, 12.5 * GIGA)
 
 const struct pp_cluster pp_cluster_presets[] = {
     {.name = "a100", .title = "DGX A100: 8x200 Gb/s HDR InfiniBand, fat tree",
@@ -209,7 +213,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK3, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
      .intra_ring = NVLINK3, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
-     .tiers = TIERS_A100, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
+     TIERS_A100, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a100-40", .title = "DGX A100 40GB: 8x200 Gb/s HDR InfiniBand, fat tree",
@@ -217,7 +221,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK3, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
      .intra_ring = NVLINK3, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
-     .tiers = TIERS_A100_40, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
+     TIERS_A100_40, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a800", .title = "8 A800: 4x200 Gb/s HDR InfiniBand, fat tree",
@@ -225,7 +229,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK3, 200 * GIGA}, .inter = {INTER_ALPHA_S, 12.5 * GIGA},
      .intra_ring = NVLINK3_CUT, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4, .leaf_nodes = 20},
-     .tiers = TIERS_A100, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
+     TIERS_A100, .eta_link = ETA_LINK, .other_bytes = 3 * GIB,
      .source = "NVLink at 400 GB/s both ways; 4x 200 Gb/s HDR a node as in Chen et al. 2024 (AMSP), "
                "section 6"},
     {.name = "b200", .title = "DGX B200: 8x400 Gb/s rails, fat tree",
@@ -233,7 +237,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
-     .tiers = TIERS_B200, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_B200, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX B200 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "b300", .title = "DGX B300: 8x800 Gb/s rails, fat tree",
@@ -241,7 +245,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 64},
-     .tiers = TIERS_B200, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_B200, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX B300 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-8 800 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 64 nodes"},
     {.name = "gb200", .title = "GB200 NVL72: 72 GPUs in one NVLink domain, 400 Gb/s each",
@@ -249,21 +253,21 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 72},
-     .tiers = TIERS_GRACE, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_GRACE, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA GB200 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-7 400 Gb/s"},
     {.name = "gb300", .title = "GB300 NVL72: 72 GPUs in one NVLink domain, 800 Gb/s each",
      .device = DEVICE_GB300, .gpus_per_node = 72,
      .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 72},
-     .tiers = TIERS_GRACE, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_GRACE, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA GB300 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-8 800 Gb/s"},
     {.name = "h100", .title = "DGX H100: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H100, .gpus_per_node = 8,
      .intra = {ALPHA_NVLINK4, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
-     .tiers = TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX H100 data sheet: NVLink 4, 900 GB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "h200", .title = "DGX H200: 8x400 Gb/s rails, fat tree",
@@ -271,7 +275,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK4, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
-     .tiers = TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX H200 data sheet: NVLink 4, 900 GB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "h800", .title = "8 H800: 8x400 Gb/s rails, fat tree",
@@ -279,7 +283,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK4, 200 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
-     .tiers = TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
+     TIERS_H100, .eta_link = ETA_LINK, .other_bytes = 4 * GIB,
      .source = "as h100 with NVLink at 400 GB/s both ways"},
     {.name = "p100-daint", .title = "Piz Daint XC50: one P100 per node, Aries dragonfly",
      .device = DEVICE_P100, .gpus_per_node = 1,
@@ -287,7 +291,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .fabric = {.kind = PP_FABRIC_DRAGONFLY, .nics = 1, .chassis = 6, .routers = 16,
                 .router_nodes = 4, .chassis_bytes_per_s = 10.5 * GIGA,
                 .group_bytes_per_s = 15.75 * GIGA, .global_bytes_per_s = 338.4 * GIGA},
-     .tiers = TIERS_DAINT, .eta_link = 0.8, .other_bytes = 1 * GIB,
+     TIERS_DAINT, .eta_link = 0.8, .other_bytes = 1 * GIB,
      .source = "CSCS Piz Daint XC50; Alverson et al. 2012 (Cray XC network): 10.2 GB/s injection; "
                "in a chassis 5.25 GB/s links, of which a flow uses two, one by a detour; 3 x 5.25 "
                "GB/s between chassis; 4.7 GB/s optical ports, 960 a group, here 72 to each of 13 "
@@ -297,21 +301,21 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
      .intra_ring = NVLINK2_MESH, .inter_ring = INFINIBAND, .is_cube_mesh = true,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4},
-     .tiers = TIERS_DGX1, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
+     TIERS_DGX1, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx1", .title = "DGX-1 V100: 4x100 Gb/s EDR InfiniBand, fat tree",
      .device = DEVICE_V100, .gpus_per_node = 8,
      .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
      .intra_ring = NVLINK2_MESH, .inter_ring = INFINIBAND, .is_cube_mesh = true,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4},
-     .tiers = TIERS_DGX1, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
+     TIERS_DGX1, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx2", .title = "DGX-2: 16 V100 behind NVSwitch, 8x100 Gb/s EDR InfiniBand",
      .device = DEVICE_V100_SXM3, .gpus_per_node = 16,
      .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
      .intra_ring = NVLINK2, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8},
-     .tiers = TIERS_DGX2, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
+     TIERS_DGX2, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-2 data sheet: NVSwitch, 300 GB/s both ways; 8x 100 Gb/s EDR"},
     {.name = 0},
 };

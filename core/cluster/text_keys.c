@@ -4,6 +4,7 @@
 #include "core/cli/options.h"
 #include "core/units.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
     text->cluster.is_cube_mesh = false;
     PP_TRY(pp_cluster_link(value, &text->cluster.intra, err));
     if (!(text->given & H2D_GIVEN))
-        text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
+        text->cluster.tiers[PP_TIER_HOST].link_bytes_per_s = text->cluster.intra.bytes_per_s;
     return PP_OK;
 }
 
@@ -92,19 +93,6 @@ static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, s
     text->nic_bytes_per_s *= count;
     text->cluster.fabric.nics = count;
     return PP_OK;
-}
-
-static enum pp_status set_memory(struct pp_cluster_text *text, const char *value,
-                                 struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
-}
-
-static enum pp_status set_bandwidth(struct pp_cluster_text *text, const char *value,
-                                    struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
-                               err);
 }
 
 static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
@@ -174,13 +162,6 @@ static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value
     return pp_error_append(err, "known are fat-tree dragonfly torus star ideal");
 }
 
-static enum pp_status set_host(struct pp_cluster_text *text, const char *value,
-                               struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.host_bytes_per_s,
-                               err);
-}
-
 static enum pp_status set_leaf(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
@@ -214,12 +195,6 @@ static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
     return pp_cluster_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
 }
 
-static enum pp_status set_hop(struct pp_cluster_text *text, const char *value, struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.torus_bytes_per_s,
-                               err);
-}
-
 /* Groups, chassis of a group, routers of a chassis, nodes of a router. */
 static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *value,
                                     struct pp_error *err)
@@ -232,57 +207,18 @@ static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *va
     return PP_OK;
 }
 
-static enum pp_status set_rank1(struct pp_cluster_text *text, const char *value,
-                                struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S,
-                               &text->cluster.fabric.chassis_bytes_per_s, err);
-}
-
-static enum pp_status set_rank2(struct pp_cluster_text *text, const char *value,
-                                struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.group_bytes_per_s,
-                               err);
-}
-
-static enum pp_status set_rank3(struct pp_cluster_text *text, const char *value,
-                                struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.global_bytes_per_s,
-                               err);
-}
-
 /* ---- memory tiers ------------------------------------------------------------------------ */
 
-static enum pp_status set_ram(struct pp_cluster_text *text, const char *value, struct pp_error *err)
-{
-    struct pp_tiers *tiers = &text->cluster.tiers;
-
-    return pp_cluster_size_at_rate(value, &tiers->host_bytes, &tiers->host_bytes_per_s, err);
-}
-
-static enum pp_status set_h2d(struct pp_cluster_text *text, const char *value, struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.tiers.device_bytes_per_s,
-                               err);
-}
-
-static enum pp_status set_nvme(struct pp_cluster_text *text, const char *value,
+static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, const char *value,
                                struct pp_error *err)
 {
-    struct pp_tiers *tiers = &text->cluster.tiers;
+    struct pp_tier_memory *memory = &text->cluster.tiers[tier];
+    const char *lack_rate = pp_tier_rows[tier].lack_rate;
 
-    PP_TRY(pp_cluster_size_at_rate(value, &tiers->nvme_bytes, &tiers->nvme_bytes_per_s, err));
-    return tiers->nvme_bytes_per_s > 0
+    PP_TRY(pp_cluster_size_at_rate(value, &memory->bytes, &memory->bytes_per_s, err));
+    return memory->bytes_per_s > 0 || lack_rate == NULL
                ? PP_OK
-               : pp_error_set(err, PP_EINVAL,
-                              "this cluster has no drives: give their rate too, as in 8TB@25GBps");
-}
-
-static enum pp_status set_cpu(struct pp_cluster_text *text, const char *value, struct pp_error *err)
-{
-    return pp_cluster_quantity(value, PP_UNIT_COUNT, &text->cluster.tiers.update_params_per_s, err);
+               : pp_error_set(err, PP_EINVAL, "%s", lack_rate);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -291,42 +227,48 @@ static enum pp_status set_cpu(struct pp_cluster_text *text, const char *value, s
 #define FLIES (1u << PP_FABRIC_DRAGONFLY)
 #define TORI  (1u << PP_FABRIC_TORUS)
 
-/* Keys with the same field exclude each other: the first spelling is the one suggested. */
+#define QUANTITY(member, of) .offset = offsetof(struct pp_cluster, member), .unit = PP_UNIT_##of
+
+/* Keys with the same field exclude each other: the first spelling is the one suggested. A key sets
+ * a tier, a quantity of the cluster, or whatever `set` does with it. */
 static const struct key {
     const char *name;
     enum field field;
     enum pp_status (*set)(struct pp_cluster_text *, const char *, struct pp_error *);
     const char *example;
-    unsigned fabrics; /* the key is for these only; 0 = for all. One: it chooses it */
+    unsigned fabrics;  /* the key is for these only; 0 = for all. One: it chooses it */
+    enum pp_tier tier; /* bytes@rate of this tier */
+    size_t offset;     /* of a double in struct pp_cluster; 0: not a quantity */
+    enum pp_unit unit; /* of the quantity */
 } keys[] = {
-    {"node", NODE, set_nodes, "2", 0},
-    {"nodes", NODE, set_nodes, "2", 0},
-    {"gpu", GPU, set_gpus, "8", 0},
-    {"gpus", GPU, set_gpus, "8", 0},
-    {"device", DEVICE, NULL, "a100", 0},
-    {"nvlink", NVLINK, set_nvlink, "300GBps", 0},
-    {"pcie", NVLINK, set_pcie, "25GBps", 0},
-    {"nic", NIC, set_nic, "8x200Gbps", 0},
-    {"memory", MEMORY, set_memory, "40GB", 0},
-    {"hbm", HBM, set_bandwidth, "1555GBps", 0},
-    {"peak", PEAK, set_peak, "312TF", 0},
-    {"latency", LATENCY, set_latency, "5us", 0},
-    {"attention", ATTENTION, set_attention, "unfused", 0},
-    {"fabric", FABRIC, set_fabric, "fat-tree", 0},
-    {"host", HOST, set_host, "64GBps", 0},
-    {"ram", RAM, set_ram, "1TB@200GBps", 0},
-    {"h2d", H2D, set_h2d, "25GBps", 0},
-    {"nvme", NVME, set_nvme, "8TB@25GBps", 0},
-    {"cpu", CPU, set_cpu, "5e9", 0},
+    {"node", NODE, set_nodes, "2"},
+    {"nodes", NODE, set_nodes, "2"},
+    {"gpu", GPU, set_gpus, "8"},
+    {"gpus", GPU, set_gpus, "8"},
+    {"device", DEVICE, NULL, "a100"},
+    {"nvlink", NVLINK, set_nvlink, "300GBps"},
+    {"pcie", NVLINK, set_pcie, "25GBps"},
+    {"nic", NIC, set_nic, "8x200Gbps"},
+    {"memory", MEMORY, NULL, "40GB", QUANTITY(device.memory_bytes, BYTES)},
+    {"hbm", HBM, NULL, "1555GBps", QUANTITY(device.memory_bytes_per_s, BYTES_PER_S)},
+    {"peak", PEAK, set_peak, "312TF"},
+    {"latency", LATENCY, set_latency, "5us"},
+    {"attention", ATTENTION, set_attention, "unfused"},
+    {"fabric", FABRIC, set_fabric, "fat-tree"},
+    {"host", HOST, NULL, "64GBps", QUANTITY(fabric.host_bytes_per_s, BYTES_PER_S)},
+    {"ram", RAM, NULL, "1TB@200GBps", .tier = PP_TIER_HOST},
+    {"h2d", H2D, NULL, "25GBps", QUANTITY(tiers[PP_TIER_HOST].link_bytes_per_s, BYTES_PER_S)},
+    {"nvme", NVME, NULL, "8TB@25GBps", .tier = PP_TIER_NVME},
+    {"cpu", CPU, NULL, "5e9", QUANTITY(update_params_per_s, COUNT)},
     {"leaf", LEAF, set_leaf, "32", TREES},
     {"oversub", OVERSUB, set_oversub, "2", TREES},
     {"routing", ROUTING, set_routing, "static", TREES | FLIES},
     {"torus", TORUS, set_torus, "16x16x8", TORI},
-    {"hop", HOP, set_hop, "25GBps", TORI},
+    {"hop", HOP, NULL, "25GBps", TORI, QUANTITY(fabric.torus_bytes_per_s, BYTES_PER_S)},
     {"dragonfly", DRAGONFLY, set_dragonfly, "14x6x16x4", FLIES},
-    {"rank1", RANK1, set_rank1, "10.5GBps", FLIES},
-    {"rank2", RANK2, set_rank2, "15.75GBps", FLIES},
-    {"rank3", RANK3, set_rank3, "337GBps", FLIES},
+    {"rank1", RANK1, NULL, "10.5GBps", FLIES, QUANTITY(fabric.chassis_bytes_per_s, BYTES_PER_S)},
+    {"rank2", RANK2, NULL, "15.75GBps", FLIES, QUANTITY(fabric.group_bytes_per_s, BYTES_PER_S)},
+    {"rank3", RANK3, NULL, "337GBps", FLIES, QUANTITY(fabric.global_bytes_per_s, BYTES_PER_S)},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -348,6 +290,19 @@ static enum pp_status unknown_key(const char *word, struct pp_error *err)
     return pp_error_append(err, ", as in \"node:2 gpu:8 device:a100 nic:8x200Gbps\")");
 }
 
+static enum pp_status set_value(struct pp_cluster_text *text, const struct key *key,
+                                const char *value, struct pp_error *err)
+{
+    if (key->set)
+        return key->set(text, value, err);
+    if (key->tier != PP_TIER_DEVICE)
+        return set_tier(text, key->tier, value, err);
+    if (key->offset == 0) /* `device:` was read before the others */
+        return PP_OK;
+    return pp_cluster_quantity(value, key->unit, (double *)((char *)&text->cluster + key->offset),
+                               err);
+}
+
 enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,
                                   struct pp_error *err)
 {
@@ -360,7 +315,7 @@ enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word
     if (text->given & (1u << key->field))
         return pp_error_set(err, PP_EINVAL, "--cluster: '%s' is given twice", word);
     text->given |= 1u << key->field;
-    if (key->set == NULL || key->set(text, value, err) == PP_OK)
+    if (set_value(text, key, value, err) == PP_OK)
         return PP_OK;
     pp_error_prefix(err, "--cluster: %s:%s: ", word, value);
     return pp_error_append(err, " (as in %s:%s)", key->name, key->example);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 const char *const pp_state_class_names[PP_STATE_CLASSES] = {"p", "g", "os", "a"};
-const char *const pp_tier_names[PP_TIERS] = {"device", "host", "nvme"};
 const char *const pp_gather_names[] = {"layer", "chunk", NULL};
 
 static const char *const words[PP_STATE_SHARDED] = {"parameters", "gradients",

@@ -11,6 +11,7 @@
 #define PP_CORE_COST_STATE_H
 
 #include "core/arena.h"
+#include "core/cluster/tiers.h"
 #include "core/error.h"
 
 #include <stdbool.h>
@@ -40,9 +41,6 @@ static inline bool pp_mesh_is_same(struct pp_mesh a, struct pp_mesh b)
 struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse);
 /* "8x4", or "8" for 8x1; both at least 1. PP_EINVAL says what was expected. */
 enum pp_status pp_mesh_parse(const char *text, struct pp_mesh *mesh, struct pp_error *err);
-
-enum pp_tier { PP_TIER_DEVICE, PP_TIER_HOST, PP_TIER_NVME, PP_TIERS };
-extern const char *const pp_tier_names[PP_TIERS]; /* "device", "host", "nvme" */
 
 /* What is gathered at once before it is used: a layer, or all layers of a chunk. */
 enum pp_gather { PP_GATHER_LAYER, PP_GATHER_CHUNK };

@@ -144,21 +144,21 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
 /* Memory of a node beside that of its devices. */
 static void print_tiers(const struct pp_cluster *c, FILE *out)
 {
-    const struct pp_tiers *t = &c->tiers;
+    const struct pp_tier_memory *host = &c->tiers[PP_TIER_HOST], *drives = &c->tiers[PP_TIER_NVME];
     char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
 
-    if (!(t->host_bytes > 0))
+    if (!(host->bytes > 0))
         return;
     fprintf(out, "  host     %s a node%s%s, %s a device and direction\n",
-            pp_units_print(t->host_bytes, PP_UNIT_BYTES, a), t->host_bytes_per_s > 0 ? " at " : "",
-            t->host_bytes_per_s > 0 ? rate(t->host_bytes_per_s).text : "",
-            rate(t->device_bytes_per_s).text);
-    if (t->update_params_per_s > 0)
+            pp_units_print(host->bytes, PP_UNIT_BYTES, a), host->bytes_per_s > 0 ? " at " : "",
+            host->bytes_per_s > 0 ? rate(host->bytes_per_s).text : "",
+            rate(host->link_bytes_per_s).text);
+    if (c->update_params_per_s > 0)
         fprintf(out, "           its processors update %.3g parameters a second\n",
-                t->update_params_per_s);
-    if (t->nvme_bytes > 0)
+                c->update_params_per_s);
+    if (drives->bytes > 0)
         fprintf(out, "  drives   %s a node at %s\n",
-                pp_units_print(t->nvme_bytes, PP_UNIT_BYTES, b), rate(t->nvme_bytes_per_s).text);
+                pp_units_print(drives->bytes, PP_UNIT_BYTES, b), rate(drives->bytes_per_s).text);
 }
 
 /* The end of the line of shares, multiprocessors, and what --precision may say. */

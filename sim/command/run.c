@@ -112,7 +112,7 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
         return pp_error_set(err, PP_EFIT,
                             "%s does not fit in %s memory: %.1f GiB a device, its share of the "
                             "node's is %.1f GiB",
-                            r->config.schedule_name, pp_tier_names[full],
+                            r->config.schedule_name, pp_tier_rows[full].name,
                             pp_tiers_bytes(r, full) / gib, pp_tiers_room_bytes(r, full) / gib);
     pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
                  r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,

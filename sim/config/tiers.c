@@ -1,3 +1,4 @@
+/* Homes of state and activations on other memory tiers: options, room, words of reports. */
 #include "sim/config/tiers.h"
 
 #include "core/cli/request.h"
@@ -11,13 +12,24 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static const char legal[] = "expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer "
-                            "state), a=host or a=nvme (saved activations), or several with commas; "
-                            "p=host:40% and a=host:40% move a share";
+/* Classes that may be moved. */
+static const struct {
+    enum pp_state_class class;
+    const char *words;
+} movable[] = {{PP_STATE_PARAMS, "parameters"},
+               {PP_STATE_OPTIMIZER, "optimizer state"},
+               {PP_STATE_ACTIVATIONS, "saved activations"}};
 
 static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
 {
-    return pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; %s", text, what, legal);
+    pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", text, what);
+    for (size_t i = 0; i < sizeof movable / sizeof *movable; i++) {
+        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+            pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
+                            pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
+        pp_error_append(err, " (%s), ", movable[i].words);
+    }
+    return pp_error_append(err, "or several with commas; p=host:40%% and a=host:40%% move a share");
 }
 
 static bool is_word(const char *word, const char *at, size_t length)
@@ -54,7 +66,7 @@ static enum pp_status parse_home(const char *text, const char *at, size_t length
         return refuse(text, "unknown class", err);
     const char *colon = equals ? memchr(equals, ':', length - name) : NULL;
     const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
-    while (equals && tier < PP_TIERS && !is_word(pp_tier_names[tier], equals + 1, word))
+    while (equals && tier < PP_TIERS && !is_word(pp_tier_rows[tier].name, equals + 1, word))
         tier++;
     if (!equals || tier == PP_TIERS)
         return refuse(text, "unknown tier", err);
@@ -81,19 +93,12 @@ static enum pp_status parse_homes(const char *text, struct pp_state_spec *state,
 static enum pp_status check_tier(const struct pp_cluster *cluster, const char *option,
                                  enum pp_tier tier, struct pp_error *err)
 {
-    const struct pp_tiers *t = &cluster->tiers;
+    const enum pp_tier lacking = pp_tier_lacking(cluster->tiers, tier);
+    const struct pp_tier_row *row = &pp_tier_rows[lacking];
 
-    if (!(t->host_bytes > 0) || !(t->device_bytes_per_s > 0))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: cluster %s says nothing of its host memory: ram:1TB and "
-                            "h2d:25GBps in its text do",
-                            option, cluster->name);
-    if (tier == PP_TIER_NVME && !(t->nvme_bytes > 0))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: the nodes of cluster %s have no drives: nvme:8TB@25GBps in its "
-                            "text gives them some",
-                            option, cluster->name);
-    return PP_OK;
+    return lacking == PP_TIER_DEVICE ? PP_OK
+                                     : pp_error_set(err, PP_EINVAL, "%s: %scluster %s %s", option,
+                                                    row->owner, cluster->name, row->lack);
 }
 
 static enum pp_status check_cluster(const struct pp_cluster *cluster, const char *homes,
@@ -103,7 +108,7 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
         if (state->home[c] != PP_TIER_DEVICE &&
             check_tier(cluster, homes, state->home[c], err) != PP_OK)
             return pp_error_prefix(err, "--offload ");
-    if (state->is_cpu_update && !(cluster->tiers.update_params_per_s > 0))
+    if (state->is_cpu_update && !(cluster->update_params_per_s > 0))
         return pp_error_set(err, PP_EINVAL,
                             "--cpu-optimizer: cluster %s says nothing of its processors: cpu:5e9 "
                             "(parameters that a node updates in a second) in its text does",
@@ -166,7 +171,7 @@ double pp_tiers_room_bytes(const struct pp_result *r, enum pp_tier tier)
     const struct pp_cluster *c = &r->config.cluster;
     const double devices = fmin(c->gpus_per_node, r->config.layout.gpus);
 
-    return (tier == PP_TIER_NVME ? c->tiers.nvme_bytes : c->tiers.host_bytes) / devices;
+    return c->tiers[tier].bytes / pp_tier_sharers(tier, devices);
 }
 
 enum pp_tier pp_tiers_full(const struct pp_result *r)
@@ -187,10 +192,10 @@ const char *pp_tiers_text(const struct pp_result *r, char text[PP_TIERS_TEXT_BYT
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         const double bytes = pp_tiers_bytes(r, (enum pp_tier)tier);
         if (bytes > 0)
-            used +=
-                snprintf(text + used, (size_t)(PP_TIERS_TEXT_BYTES - used),
-                         "%s%s %.1f of %.1f GiB a device", used ? ", " : "", pp_tier_names[tier],
-                         bytes / GIB, pp_tiers_room_bytes(r, (enum pp_tier)tier) / GIB);
+            used += snprintf(text + used, (size_t)(PP_TIERS_TEXT_BYTES - used),
+                             "%s%s %.1f of %.1f GiB a device", used ? ", " : "",
+                             pp_tier_rows[tier].name, bytes / GIB,
+                             pp_tiers_room_bytes(r, (enum pp_tier)tier) / GIB);
     }
     return text;
 }

@@ -184,7 +184,8 @@ static void import_pcie(struct importer *m, const char *why)
     note(m, pp_arena_printf(m->arena, "%s: %d GPUs, %s: they meet in the host's memory", t->name,
                             t->gpus, why));
     add_link(m, "pcie",
-             m->base.fabric.is_pcie ? m->base.intra.bytes_per_s : m->base.tiers.device_bytes_per_s);
+             m->base.fabric.is_pcie ? m->base.intra.bytes_per_s
+                                    : m->base.tiers[PP_TIER_HOST].link_bytes_per_s);
 }
 
 static void import_links(struct importer *m)

@@ -145,10 +145,12 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
         if (others->list[i].status == PP_OK && others->list[i].fits &&
             others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
             best = &others->list[i];
-    if (!r->fits)
-        return r->oom                             ? pp_oom_advice(r->oom, text)
-               : pp_tiers_full(r) == PP_TIER_NVME ? "does not fit on nvme"
-                                                  : "does not fit in host memory";
+    if (!r->fits && r->oom)
+        return pp_oom_advice(r->oom, text);
+    if (!r->fits) {
+        snprintf(text, PP_TEXT_BYTES, "does not fit %s", pp_tier_rows[pp_tiers_full(r)].title);
+        return text;
+    }
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
         snprintf(
             text, PP_TEXT_BYTES,

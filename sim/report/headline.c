@@ -57,7 +57,7 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
     snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / GIB);
     if (peak <= capacity && pp_tiers_full(r) != PP_TIER_DEVICE)
         snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d; %s: DOES NOT FIT",
-                 capacity / GIB, r->peak_rank, pp_tier_names[pp_tiers_full(r)]);
+                 capacity / GIB, r->peak_rank, pp_tier_rows[pp_tiers_full(r)].name);
     else if (peak <= capacity)
         snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
                  capacity / GIB, r->peak_rank, (capacity - peak) / GIB);

@@ -63,9 +63,9 @@ static json_t *tiers_json(const struct pp_result *r)
 
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         char key[32];
-        snprintf(key, sizeof key, "%s_bytes", pp_tier_names[tier]);
+        snprintf(key, sizeof key, "%s_bytes", pp_tier_rows[tier].name);
         pp_json_put_bytes(o, key, pp_tiers_bytes(r, (enum pp_tier)tier));
-        snprintf(key, sizeof key, "%s_room_bytes", pp_tier_names[tier]);
+        snprintf(key, sizeof key, "%s_room_bytes", pp_tier_rows[tier].name);
         pp_json_put_bytes(o, key, pp_tiers_room_bytes(r, (enum pp_tier)tier));
     }
     return o;

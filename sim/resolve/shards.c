@@ -103,12 +103,13 @@ static enum pp_status check_homes(const struct pp_config *config, struct pp_erro
         return pp_error_set(err, PP_EINVAL,
                             "--secondary keeps on the device what --offload p=%s takes from it; "
                             "leave out one of them",
-                            pp_tier_names[home]);
+                            pp_tier_rows[home].name);
     if (config->schedule && config->schedule->is_continuous)
         return pp_error_set(err, PP_EINVAL,
                             "--offload p=%s: %s updates its weights while it uses several versions "
                             "of them; nearest: --offload os=%s",
-                            pp_tier_names[home], config->schedule_name, pp_tier_names[home]);
+                            pp_tier_rows[home].name, config->schedule_name,
+                            pp_tier_rows[home].name);
     return PP_OK;
 }
 

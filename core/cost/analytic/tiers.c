@@ -25,13 +25,7 @@ static double node_devices(const struct pp_cost_inputs *in)
 
 double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier)
 {
-    const struct pp_tiers *tiers = &in->cluster->tiers;
-    const double devices = node_devices(in);
-    double rate = tiers->device_bytes_per_s;
-
-    if (tiers->host_bytes_per_s > 0)
-        rate = fmin(rate, tiers->host_bytes_per_s / devices);
-    return tier == PP_TIER_NVME ? fmin(rate, tiers->nvme_bytes_per_s / devices) : rate;
+    return pp_tier_rate(in->cluster->tiers, tier, node_devices(in));
 }
 
 struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes)
@@ -60,20 +54,21 @@ static double kept_params(const struct pp_cost_inputs *in, int stage)
                : 0;
 }
 
-/* State on NVMe passes through the host's memory beside the update, down and up at once; so do
- * parameters that live there. */
+/* State and parameters that live beyond the host pass through its memory concurrently with the
+ * update, down and up at once. */
 static double host_update_s(const struct pp_cost_inputs *in, int stage)
 {
-    const double params = updated_params(in, stage), devices = node_devices(in),
-                 update_s = params * devices / in->cluster->tiers.update_params_per_s;
+    const double params = updated_params(in, stage), devices = node_devices(in);
+    double bytes[PP_TIERS] = {0}, s = params * devices / in->cluster->update_params_per_s;
 
-    double bytes = 0;
-    if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
-        bytes += params * pp_cost_state_bytes(in).optimizer;
-    if (in->state.home[PP_STATE_PARAMS] == PP_TIER_NVME)
-        bytes += kept_params(in, stage) * pp_cost_value_bytes(in).params;
-    return bytes > 0 ? fmax(update_s, bytes * devices / in->cluster->tiers.nvme_bytes_per_s)
-                     : update_s;
+    bytes[in->state.home[PP_STATE_OPTIMIZER]] += params * pp_cost_state_bytes(in).optimizer;
+    bytes[in->state.home[PP_STATE_PARAMS]] +=
+        kept_params(in, stage) * pp_cost_value_bytes(in).params;
+    for (int tier = PP_TIER_HOST + 1; tier < PP_TIERS; tier++)
+        if (bytes[tier] > 0)
+            s = fmax(s, bytes[tier] * pp_tier_sharers((enum pp_tier)tier, devices) /
+                            in->cluster->tiers[tier].bytes_per_s);
+    return s;
 }
 
 static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
@@ -237,7 +232,7 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
             TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
     if (home != PP_TIER_DEVICE)
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
-                pp_tier_names[home], TEXT(copy[0].bytes, PP_UNIT_BYTES),
+                pp_tier_rows[home].name, TEXT(copy[0].bytes, PP_UNIT_BYTES),
                 in->splits > 1 ? " split" : "", TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
                 TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
 }
@@ -251,7 +246,7 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
     fprintf(out,
             "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
             "%s\n",
-            pp_tier_names[home], TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
+            pp_tier_rows[home].name, TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
             TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S),
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
@@ -278,7 +273,7 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
 
     if (home == PP_TIER_DEVICE)
         return;
-    fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_names[home],
+    fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_rows[home].name,
             TEXT(bytes, PP_UNIT_BYTES));
     if (in->state.is_cpu_update)
         explain_host_update(in, costs, out);
