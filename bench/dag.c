@@ -9,10 +9,10 @@
  * are not ready at once; other rings have a closed form. WAITs are executed but not counted.
  *
  * W: 1F1B, F = 10 ms, B = 20 ms, 16 MB messages at 50 GB/s, one analytic all-reduce per stage.
- * J(p, d, m): 1F1B, F = 9 ms, B = 18 ms, 6 MiB messages. Every stage's group then does an
- * all-reduce as 2 (d - 1) ring steps, each step a message of every member. "uneven": every eighth
- * hop crosses nodes. LogGOPSim (commit 76451de, -O3) needs 0.96 s for J(8, 256, 64) on a core of
- * the same kind. It counts 4,083,712 events. */
+ * J(p, d, m): 1F1B, F = 9 ms, B = 18 ms, 6 MiB messages. Then every stage's group does an
+ * all-reduce in 2 (d - 1) ring steps. Each step is a message of every member. "uneven": every
+ * eighth hop crosses nodes. LogGOPSim (commit 76451de, -O3) needs 0.96 s for J(8, 256, 64) on a
+ * core of the same kind. It counts 4,083,712 events. */
 #include "bench/bench.h"
 #include "core/units.h"
 #include "schedules/evaluate/evaluate.h"

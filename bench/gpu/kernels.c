@@ -7,9 +7,9 @@
  *
  * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is a time over the time taken:
  * the longer of flops at the peak, and bytes at the bandwidth of memory. `measured` uses measured
- * peaks in place of the stated ones: a copy of memory, and a multiplication of 8192 x 8192 x 8192
- * on this device. Caches are overwritten before each call. Bytes count each tensor read or written
- * once. SCALE divides the shapes, for a trial of the table. */
+ * peaks in place of the stated ones. These are a copy of memory, and a multiplication of 8192 x
+ * 8192 x 8192 on this device. Caches are overwritten before each call. Bytes count each tensor read
+ * or written once. SCALE divides the shapes, for a trial of the table. */
 #include "bench/gpu/block.h"
 #include "core/random.h"
 #include "kernels/cuda/gemm/plans.h"
