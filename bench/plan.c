@@ -41,9 +41,8 @@ static void bench_plan(size_t k)
         PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
         struct pp_config config = result.config;
         struct pp_result again;
-        config.prepared = NULL;
         const double start_s = cpu_s();
-        must(pp_simulate(scratch, &config, PP_QUICK, &again, &err), &err);
+        must(pp_simulate(scratch, &config, PP_QUICK, NULL, &again, &err), &err);
         const double run_s = cpu_s() - start_s;
         best_s = run_s < best_s ? run_s : best_s;
     }

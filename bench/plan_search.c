@@ -79,7 +79,7 @@ static void bench_evaluate(const char *line)
         struct pp_result result;
         const double start_s = cpu_s();
         must(pp_search_config(arena, &search->space, 0, &config, &err), &err);
-        must(pp_simulate(arena, &config, PP_QUICK, &result, &err), &err);
+        must(pp_simulate(arena, &config, PP_QUICK, NULL, &result, &err), &err);
         const double run_s = cpu_s() - start_s;
         best_s = run_s < best_s ? run_s : best_s;
         pp_arena_release(arena, mark);

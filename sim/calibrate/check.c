@@ -104,8 +104,7 @@ enum pp_status pp_calibrate_try(const struct pp_calibrate *c, const struct pp_ca
 
     config.cost = c->file;
     config.lower.has_clip = c->file->is_clipped;
-    config.prepared = NULL;
-    PP_TRY(pp_simulate(c->arena, &config, PP_FULL, &result, err));
+    PP_TRY(pp_simulate(c->arena, &config, PP_FULL, NULL, &result, err));
     PP_TRY(pp_compare(c->arena, result.trace, run->trace, &options, &comparison, err));
     *trial = (struct pp_calibrate_trial){
         .run = run,

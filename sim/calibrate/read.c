@@ -82,8 +82,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
     if (!name)
         return pp_error_set(err, PP_EINVAL, "no schedule is named");
     PP_TRY(pp_subject_open(arena, request, name, subject, err));
-    PP_TRY(pp_resolve(arena, request, subject, &run->config, err));
-    run->config.prepared = NULL;
+    PP_TRY(pp_resolve(arena, request, subject, &run->config, NULL, err));
     run->schedule = name;
     return pp_simulate_costs(arena, &run->config, pp_resolve_ranks(arena, &run->config),
                              &run->inputs, &costs, err);

@@ -19,16 +19,17 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_request *reque
                           const struct pp_subject *subject, struct pp_result *result,
                           struct pp_error *err)
 {
+    struct pp_prepared prepared;
     struct pp_config config;
 
-    PP_TRY(pp_resolve(arena, request, subject, &config, err));
+    PP_TRY(pp_resolve(arena, request, subject, &config, &prepared, err));
     config.engine_options.plan.steps = 1;
     config.engine_options.plan.is_barrier_free = false;
     if (subject->schedule && subject->schedule->is_continuous)
         fprintf(stderr,
                 "pipesim: warning: %s updates without a flush; exported is one step with one\n",
                 subject->name);
-    return pp_simulate(arena, &config, PP_FULL, result, err);
+    return pp_simulate(arena, &config, PP_FULL, &prepared, result, err);
 }
 
 /* ---- formats --------------------------------------------------------------------------------- */

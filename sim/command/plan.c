@@ -158,7 +158,6 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
  * says what it has. */
 static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
-    config->prepared = NULL;
     if (config->chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE;
     for (int i = 0; i < planner->knob_count; i++)
@@ -197,7 +196,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
     if (count > 1)
         return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
-    PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, err));
+    PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, NULL, err));
     open_state(&planner, &planner.base);
     PP_TRY(pp_state_plan_run(arena, &planner, err));
     if (answer.path)

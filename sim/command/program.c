@@ -115,12 +115,13 @@ static enum pp_status unit_costs(struct pp_arena *arena, const struct pp_request
 static enum pp_status choose(struct pp_arena *arena, const struct pp_request *request,
                              struct pp_config *config, struct pp_error *err)
 {
+    struct pp_prepared prepared = {0};
     struct pp_result ignored;
 
     config->is_unit = config->engine_options.plan.is_buffered = true;
     PP_TRY(
         pp_unit_costs_parse(pp_request_text(request, "unit", "F=1,I=1,W=1"), &config->unit, err));
-    return pp_resolve_choice(arena, config, &ignored, err);
+    return pp_resolve_choice(arena, config, &prepared, &ignored, err);
 }
 
 static enum pp_status given_shape(const struct pp_request *request,

@@ -60,12 +60,14 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
                        const struct pp_subject *subject, const struct pp_config *base,
                        struct pp_result *result)
 {
+    struct pp_prepared *prepared = PP_NEW(arena, struct pp_prepared);
     struct pp_config config;
     struct pp_error err = {0};
 
     enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
     if (status == PP_OK)
-        status = pp_resolve_choice(arena, &config, result, &err);
+        status = pp_resolve_choice(arena, &config, prepared, result, &err);
+    result->prepared = prepared;
     result->config.schedule_name = subject->name;
     set_status(arena, result, status, &err);
 }
@@ -73,11 +75,12 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
 static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
 {
     const struct pp_config config = result->config;
+    struct pp_prepared *prepared = result->prepared;
     struct pp_error err = {0};
 
     if (result->status != PP_OK)
         return;
-    const enum pp_status status = pp_simulate(arena, &config, depth, result, &err);
+    const enum pp_status status = pp_simulate(arena, &config, depth, prepared, result, &err);
     result->config.schedule_name = config.schedule_name;
     set_status(arena, result, status, &err);
 }
@@ -178,7 +181,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
         config.engine = &pp_engine_dag;
         config.engine_options.sync_share = 0;
-        PP_TRY(pp_simulate(arena, &config, PP_FULL, alone, err));
+        PP_TRY(pp_simulate(arena, &config, PP_FULL, NULL, alone, err));
         others->reference = alone;
         others->is_contention_free = true;
     }
@@ -206,12 +209,13 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     const struct pp_terminal terminal =
         pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
     const char *trace = pp_request_text(request, "trace", NULL);
+    struct pp_prepared prepared;
     struct pp_config config;
     struct pp_result result, alone;
     struct pp_others others = {.reference = &result};
 
-    PP_TRY(pp_resolve(arena, request, subject, &config, err));
-    PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
+    PP_TRY(pp_resolve(arena, request, subject, &config, &prepared, err));
+    PP_TRY(pp_simulate(arena, &config, PP_FULL, &prepared, &result, err));
     result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
@@ -250,7 +254,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     int lead = 0;
 
     for (; lead < count; lead++) {
-        if (pp_resolve(arena, request, &subjects[lead], &base, err) == PP_OK)
+        if (pp_resolve(arena, request, &subjects[lead], &base, NULL, err) == PP_OK)
             break;
         if (lead == 0)
             first = *err;

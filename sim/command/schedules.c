@@ -93,7 +93,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
                                        .mbs = 1,
                                        .micro_batches = config.shape.micro_batches,
                                        .gbs = config.shape.micro_batches};
-    return pp_simulate(arena, &config, PP_FULL, result, err);
+    return pp_simulate(arena, &config, PP_FULL, NULL, result, err);
 }
 
 static double most_activations(const struct pp_result *r)

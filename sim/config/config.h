@@ -115,7 +115,6 @@ struct pp_config {
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
-    struct pp_prepared *prepared; /* of exactly this configuration, sim/run/prepare.h; or NULL */
 };
 
 /* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
@@ -153,7 +152,9 @@ struct pp_result {
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command, for meta only */
     enum pp_status status;                 /* of this run when several were asked for */
-    const char *refusal;                   /* why, when status is not PP_OK */
+    struct pp_prepared
+        *prepared;       /* for a deeper simulation of the same (sim/run/prepare.h), or NULL */
+    const char *refusal; /* why, when status is not PP_OK */
 };
 
 #endif

@@ -202,7 +202,7 @@ static enum pp_status resolve_words(struct pp_arena *arena, const struct words *
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
-    return pp_resolve(arena, request, &subjects[0], config, err);
+    return pp_resolve(arena, request, &subjects[0], config, NULL, err);
 }
 
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
@@ -239,8 +239,8 @@ enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config
     struct pp_config own = *config;
 
     if (!has_own_links)
-        return pp_simulate(arena, config, PP_METRICS, result, err);
+        return pp_simulate(arena, config, PP_METRICS, NULL, result, err);
     own.engine = &pp_engine_dag;
     own.engine_options.sync_share = 0;
-    return pp_simulate(arena, &own, PP_METRICS, result, err);
+    return pp_simulate(arena, &own, PP_METRICS, NULL, result, err);
 }

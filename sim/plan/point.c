@@ -64,7 +64,6 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
                                        .gbs = s->fixed_n ? 0 : f->gbs};
 
     *config = point.order->base;
-    config->prepared = NULL;
     config->costs.recompute = point.again.recompute;
     config->costs.again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)

@@ -66,7 +66,7 @@ static bool try_point(const struct pp_search_space *s, int64_t point,
     struct pp_error ignored;
 
     if (pp_search_config(arena, s, point, &config, &ignored) != PP_OK ||
-        pp_simulate(arena, &config, PP_QUICK, &result, &ignored) != PP_OK)
+        pp_simulate(arena, &config, PP_QUICK, NULL, &result, &ignored) != PP_OK)
         return false;
     published->point = point;
     published->fits = result.fits;

@@ -62,7 +62,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *s
     struct pp_result result;
 
     PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
-    PP_TRY(pp_simulate(arena, &config, PP_METRICS, &result, err));
+    PP_TRY(pp_simulate(arena, &config, PP_METRICS, NULL, &result, err));
     row->is_simulated = true;
     row->step_s = result.metrics.iteration_s;
     row->s_per_sample = row->step_s / (double)config.layout.gbs;

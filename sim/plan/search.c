@@ -85,6 +85,7 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
 {
     const struct pp_search *search = round->search;
     struct pp_search_bounds bounds;
+    struct pp_prepared prepared = {0};
     struct pp_config config;
     struct pp_result result;
 
@@ -98,12 +99,11 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
     }
     if (row->bound_s > limit_of(search, atomic_load(round->best)))
         return PP_OK; /* open */
-    PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &result, err));
+    PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     take_result(&result, row);
     if (row->status != PP_SEARCH_FITS)
         return PP_OK;
-    config.prepared = result.config.prepared;
-    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &result, err));
+    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &prepared, &result, err));
     take_times(&result, row);
     lower_best(round->best, row->s_per_sample);
     return PP_OK;

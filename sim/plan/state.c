@@ -42,7 +42,7 @@ static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
     struct pp_result result;
     struct pp_error err = {0};
 
-    if (pp_simulate(arena, &point->config, PP_METRICS, &result, &err) == PP_OK) {
+    if (pp_simulate(arena, &point->config, PP_METRICS, NULL, &result, &err) == PP_OK) {
         point->fits = result.fits;
         point->is_strained = is_strained(&result);
         point->step_s = result.metrics.iteration_s;
@@ -54,7 +54,6 @@ static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
     } else {
         refuse(point, &err);
     }
-    point->config.prepared = NULL;
     pp_arena_release(arena, mark);
 }
 
@@ -223,7 +222,6 @@ enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *p
     for (int i = 0; i < count; i++) {
         struct pp_state_planned *point = &planner->points[i];
         point->config = list[i];
-        point->config.prepared = NULL;
         simulate(arena, point);
         planner->fitting += class_of(point) == 0;
         planner->too_large += class_of(point) == 1;

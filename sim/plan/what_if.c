@@ -42,7 +42,7 @@ static enum pp_status try_row(struct pp_arena *arena, const struct trials *trial
     struct pp_result result;
 
     PP_TRY(pp_search_config(arena, &trials->spaces[what_if], here->point, &config, err));
-    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &result, err));
+    PP_TRY(pp_simulate(arena, &config, PP_QUICK, NULL, &result, err));
     trial->fits = result.fits;
     trial->s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
     if (here->is_simulated) /* what shared links add here, they are taken to add there */

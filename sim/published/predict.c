@@ -19,7 +19,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_co
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &parsed, &request, err));
     PP_TRY(
         pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject, err));
-    return pp_resolve(arena, &request, &subject, config, err);
+    return pp_resolve(arena, &request, &subject, config, NULL, err);
 }
 
 /* Messages cut cells short, perhaps within a character. */
@@ -44,7 +44,6 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
         out->skipped = pp_measure_reason(arena, &err);
     else
         out->refused = pp_measure_doubts(arena, row, &out->config, &out->step_s);
-    out->config.prepared = NULL; /* of other constants, perhaps */
 }
 
 struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,

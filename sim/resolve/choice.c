@@ -26,22 +26,24 @@ enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_err
 
 /* Nothing left to choose but the state; unit mode has none. */
 static enum pp_status settle(struct pp_arena *arena, struct pp_config *config,
-                             struct pp_result *result, struct pp_error *err)
+                             struct pp_prepared *prepared, struct pp_result *result,
+                             struct pp_error *err)
 {
-    return config->is_unit ? pp_simulate(arena, config, PP_QUICK, result, err)
-                           : pp_resolve_state(arena, config, result, err);
+    return config->is_unit ? pp_simulate(arena, config, PP_QUICK, prepared, result, err)
+                           : pp_resolve_state(arena, config, prepared, result, err);
 }
 
 /* The quick depth knows nothing of slow ranks and jitter. */
 static enum pp_status simulate_variant(struct pp_arena *arena, struct pp_config *config,
-                                       struct pp_result *result, struct pp_error *err)
+                                       struct pp_prepared *prepared, struct pp_result *result,
+                                       struct pp_error *err)
 {
     PP_TRY(pp_schedule_check(config->schedule, &config->shape, err));
     PP_TRY(pp_resolve_granules(config, err));
-    PP_TRY(settle(arena, config, result, err));
+    PP_TRY(settle(arena, config, prepared, result, err));
     if (config->slow_count == 0 && config->jitter_frac == 0)
         return PP_OK;
-    return pp_simulate(arena, config, PP_FULL, result, err);
+    return pp_simulate(arena, config, PP_FULL, prepared, result, err);
 }
 
 static void remember(struct pp_trial *trial, enum pp_status status, const struct pp_result *result,
@@ -70,7 +72,8 @@ static bool is_better(const struct pp_trial *trial, const struct pp_trial *best)
 }
 
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
-                                 struct pp_result *result, struct pp_error *err)
+                                 struct pp_prepared *prepared, struct pp_result *result,
+                                 struct pp_error *err)
 {
     const struct pp_schedule_variant *variant =
         config->schedule ? pp_schedule_variants(config->schedule, &config->shape) : NULL;
@@ -78,18 +81,19 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
     const struct pp_trial *best = NULL;
     struct pp_error first = {0};
 
-    config->prepared = NULL; /* of whatever the configuration was made from */
     if (!variant)
-        return settle(arena, config, result, err);
+        return settle(arena, config, prepared, result, err);
     trials = PP_NEW(arena, struct pp_trials);
     trials->option = variant->option;
     for (; variant->option && trials->count < PP_TRIALS; variant++) {
         struct pp_trial *trial = &trials->list[trials->count++];
         struct pp_config config_i = *config;
+        struct pp_prepared prepared_i = {0};
         struct pp_result result_i;
         struct pp_error refusal = {0};
         variant->choose(&config_i.shape);
-        const enum pp_status status = simulate_variant(arena, &config_i, &result_i, &refusal);
+        const enum pp_status status =
+            simulate_variant(arena, &config_i, &prepared_i, &result_i, &refusal);
         trial->value = variant->value;
         remember(trial, status, &result_i, &refusal);
         if (trial->is_refused) {
@@ -97,6 +101,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
         } else if (is_better(trial, best)) {
             best = trial;
             *result = result_i;
+            *prepared = prepared_i;
         }
     }
     if (!best) {

@@ -29,6 +29,7 @@ struct search {
     struct pp_layout refused;
     /* best so far */
     struct pp_config best;
+    struct pp_prepared *prepared; /* of the best, unless that is large */
     double best_s_per_sample, best_peak_bytes;
     int best_at; /* in the list */
     bool has_best, best_fits;
@@ -165,10 +166,11 @@ static void try_candidate(struct search *s, int at)
     const struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
+    struct pp_prepared prepared = {0};
     struct pp_result result;
     struct pp_error err;
 
-    if (pp_resolve_choice(s->arena, &config, &result, &err) == PP_OK) {
+    if (pp_resolve_choice(s->arena, &config, &prepared, &result, &err) == PP_OK) {
         const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
         const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
         if (is_better(s, at, result.fits, s_per_sample, peak_bytes)) {
@@ -178,9 +180,11 @@ static void try_candidate(struct search *s, int at)
             s->best_peak_bytes = peak_bytes;
             s->best_fits = result.fits;
             s->has_best = true;
-            if (pp_program_size(result.program) <= KEPT_SIZE)
+            *s->prepared = (struct pp_prepared){0};
+            if (pp_program_size(result.program) <= KEPT_SIZE) {
+                *s->prepared = prepared;
                 return; /* with what the run itself begins with */
-            s->best.prepared = NULL;
+            }
         }
     } else {
         refuse(s, c, &err);
@@ -360,13 +364,14 @@ static void mark_choices(const struct pp_request *request, struct pp_config *con
 }
 
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_config *config, struct pp_error *err)
+                               struct pp_config *config, struct pp_prepared *prepared,
+                               struct pp_error *err)
 {
     int gpus = 1;
 
     PP_TRY(pp_resolve_gpus(request, config, &gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
-    struct search search = {.arena = arena, .request = request};
+    struct search search = {.arena = arena, .request = request, .prepared = prepared};
     const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */

@@ -220,12 +220,10 @@ static void note_recompute(struct pp_arena *arena, const struct pp_request *requ
 static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_config own = *config;
     struct pp_result result;
     struct pp_error err;
 
-    own.prepared = NULL;
-    PP_TRY(pp_simulate(scratch, &own, PP_MEMORY, &result, &err));
+    PP_TRY(pp_simulate(scratch, config, PP_MEMORY, NULL, &result, &err));
     *peak_bytes = result.memory[result.peak_rank].peak_bytes;
     return PP_OK;
 }
@@ -274,12 +272,15 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
 
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
                           const struct pp_subject *subject, struct pp_config *config,
-                          struct pp_error *err)
+                          struct pp_prepared *prepared, struct pp_error *err)
 {
+    struct pp_prepared own;
     struct pp_request *request = PP_NEW(arena, struct pp_request);
 
     *request = *typed;
     *config = (struct pp_config){0};
+    prepared = prepared ? prepared : &own;
+    *prepared = (struct pp_prepared){0};
     PP_TRY(pp_resolve_cost(arena, request, config, err));
     pp_inputs_take(arena, request, config);
     PP_TRY(pp_resolve_fixed(arena, request, config, err));
@@ -291,8 +292,10 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed
     if (config->is_unit) {
         struct pp_result ignored;
         PP_TRY(pp_resolve_unit(request, config, err));
-        return pp_resolve_is_open(config) ? pp_resolve_choice(arena, config, &ignored, err) : PP_OK;
+        return pp_resolve_is_open(config)
+                   ? pp_resolve_choice(arena, config, prepared, &ignored, err)
+                   : PP_OK;
     }
-    PP_TRY(pp_resolve_plan(arena, request, config, err));
+    PP_TRY(pp_resolve_plan(arena, request, config, prepared, err));
     return pp_resolve_effects(arena, request, config, err);
 }

@@ -5,6 +5,7 @@
 
 #include "schedules/select/select.h"
 #include "sim/config/config.h"
+#include "sim/run/prepare.h"
 #include "sim/run/simulate.h"
 
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
@@ -73,7 +74,8 @@ enum pp_status pp_resolve_gpus(const struct pp_request *request, struct pp_confi
 /* Find degrees, state and recomputation that the user left open, by simulating candidates. On
  * return `config` is complete and its choices are marked. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_config *config, struct pp_error *err);
+                               struct pp_config *config, struct pp_prepared *prepared,
+                               struct pp_error *err);
 /* Parameters, gradients and optimizer of the fullest rank. */
 double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_costs *costs,
                               const uint16_t *rank_of);
@@ -85,14 +87,16 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config);
 /* Choose the ZeRO stage and the recomputation where the user left them open: the mildest that fits,
  * else the one that needs least memory. `result` is that of the choice, at PP_QUICK depth, and
- * lives in the arena. */
+ * lives in the arena; `prepared` (sim/run/prepare.h) is what it was made of. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
-                                struct pp_result *result, struct pp_error *err);
+                                struct pp_prepared *prepared, struct pp_result *result,
+                                struct pp_error *err);
 /* The same (in unit mode there is no state to choose), and what the schedule leaves to `auto`
  * before it: on return the shape is closed and `config->trials` says what was compared. Refused
  * only when every variant is. */
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
-                                 struct pp_result *result, struct pp_error *err);
+                                 struct pp_prepared *prepared, struct pp_result *result,
+                                 struct pp_error *err);
 bool pp_resolve_is_open(const struct pp_config *config); /* something is left to `auto` */
 /* Blocks of each stage, once shape, layout and recomputation are known. */
 enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
@@ -104,9 +108,10 @@ enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_err
 enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
                                   struct pp_config *config, struct pp_error *err);
 
-/* Everything above in order. */
+/* Everything above in order. `prepared` is what simulations of the choice have made, for
+ * pp_simulate(); NULL: it is not kept. */
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
                           const struct pp_subject *subject, struct pp_config *config,
-                          struct pp_error *err);
+                          struct pp_prepared *prepared, struct pp_error *err);
 
 #endif

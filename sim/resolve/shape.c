@@ -51,7 +51,6 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->file_program = subject->file;
     config->schedule_name = subject->name;
     config->trials = NULL;
-    config->prepared = NULL;
     PP_TRY(pp_select_shape(request, subject, &selection, err));
     config->shape = selection.shape;
     config->is_eager = selection.is_eager;

@@ -94,8 +94,9 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
  * last, and only if they may need less than the others do. */
 struct choice {
     struct pp_result *result;
-    double least_bytes; /* of those that do not fit */
-    int least;          /* which it is: the first of equals */
+    struct pp_prepared *prepared; /* of the result */
+    double least_bytes;           /* of those that do not fit */
+    int least;                    /* which it is: the first of equals */
 };
 
 static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config *config,
@@ -104,11 +105,11 @@ static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config 
 {
     struct pp_config config_i = *config;
     struct pp_result result_i;
+    struct pp_prepared prepared = {0};
 
     config_i.state = reliefs[i].state;
     config_i.costs.recompute = reliefs[i].recompute;
-    config_i.prepared = NULL;
-    PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
+    PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &prepared, &result_i, err));
     const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
     if (!result_i.fits && (peak_bytes > choice->least_bytes ||
                            (peak_bytes == choice->least_bytes && i > choice->least)))
@@ -116,17 +117,19 @@ static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config 
     choice->least_bytes = peak_bytes;
     choice->least = i;
     *choice->result = result_i;
+    *choice->prepared = prepared;
     return PP_OK;
 }
 
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
-                                struct pp_result *result, struct pp_error *err)
+                                struct pp_prepared *prepared, struct pp_result *result,
+                                struct pp_error *err)
 {
     struct relief reliefs[4];
     const int count = reliefs_of(config, reliefs);
     const double plain_bytes = may_shard(config) ? floor_bytes(arena, config, config->state) : 0;
     const int first = plain_bytes > config->cluster.device.memory_bytes ? 1 : 0;
-    struct choice choice = {.result = result, .least_bytes = INFINITY};
+    struct choice choice = {.result = result, .prepared = prepared, .least_bytes = INFINITY};
     bool fits = false;
 
     for (int i = first; i < count && !fits; i++) {
@@ -136,5 +139,5 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     if (!fits && first > 0 && plain_bytes <= choice.least_bytes)
         PP_TRY(try_relief(arena, config, reliefs, 0, &choice, err));
     *config = result->config;
-    return pp_simulate(arena, config, PP_QUICK, result, err);
+    return pp_simulate(arena, config, PP_QUICK, prepared, result, err);
 }

@@ -9,6 +9,9 @@
 #include "sim/config/tiers.h"
 #include "sim/run/simulate.h"
 
+#include <stddef.h>
+#include <string.h>
+
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err)
 {
     return config->costs.fabric ? pp_fabric_check(config->costs.fabric, err) : PP_OK;
@@ -58,9 +61,34 @@ static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
     result->cost_inputs.cluster = cluster;
 }
 
+/* Bytes between members may differ where nothing else does: then it is made again. */
+static bool is_of(const struct pp_prepared *prepared, const struct pp_config *config)
+{
+    return prepared->costs &&
+           !memcmp(&prepared->config, config, offsetof(struct pp_config, chosen));
+}
+
+static enum pp_status find_costs(struct pp_arena *arena, const uint16_t *rank_of,
+                                 struct pp_prepared *prepared, struct pp_result *result,
+                                 struct pp_error *err)
+{
+    if (!prepared->costs) {
+        PP_TRY(pp_simulate_costs(arena, &result->config, rank_of, &result->cost_inputs,
+                                 &result->costs, err));
+        keep_inputs(arena, result);
+        prepared->config = result->config;
+        prepared->costs = result->costs;
+        prepared->cost_inputs = result->cost_inputs;
+    }
+    result->costs = prepared->costs;
+    result->cost_inputs = prepared->cost_inputs;
+    return PP_OK;
+}
+
 /* Costs first: a schedule that searches needs them. */
-static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *result,
-                                   struct compute *compute, struct pp_error *err)
+static enum pp_status find_compute(struct pp_arena *arena, struct pp_prepared *prepared,
+                                   struct pp_result *result, struct compute *compute,
+                                   struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     const uint16_t *rank_of = c->file_program
@@ -70,8 +98,7 @@ static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *res
     struct pp_program *made;
     struct pp_shape shape;
 
-    PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
-    keep_inputs(arena, result);
+    PP_TRY(find_costs(arena, rank_of, prepared, result, err));
     *compute = (struct compute){.program = c->file_program};
     if (c->file_program)
         return PP_OK;
@@ -167,15 +194,15 @@ static void peak_of(struct pp_result *result)
                        pp_tiers_full(result) == PP_TIER_DEVICE;
 }
 
-/* Everything anew. */
-static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_result *result,
-                              struct pp_error *err)
+/* Costs that are known are taken; the rest is made anew. */
+static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
+                              struct pp_result *result, struct pp_error *err)
 {
     const struct pp_config *config = &result->config;
     const struct pp_verify_options verify = {0};
     struct compute compute;
 
-    PP_TRY(find_compute(arena, result, &compute, err));
+    PP_TRY(find_compute(arena, prepared, result, &compute, err));
     PP_TRY(order_program(arena, result, &compute.program, err));
     drop_training_state(mode_of(&compute), result->costs);
     if (config->file_program && !is_bare) /* in the user's own cells */
@@ -186,30 +213,27 @@ static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_re
     return is_bare ? PP_OK : pp_verify(result->program, &verify, err);
 }
 
-enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result *result,
-                          struct pp_error *err)
+enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
+                          struct pp_result *result, struct pp_error *err)
 {
-    struct pp_prepared *p = is_bare ? result->config.prepared : NULL;
-
-    if (!p) {
-        PP_TRY(prepare(arena, is_bare, result, err));
+    if (!is_of(prepared, &result->config))
+        *prepared = (struct pp_prepared){0};
+    if (!is_bare || !prepared->program) {
+        PP_TRY(prepare(arena, is_bare, prepared, result, err));
         if (!is_bare)
             return PP_OK;
-        result->config.prepared = p = PP_NEW(arena, struct pp_prepared);
-        *p = (struct pp_prepared){.costs = result->costs,
-                                  .cost_inputs = result->cost_inputs,
-                                  .program = result->program,
-                                  .memory = result->memory,
-                                  .peak_rank = result->peak_rank,
-                                  .fits = result->fits};
+        prepared->program = result->program;
+        prepared->memory = result->memory;
+        prepared->peak_rank = result->peak_rank;
+        prepared->fits = result->fits;
         return PP_OK;
     }
-    result->costs = p->costs;
-    result->cost_inputs = p->cost_inputs;
-    result->program = p->program;
-    result->memory = p->memory;
-    result->peak_rank = p->peak_rank;
-    result->fits = p->fits;
+    result->costs = prepared->costs;
+    result->cost_inputs = prepared->cost_inputs;
+    result->program = prepared->program;
+    result->memory = prepared->memory;
+    result->peak_rank = prepared->peak_rank;
+    result->fits = prepared->fits;
     return PP_OK;
 }
 
@@ -224,7 +248,7 @@ const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options)
 {
-    return prepared && prepared->program == program && prepared->plan &&
+    return prepared->program == program && prepared->plan &&
                    is_same(&prepared->plan_options, options)
                ? prepared->plan
                : NULL;

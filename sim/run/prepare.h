@@ -4,12 +4,13 @@
 
 #include "sim/config/config.h"
 
-/* What the simulations of one configuration share, when none of them needs proof or slots; in the
- * arena of the first. config.prepared points to it: clear that wherever a configuration changes. */
+/* What simulations of one configuration share, in the arena of the first. It remembers the
+ * configuration that it was made of, and is made again for another one. */
 struct pp_prepared {
-    struct pp_costs *costs;
+    struct pp_config config;
+    struct pp_costs *costs; /* NULL: nothing is known yet */
     struct pp_cost_inputs cost_inputs;
-    struct pp_program *program;
+    struct pp_program *program; /* without slots, not verified; NULL: not yet */
     struct pp_rank_memory *memory;
     int peak_rank;
     bool fits;
@@ -17,10 +18,11 @@ struct pp_prepared {
     struct pp_eval_options plan_options;
 };
 
-/* Fill result->costs, program, memory, peak_rank and fits of result->config; when `is_bare`, from
- * config.prepared, which is made if it is NULL. Otherwise the program has slots and is verified. */
-enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result *result,
-                          struct pp_error *err);
+/* Fill result->costs, program, memory, peak_rank and fits of result->config from `prepared`, or
+ * make and remember them there. Unless `is_bare`, the program is made anew, with slots, and is
+ * verified. */
+enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
+                          struct pp_result *result, struct pp_error *err);
 /* Did the fabric find all routes so far? */
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err);
 
@@ -28,7 +30,7 @@ enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error 
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
                                 const struct pp_eval_options *options, const struct pp_eval **plan,
                                 struct pp_error *err);
-/* The plan if it is one of this program and these options, else NULL. `prepared` may be NULL. */
+/* The plan if it is one of this program and these options, else NULL. */
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options);

@@ -60,8 +60,8 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     return PP_OK;
 }
 
-static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *result,
-                                 struct pp_error *err)
+static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *prepared,
+                                 struct pp_result *result, struct pp_error *err)
 {
     const bool is_in_list = pp_steps_in_list(&result->config);
     struct pp_eval_options options = pp_steps_plan(&result->config);
@@ -74,7 +74,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
         result->metrics.iteration_s = pp_units_s(makespan_ps);
         return PP_OK;
     }
-    PP_TRY(pp_prepared_plan(arena, result->config.prepared, &options, &plan, err));
+    PP_TRY(pp_prepared_plan(arena, prepared, &options, &plan, err));
     const struct pp_times *times =
         pp_eval_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
     result->metrics.iteration_s =
@@ -131,8 +131,8 @@ static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *resul
                                  c->engine_options.plan.steps, &result->metrics, err);
 }
 
-static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result, bool has_trace,
-                                struct pp_error *err)
+static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared *prepared,
+                                struct pp_result *result, bool has_trace, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
@@ -146,7 +146,7 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
     struct pp_engine_options run = *options;
     run.plan = pp_steps_plan(c);
     run.stats = &result->network_stats;
-    run.prepared = pp_prepared_known_plan(c->prepared, result->program, &run.plan);
+    run.prepared = pp_prepared_known_plan(prepared, result->program, &run.plan);
     return run_engine(arena, result, &run, has_trace, err);
 }
 
@@ -159,30 +159,32 @@ static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
-                               enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+                               enum pp_depth depth, struct pp_prepared *prepared,
+                               struct pp_result *result, struct pp_error *err)
 {
     *result = (struct pp_result){.config = *config};
-    if (!is_bare(config, depth))
-        result->config.prepared = NULL;
-    PP_TRY(pp_prepare(arena, is_bare(config, depth), result, err));
+    PP_TRY(pp_prepare(arena, is_bare(config, depth), prepared, result, err));
     if (depth == PP_MEMORY)
         return PP_OK;
     if (depth == PP_QUICK)
-        PP_TRY(quick_time(arena, result, err));
+        PP_TRY(quick_time(arena, prepared, result, err));
     else
-        PP_TRY(full_time(arena, result, depth == PP_FULL || !config->engine->times, err));
+        PP_TRY(full_time(arena, prepared, result, depth == PP_FULL || !config->engine->times, err));
     return config->is_unit ? PP_OK : rates(result, err);
 }
 
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
-                           enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+                           enum pp_depth depth, struct pp_prepared *prepared,
+                           struct pp_result *result, struct pp_error *err)
 {
+    struct pp_prepared own = {0};
     struct pp_error unproven;
 
+    prepared = prepared ? prepared : &own;
     if (depth != PP_METRICS)
-        return simulate(arena, config, depth, result, err);
-    if (simulate(arena, config, depth, result, &unproven) == PP_OK)
+        return simulate(arena, config, depth, prepared, result, err);
+    if (simulate(arena, config, depth, prepared, result, &unproven) == PP_OK)
         return PP_OK;
     /* A full run says what is wrong. */
-    return simulate(arena, config, PP_FULL, result, err);
+    return simulate(arena, config, PP_FULL, prepared, result, err);
 }

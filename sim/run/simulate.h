@@ -12,8 +12,11 @@ enum pp_depth {
                  * fails fails as it does at PP_FULL */
     PP_FULL,    /* trace and proof too */
 };
+/* `prepared` is the caller's: what an earlier simulation of the same configuration has made is
+ * taken from there, else made and remembered there. {0} at first; NULL: nothing is kept. */
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
-                           enum pp_depth depth, struct pp_result *result, struct pp_error *err);
+                           enum pp_depth depth, struct pp_prepared *prepared,
+                           struct pp_result *result, struct pp_error *err);
 /* Costs and lower bounds of a configuration without building its program. */
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
                                  const uint16_t *rank_of, struct pp_cost_inputs *inputs,

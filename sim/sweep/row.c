@@ -294,11 +294,12 @@ static enum pp_status run_point(struct pp_arena *arena, const struct pp_grid *gr
 {
     struct pp_request request;
     struct pp_subject subject;
+    struct pp_prepared prepared;
     struct pp_config config;
 
     PP_TRY(pp_grid_request(arena, grid, point, &request, &subject, err));
-    PP_TRY(pp_resolve(arena, &request, &subject, &config, err));
-    return pp_simulate(arena, &config, PP_METRICS, result, err);
+    PP_TRY(pp_resolve(arena, &request, &subject, &config, &prepared, err));
+    return pp_simulate(arena, &config, PP_METRICS, &prepared, result, err);
 }
 
 void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,

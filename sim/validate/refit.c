@@ -140,7 +140,7 @@ static double residual_at(struct pp_arena *arena, struct overrides *overrides)
     double residual = NAN;
 
     apply(&config, overrides);
-    if (pp_simulate(arena, &config, PP_QUICK, &result, &err) == PP_OK)
+    if (pp_simulate(arena, &config, PP_QUICK, NULL, &result, &err) == PP_OK)
         residual = log(result.metrics.iteration_s / row->step_s);
     pp_arena_release(arena, mark);
     return residual;

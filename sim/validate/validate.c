@@ -29,7 +29,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
                                       .mfu = (double)NAN,
                                       .baseline_error_frac = (double)NAN};
     result = result ? result : &own;
-    if (!row->skipped && pp_simulate(arena, config, PP_METRICS, result, &err) != PP_OK)
+    if (!row->skipped && pp_simulate(arena, config, PP_METRICS, NULL, result, &err) != PP_OK)
         row->skipped = pp_measure_reason(arena, &err);
     if (row->skipped)
         return;

@@ -99,7 +99,7 @@ static double run_s(struct pp_arena *arena, const char *line, int64_t point, boo
 
     cr_assert_eq(search_open(arena, line, search, &err), PP_OK, "%s: %s", line, err.message);
     cr_assert_eq(pp_search_config(arena, &search->space, point, &config, &err), PP_OK);
-    cr_assert_eq(pp_simulate(arena, &config, PP_QUICK, &result, &err), PP_OK);
+    cr_assert_eq(pp_simulate(arena, &config, PP_QUICK, NULL, &result, &err), PP_OK);
     *fits = result.fits;
     return result.metrics.iteration_s;
 }

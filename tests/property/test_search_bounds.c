@@ -55,7 +55,7 @@ static void check_point(const struct pp_search *search, int64_t k, const char *l
 
     if (search->board.status[k] != PP_SEARCH_OPEN ||
         pp_search_config(arena, &search->space, k, &config, &err) != PP_OK ||
-        pp_simulate(arena, &config, PP_QUICK, &result, &err) != PP_OK)
+        pp_simulate(arena, &config, PP_QUICK, NULL, &result, &err) != PP_OK)
         return;
     cr_assert_eq(pp_search_bounds(arena, &config, &bounds, &err), PP_OK, "%s: %s", line,
                  err.message);

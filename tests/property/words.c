@@ -100,14 +100,14 @@ bool words_run(const struct words *w, const char *engine, struct pp_result *resu
                  "%s: %s", words_line(&line), err->message);
     cr_assert_eq(pp_subjects_open(w->arena, request, &subjects, &count, err), PP_OK, "%s: %s",
                  words_line(&line), err->message);
-    const enum pp_status status = pp_resolve(w->arena, request, &subjects[0], config, err);
+    const enum pp_status status = pp_resolve(w->arena, request, &subjects[0], config, NULL, err);
     if (status != PP_OK) {
         cr_assert(status == PP_EINVAL || status == PP_EPROGRAM, "%s: status %d, %s",
                   words_line(&line), (int)status, err->message);
         cr_assert_gt(strlen(err->message), 10, "%s: %s", words_line(&line), err->message);
         return false;
     }
-    cr_assert_eq(pp_simulate(w->arena, config, PP_FULL, result, err), PP_OK, "%s: %s",
+    cr_assert_eq(pp_simulate(w->arena, config, PP_FULL, NULL, result, err), PP_OK, "%s: %s",
                  words_line(&line), err->message);
     return true;
 }

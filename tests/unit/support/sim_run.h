@@ -18,6 +18,7 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_request *request = PP_NEW(arena, struct pp_request);
     struct pp_config *config = PP_NEW(arena, struct pp_config);
+    struct pp_prepared *prepared = PP_NEW(arena, struct pp_prepared);
     struct pp_subject *subjects;
 
     for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
@@ -25,8 +26,8 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
-    PP_TRY(pp_resolve(arena, request, &subjects[0], config, err));
-    return pp_simulate(arena, config, depth, result, err);
+    PP_TRY(pp_resolve(arena, request, &subjects[0], config, prepared, err));
+    return pp_simulate(arena, config, depth, prepared, result, err);
 }
 
 static inline enum pp_status sim_run(struct pp_arena *arena, const char *line,

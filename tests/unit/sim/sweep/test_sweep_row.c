@@ -63,8 +63,8 @@ static json_t *json_of(struct pp_arena *arena, const char *line, bool is_listed,
                         err) != PP_OK)
         cr_assert_fail("%s", err->message);
     subject.is_listed = is_listed;
-    if (pp_resolve(arena, &request, &subject, &config, err) != PP_OK ||
-        pp_simulate(arena, &config, PP_FULL, &result, err) != PP_OK)
+    if (pp_resolve(arena, &request, &subject, &config, NULL, err) != PP_OK ||
+        pp_simulate(arena, &config, PP_FULL, NULL, &result, err) != PP_OK)
         return NULL;
     FILE *out = open_memstream(&text, &length);
     pp_report_json(&result, out);
