@@ -29,3 +29,11 @@ int pp_words(char *line, char **words, int most)
         words[count++] = word;
     return count;
 }
+
+bool pp_is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return true;
+    return false;
+}

@@ -23,4 +23,7 @@ enum pp_status pp_lines_next(struct pp_lines *lines, char *line, size_t room, bo
 /* What stands between blanks, at most `most` words; `line` is cut up. Returns how many. */
 int pp_words(char *line, char **words, int most);
 
+/* Whether one of the names, ended by NULL, is this one. */
+bool pp_is_one_of(const char *name, const char *const *names);
+
 #endif

@@ -1,9 +1,10 @@
+/* Quantiles of samples. */
 #include "core/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b)
+int pp_ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
 
@@ -14,7 +15,7 @@ double pp_quantile(double *values, int count, double frac)
 {
     if (count == 0)
         return (double)NAN;
-    qsort(values, (size_t)count, sizeof(*values), ascending);
+    qsort(values, (size_t)count, sizeof(*values), pp_ascending);
     const double place = frac * (count - 1);
     const int below = (int)place;
     const double rest = place - below;

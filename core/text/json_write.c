@@ -4,6 +4,7 @@
 #include "core/printable.h"
 
 #include <math.h>
+#include <unistd.h>
 
 json_t *pp_json_real(double value)
 {
@@ -50,6 +51,17 @@ void pp_json_put_bool(json_t *object, const char *key, bool value)
 void pp_json_put_bytes(json_t *object, const char *key, double bytes)
 {
     json_object_set_new(object, key, isfinite(bytes) ? json_integer(llround(bytes)) : json_null());
+}
+
+json_t *pp_json_meta(double wall_s)
+{
+    char host[256] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
+    pp_json_put(o, "wall_s", wall_s);
+    return o;
 }
 
 void pp_json_print(json_t *report, FILE *out)

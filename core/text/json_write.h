@@ -21,6 +21,8 @@ void pp_json_put_bool(json_t *object, const char *key, bool value);
 /* Whole bytes as an integer; null where they are not finite. */
 void pp_json_put_bytes(json_t *object, const char *key, double bytes);
 
+/* "meta" of a report: the version, the host and how long the program ran. */
+json_t *pp_json_meta(double wall_s);
 /* Print a report: indented by two blanks, numbers to 17 digits, a newline at the end. Frees it. */
 void pp_json_print(json_t *report, FILE *out);
 

@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <unistd.h>
 
 static json_t *difference_json(const struct pp_difference *d)
 {
@@ -162,17 +161,6 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
                                                                  : json_null());
 }
 
-static json_t *meta_json(const struct pp_exec_run *run)
-{
-    char host[256] = "";
-
-    if (gethostname(host, sizeof(host) - 1) != 0)
-        host[0] = '\0';
-    json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
-    pp_json_put(o, "wall_s", run->wall_s);
-    return o;
-}
-
 static json_t *kept_json(const struct pp_kept *kept)
 {
     if (kept->count + kept->left_out == 0 && !kept->why_not)
@@ -232,6 +220,6 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put_text(o, "predicted_trace", run->predicted_trace);
     pp_json_put_bool(o, "shared_device", r->is_contended);
     pp_json_put_bool(o, "weight_grad_stream", run->plan.program->weight_lane != NULL);
-    json_object_set_new(o, "meta", meta_json(run));
+    json_object_set_new(o, "meta", pp_json_meta(run->wall_s));
     pp_json_print(o, out);
 }

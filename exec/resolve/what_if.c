@@ -1,6 +1,7 @@
 #include "exec/resolve/what_if.h"
 
 #include "core/cluster/slow.h"
+#include "core/quantile.h"
 #include "core/units.h"
 
 #include <stdio.h>
@@ -125,13 +126,6 @@ static enum pp_status scale_wires(const char *text, int ranks, double *factors,
                         text, ranks - 1, ranks - 1);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Costs have a table of speeds, of which the first is that of a wire whose factor is 1. */
 static enum pp_status check_speeds(struct pp_arena *arena, const double *factors, int count,
                                    struct pp_error *err)
@@ -141,7 +135,7 @@ static enum pp_status check_speeds(struct pp_arena *arena, const double *factors
     int speeds = 1;
 
     memcpy(sorted, factors, sizeof *sorted * (size_t)count);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)count, sizeof *sorted, pp_ascending);
     for (int k = 0; k < count; k++)
         speeds += sorted[k] != 1 && (k == 0 || sorted[k] != sorted[k - 1]);
     if (speeds <= MOST)

@@ -1,5 +1,6 @@
 /* Axes: units that keep numbers short, logarithms where values double or span decades. The limits
  * and most tics are those of gnuplot's autoscale; what it cannot know is said here. */
+#include "core/quantile.h"
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -13,18 +14,11 @@ struct values {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void sort_once(struct values *values)
 {
     int kept = 0;
 
-    qsort(values->data, (size_t)values->count, sizeof(*values->data), compare_numbers);
+    qsort(values->data, (size_t)values->count, sizeof(*values->data), pp_ascending);
     for (int i = 0; i < values->count; i++)
         if (kept == 0 || values->data[i] > values->data[kept - 1])
             values->data[kept++] = values->data[i];

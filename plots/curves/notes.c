@@ -1,16 +1,10 @@
 /* What a picture does not show by itself, a line each. */
+#include "core/quantile.h"
 #include "plots/curves/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Rows say how many points their sweep has; merged sweeps differ in it. */
 void pp_chart_tell_missing(const struct pp_chart *chart)
@@ -27,7 +21,7 @@ void pp_chart_tell_missing(const struct pp_chart *chart)
         if (isnan(counts[i]))
             return;
     }
-    qsort(counts, (size_t)table->rows, sizeof(*counts), compare_numbers);
+    qsort(counts, (size_t)table->rows, sizeof(*counts), pp_ascending);
     for (int i = 0; i < table->rows; i++)
         total += i == 0 || counts[i] > counts[i - 1] ? counts[i] : 0;
     if (table->rows < total)

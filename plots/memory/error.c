@@ -1,6 +1,7 @@
 /* Predicted over measured durations: what lies on the diagonal was predicted well. */
 #include "plots/plot.h"
 
+#include "core/quantile.h"
 #include "core/units.h"
 #include "plots/axis.h"
 #include "plots/timeline/compare_traces.h"
@@ -48,19 +49,12 @@ struct scatter {
     double least_s, most_s;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median(struct pp_arena *arena, const double *values, int count)
 {
     const size_t bytes = sizeof(double) * (size_t)count;
     double *sorted = pp_arena_grow(arena, values, bytes, bytes);
 
-    qsort(sorted, (size_t)count, sizeof(*sorted), by_value);
+    qsort(sorted, (size_t)count, sizeof(*sorted), pp_ascending);
     return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 

@@ -1,5 +1,6 @@
 /* Where ops are narrower than a printer's dot, a row becomes a strip of bins: how much of a bin's
  * time each kind takes is how much of its height it fills; what stays white is idle. */
+#include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
 #include <math.h>
@@ -17,13 +18,6 @@ static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;
 static const uint8_t ORDER[] = {PP_B, PP_I, PP_W, PP_R, PP_F, PP_Q, PP_DQ, PP_U};
 enum { KINDS = sizeof(ORDER) / sizeof(*ORDER) };
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Median width of those shown, and how many they are. */
 static double usual_width_in(const struct pp_timeline_page *page,
                              const struct pp_timeline_panel *panel, int *count)
@@ -39,7 +33,7 @@ static double usual_width_in(const struct pp_timeline_page *page,
             box->end_s > panel->from_s && box->start_s < panel->to_s)
             widths[(*count)++] = box->end_s - box->start_s;
     }
-    qsort(widths, (size_t)*count, sizeof(*widths), compare_doubles);
+    qsort(widths, (size_t)*count, sizeof(*widths), pp_ascending);
     const double width_s = *count > 0 ? widths[*count / 2] : 0;
     pp_arena_release(page->arena, mark);
     return pp_timeline_width_in(page, panel, width_s);

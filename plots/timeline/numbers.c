@@ -1,4 +1,5 @@
 /* Numbers of micro-batches in boxes: one size for a picture, and all boxes of a kind or none. */
+#include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
 #include <math.h>
@@ -61,13 +62,6 @@ struct group {
     double widest_em; /* of their texts, with margins */
 };
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 static void add(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                 const struct pp_timeline_op *op, bool is_fused, double seconds,
                 struct group *groups)
@@ -104,7 +98,7 @@ static double fitting_pt(struct group *group)
 {
     enum { FEW = 4 }; /* of so many boxes, one may have less margin, or no number */
 
-    qsort(group->widths_in, (size_t)group->count, sizeof(*group->widths_in), compare_doubles);
+    qsort(group->widths_in, (size_t)group->count, sizeof(*group->widths_in), pp_ascending);
     return 72 * group->widths_in[group->count / FEW] / group->widest_em;
 }
 

@@ -205,3 +205,16 @@ void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP
         parts[i] = llround(until_bytes) - llround(from_bytes);
     }
 }
+
+const char *const pp_memory_part_keys[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
+                                                          "optimizer_bytes", "activations_bytes",
+                                                          "buffers_bytes",   "other_bytes"};
+
+double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks)
+{
+    double most = 0;
+
+    for (int i = 0; i < ranks; i++)
+        most = fmax(most, memory[i].peak_activations);
+    return most;
+}

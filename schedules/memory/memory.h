@@ -20,7 +20,11 @@ struct pp_rank_memory {
 /* The six parts in whole bytes, in the order above, rounded where their running sum is: they add up
  * to llround(peak_bytes). */
 enum { PP_MEMORY_PARTS = 6 };
+extern const char *const pp_memory_part_keys[PP_MEMORY_PARTS]; /* "params_bytes", ... */
 void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS]);
+
+/* The most chunk activations of any rank. */
+double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks);
 
 /* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.
  * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */

@@ -1,4 +1,5 @@
 /* The figures in which two reports differ, as text and as JSON. */
+#include "core/lines.h"
 #include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 
@@ -25,14 +26,6 @@ struct pair {
     const char *path, *key;
     bool is_share; /* a part of time_frac */
 };
-
-static bool is_in(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -79,7 +72,7 @@ static enum pp_whole whole_of(const struct pair *p, const json_t *before, const 
 {
     const bool is_count = json_is_integer(before) && json_is_integer(after);
 
-    if (p->is_share || ends_with(p->key, "_frac") || is_in(p->key, OF_STEP))
+    if (p->is_share || ends_with(p->key, "_frac") || pp_is_one_of(p->key, OF_STEP))
         return PP_OF_STEP;
     if (ends_with(p->key, "_bytes") && strcmp(p->key, "peak_mem_bytes") != 0)
         return PP_OF_PEAK;
@@ -92,7 +85,7 @@ static void diff_numbers(struct diff *d, const struct pair *p, const json_t *bef
     const double was = json_number_value(before), is = json_number_value(after);
     const enum pp_whole whole = whole_of(p, before, after);
     const double wholes[] = {[PP_OF_ITSELF] = fabs(was),
-                             [PP_OF_STEP] = is_in(p->key, OF_STEP) ? d->step_s : 1,
+                             [PP_OF_STEP] = pp_is_one_of(p->key, OF_STEP) ? d->step_s : 1,
                              [PP_OF_PEAK] = d->peak_bytes,
                              [PP_EXACT] = 0};
 
@@ -128,7 +121,7 @@ static void diff_objects(struct diff *d, const struct pair *p, json_t *before, j
     enter_report(d, before);
     json_object_foreach(before, key, value)
     {
-        if (is_in(key, LEFT_OUT))
+        if (pp_is_one_of(key, LEFT_OUT))
             continue;
         const struct pair member = {.path = *p->path
                                                 ? pp_arena_printf(d->arena, "%s.%s", p->path, key)
@@ -139,7 +132,7 @@ static void diff_objects(struct diff *d, const struct pair *p, json_t *before, j
     }
     json_object_foreach(after, key, value)
     {
-        d->changes->added += !is_in(key, LEFT_OUT) && !json_object_get(before, key);
+        d->changes->added += !pp_is_one_of(key, LEFT_OUT) && !json_object_get(before, key);
     }
 }
 

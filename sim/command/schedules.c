@@ -96,15 +96,6 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
     return pp_simulate(arena, &config, PP_FULL, NULL, result, err);
 }
 
-static double most_activations(const struct pp_result *r)
-{
-    double most = 0;
-
-    for (int i = 0; i < r->program->ranks; i++)
-        most = fmax(most, r->memory[i].peak_activations);
-    return most;
-}
-
 /* One row of a table; a bar inside the text would end the cell. */
 static void cell_row(FILE *out, const char *label, const char *text)
 {
@@ -150,7 +141,7 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
         "%.1f %%, peak %g chunk activations.\n\n```\n",
         r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
         r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
-        most_activations(&r));
+        pp_memory_most_activations(r.memory, r.program->ranks));
     const struct pp_gantt_options gantt = {.is_unit = true, .granules = r.program->granules};
     PP_TRY(pp_gantt_print(r.trace, &gantt, terminal, out, err));
     fputs("```\n", out);

@@ -8,9 +8,6 @@
 #include <math.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
-static const char *const KEYS[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
-                                                  "optimizer_bytes", "activations_bytes",
-                                                  "buffers_bytes",   "other_bytes"};
 
 /* Of many, every k-th, the last and the fullest. */
 static bool is_shown(const struct pp_result *r, int rank)
@@ -80,7 +77,7 @@ static void write_bytes(const struct pp_page *page, const struct pp_result *r, i
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / GIB);
     write_member(page, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
-        snprintf(key, sizeof(key), "memory.%s", KEYS[i]);
+        snprintf(key, sizeof(key), "memory.%s", pp_memory_part_keys[i]);
         snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / GIB);
         write_member(page, rank, key, (double)bytes[i], text);
     }

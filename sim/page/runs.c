@@ -82,15 +82,6 @@ void pp_page_others(const struct pp_page *page, const struct pp_others *others)
 
 /* ---- schedules that were asked for ----------------------------------------------------------- */
 
-static double most_activations(const struct pp_result *r)
-{
-    double most = 0;
-
-    for (int i = 0; i < r->program->ranks; i++)
-        most = fmax(most, r->memory[i].peak_activations);
-    return most;
-}
-
 /* What the bars of all runs are measured by. */
 struct scale {
     const struct pp_result *first;
@@ -141,7 +132,8 @@ static void write_run(const struct pp_page *page, const struct pp_result *r,
     pp_page_percent(page, "bubble_frac", r->metrics.bubble_frac);
     pp_page_percent(page, "span_bubble_frac", r->metrics.span_bubble_frac);
     if (r->config.is_unit)
-        pp_html(page->out, "<td class=\"number\">%g</td></tr>\n", most_activations(r));
+        pp_html(page->out, "<td class=\"number\">%g</td></tr>\n",
+                pp_memory_most_activations(r->memory, r->program->ranks));
     else
         write_model(page, r, scale);
 }

@@ -2,6 +2,7 @@
  * near the best. Workers share the best so far; what they try beyond the final margin is forgotten,
  * so that the result does not depend on who was faster. */
 #include "sim/plan/search.h"
+#include "core/clock.h"
 #include "core/process/pool.h"
 #include "core/text/progress.h"
 
@@ -16,14 +17,6 @@ enum {
     GROWTH = 4,     /* of rounds */
     ITEM_POINTS = 4 /* that a worker takes at a time */
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
@@ -319,17 +312,17 @@ static void count_points(struct pp_search *search)
 
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, struct pp_error *err)
 {
-    const double start_s = now_s();
+    const double start_s = pp_clock_s();
 
     search->least = -1;
     PP_TRY(pp_search_screen(arena, &search->space, search->is_exhaustive, &search->board, err));
-    search->screen_s = now_s() - start_s;
+    search->screen_s = pp_clock_s() - start_s;
     PP_TRY(try_all(arena, search, err));
     forget_late(search);
     count_points(search);
     PP_TRY(pp_search_finish(arena, search, err));
     PP_TRY(pp_search_flip(arena, search, err));
     pp_search_recipes(search);
-    search->wall_s = now_s() - start_s;
+    search->wall_s = pp_clock_s() - start_s;
     return PP_OK;
 }

@@ -1,20 +1,13 @@
 /* A choice of the planner as the command line of a run. */
 #include "sim/plan/words.h"
 
+#include "core/lines.h"
 #include "sim/config/inputs.h"
 
 #include <string.h>
 
 static const char *const OWN[] = {"free", "objective",   "top", "exhaustive",
                                   "jobs", "require-fit", NULL};
-
-static bool is_in(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
 
 const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *name,
                         const char *value)
@@ -42,7 +35,7 @@ const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config
     for (int i = 0; i < config->input_count; i++) {
         const struct pp_input *input = &config->inputs[i];
         const struct pp_option *option = input->option;
-        if (is_in(option->name, OWN) || is_in(option->name, without))
+        if (pp_is_one_of(option->name, OWN) || pp_is_one_of(option->name, without))
             continue;
         for (int k = 0; k < input->value->count && (k == 0 || option->is_repeatable); k++)
             text = pp_plan_add(arena, text, option->name,

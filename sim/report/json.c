@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <unistd.h>
 
 enum { MAX_LINK_CLASSES = 8 };
 
@@ -44,15 +43,13 @@ static json_t *time_json(const struct pp_result *r)
 /* The parts at the peak of one rank. */
 static json_t *memory_json(const struct pp_result *r, int rank)
 {
-    static const char *const KEYS[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
-                                                      "optimizer_bytes", "activations_bytes",
-                                                      "buffers_bytes",   "other_bytes"};
     int64_t bytes[PP_MEMORY_PARTS];
     json_t *o = json_object();
 
     pp_memory_whole_parts(&r->memory[rank], bytes);
     for (int i = 0; i < PP_MEMORY_PARTS; i++)
-        json_object_set_new(o, KEYS[i], r->config.is_unit ? json_null() : json_integer(bytes[i]));
+        json_object_set_new(o, pp_memory_part_keys[i],
+                            r->config.is_unit ? json_null() : json_integer(bytes[i]));
     return o;
 }
 
@@ -121,17 +118,6 @@ static json_t *network_json(const struct pp_result *r)
                      r->config.cost ? NULL : pp_fabric_names[r->config.cluster.fabric.kind],
                      "contended", stats->shared > 0, "replicas_simulated", r->replicas_simulated,
                      "links", links_json(r));
-}
-
-static json_t *meta_json(const struct pp_result *r)
-{
-    char host[256] = "";
-
-    if (gethostname(host, sizeof(host) - 1) != 0)
-        host[0] = '\0';
-    json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
-    pp_json_put(o, "wall_s", r->wall_s);
-    return o;
 }
 
 /* Of each stage: its layers, and the share of them that is computed again. */
@@ -275,7 +261,7 @@ static json_t *report_json(const struct pp_result *r)
                                   r->costs->is_calibrated, "source",
                                   pp_json_text(r->costs->source)));
     put_inputs(o, &r->config);
-    json_object_set_new(o, "meta", meta_json(r));
+    json_object_set_new(o, "meta", pp_json_meta(r->wall_s));
     return o;
 }
 

@@ -54,22 +54,14 @@ static void print_trials(const struct pp_result *r, FILE *out)
     pp_text_paragraph(out, WIDTH, 6, "", text);
 }
 
-static double most_activations(const struct pp_result *r)
-{
-    double most = 0;
-
-    for (int i = 0; i < r->program->ranks; i++)
-        most = fmax(most, r->memory[i].peak_activations);
-    return most;
-}
-
 static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
 {
     char time[PP_TEXT_BYTES];
 
     fprintf(out, "  %2d  %-16s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, r->config.schedule_name,
             r->config.shape.chunks, pp_text_time(&r->config, r->metrics.iteration_s, time),
-            100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac, most_activations(r));
+            100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac,
+            pp_memory_most_activations(r->memory, r->program->ranks));
 }
 
 const char *pp_text_versus(const struct pp_result *r, const struct pp_result *first,

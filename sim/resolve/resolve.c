@@ -1,6 +1,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"
+#include "core/lines.h"
 #include "core/units.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
@@ -49,14 +50,6 @@ static const char *const UNIT_OPTIONS[] = {"schedule",
 /* ... except where they only repeat what unit mode fixes. */
 static const char *const UNIT_ONES[] = {"tp", "dp", "cp", "ep", "mbs", NULL};
 
-static bool is_in(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
-
 static enum pp_status check_unit_flags(const struct pp_request *request, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
@@ -64,8 +57,8 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const char *name = pp_sim_cli.options[i].name;
         const struct pp_option_value *value = &request->flags->values[i];
-        if (!value->count || is_in(name, UNIT_OPTIONS) ||
-            (is_in(name, UNIT_ONES) && value->integer == 1))
+        if (!value->count || pp_is_one_of(name, UNIT_OPTIONS) ||
+            (pp_is_one_of(name, UNIT_ONES) && value->integer == 1))
             continue;
         return pp_error_set(
             err, PP_EINVAL,

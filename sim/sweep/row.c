@@ -1,4 +1,5 @@
 /* One line of a sweep: what was asked for, what a run says of it. */
+#include "core/lines.h"
 #include "core/text/csv.h"
 #include "sim/resolve/resolve.h"
 #include "sim/sweep/check.h"
@@ -38,20 +39,12 @@ static const char *const MEMORY[] = {"params_bytes",
                                      NULL};
 static const char *const END[] = {"status", "reason", "points", "key", NULL};
 
-static bool is_in(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
-
 static bool is_figure(const char *name)
 {
     for (int i = 0; i < PP_TIME_PARTS; i++)
         if (!strcmp(name, pp_time_part_names[i]))
             return true;
-    return is_in(name, BEFORE) || is_in(name, MEMORY) || is_in(name, END);
+    return pp_is_one_of(name, BEFORE) || pp_is_one_of(name, MEMORY) || pp_is_one_of(name, END);
 }
 
 static void put_name(const char *name, FILE *out)
@@ -73,7 +66,7 @@ void pp_sweep_header(const struct pp_grid *grid, FILE *out)
     put_names(INPUTS, out);
     for (int i = 0; i < grid->axis_count; i++) {
         const char *name = pp_sim_cli.options[grid->axes[i].option].name;
-        if (is_in(name, INPUTS))
+        if (pp_is_one_of(name, INPUTS))
             continue;
         put_name(name, out);
         if (is_figure(name))
@@ -210,7 +203,6 @@ static void put_rates(const struct pp_result *r, FILE *out)
 static void put_memory(const struct pp_result *r, FILE *out)
 {
     int64_t bytes[PP_MEMORY_PARTS];
-    double activations = 0;
 
     pp_memory_whole_parts(&r->memory[r->peak_rank], bytes);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
@@ -219,9 +211,7 @@ static void put_memory(const struct pp_result *r, FILE *out)
         else
             put_integer(bytes[i], out);
     }
-    for (int i = 0; i < r->program->ranks; i++)
-        activations = fmax(activations, r->memory[i].peak_activations);
-    put_number(activations, out);
+    put_number(pp_memory_most_activations(r->memory, r->program->ranks), out);
 }
 
 static void put_figures(const struct pp_result *r, FILE *out)
@@ -271,7 +261,7 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
     else
         put_given(grid, point, out);
     for (int i = 0; i < grid->axis_count; i++)
-        if (!is_in(pp_sim_cli.options[grid->axes[i].option].name, INPUTS))
+        if (!pp_is_one_of(pp_sim_cli.options[grid->axes[i].option].name, INPUTS))
             put_option(&grid->axes[i], pp_grid_index(grid, point, i), out);
     if (result)
         put_figures(result, out);

@@ -17,6 +17,11 @@ bool pp_validation_is_complete(const struct pp_validation_row *row)
     return !row->skipped && row->row->is_complete && !row->is_mixture;
 }
 
+bool pp_validation_is_incomplete(const struct pp_validation_row *row)
+{
+    return !row->skipped && !pp_validation_is_complete(row);
+}
+
 bool pp_validation_is_pipelined(const struct pp_validation_row *row)
 {
     return pp_validation_is_complete(row) && row->pp > 1;

@@ -102,11 +102,6 @@ static void both(struct pp_arena *arena, const struct pp_validation_page *page,
     }
 }
 
-static bool is_incomplete(const struct pp_validation_row *row)
-{
-    return !row->skipped && !pp_validation_is_complete(row);
-}
-
 /* What a fit without a family has still learned from it. */
 static void not_left_out(FILE *out)
 {
@@ -145,7 +140,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
     fputs("\n### Other rows\n\nKnobs were concluded that the source does not state, or the model "
           "has experts.\n",
           out);
-    both(arena, page, is_incomplete, PP_BY_FAMILY, out);
+    both(arena, page, pp_validation_is_incomplete, PP_BY_FAMILY, out);
 }
 
 /* ---- memory, rows without figures ----------------------------------------------------------- */

@@ -55,11 +55,6 @@ static void print_by(struct pp_arena *arena, const struct pp_validation *v,
         line(&groups[i], &groups[i].time, out);
 }
 
-static bool is_incomplete(const struct pp_validation_row *row)
-{
-    return !row->skipped && !pp_validation_is_complete(row);
-}
-
 static void print_times(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
     const struct pp_validation_group all =
@@ -67,7 +62,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
     const struct pp_validation_group rest =
-        pp_validation_all(arena, v, is_incomplete, "rows with conclusions, experts");
+        pp_validation_all(arena, v, pp_validation_is_incomplete, "rows with conclusions, experts");
     char median[CELL_BYTES];
     int families, n = 0;
 
@@ -90,7 +85,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     print_by(arena, v, pp_validation_is_complete, PP_BY_SCHEDULE, "complete, by schedule", out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_PRECISION, "complete, by precision", out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_FRAMEWORK, "complete, by framework", out);
-    print_by(arena, v, is_incomplete, PP_BY_FAMILY, "others, by family", out);
+    print_by(arena, v, pp_validation_is_incomplete, PP_BY_FAMILY, "others, by family", out);
 }
 
 static void print_memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)

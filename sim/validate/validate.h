@@ -36,8 +36,9 @@ void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *valida
 
 /* ---- figures: sim/validate/groups.c ---- */
 typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
-bool pp_validation_is_complete(const struct pp_validation_row *row);  /* every knob, no experts */
-bool pp_validation_is_pipelined(const struct pp_validation_row *row); /* of those, PP > 1 */
+bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
+bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* of those, PP > 1 */
+bool pp_validation_is_incomplete(const struct pp_validation_row *row); /* predicted, not complete */
 bool pp_validation_is_any(const struct pp_validation_row *row);
 
 struct pp_validation_errors {
