@@ -3,18 +3,20 @@
 #include "exec/run.h"
 
 #include "exec/host/host.h"
+#include "schedules/registry.h"
+#include "schedules/select/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Options that mean the same in pipesim, passed on as typed. */
-static const char *const SHARED[] = {
-    "vp",         "pipelines",   "concat",       "group",     "extra-warmup",
-    "splits",     "depth-first", "dialect",      "recompute", "max-activations",
-    "order",      "grad-sync",   "bfs-backward", "post",      "zero",
-    "recv-slots", "layers",      "hidden",       "heads",     "kv-heads",
-    "ffn",        "mlp",         "vocab",        "positions", "embedding"};
-enum { SHARED_COUNT = sizeof(SHARED) / sizeof(*SHARED), OWN_COUNT = 7 };
+/* Options that mean the same in pipesim, passed on as typed; between the two lists stand those of
+ * single schedules. */
+static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
+static const char *const SHARED[] = {"dialect",   "recompute",  "order",  "grad-sync", "post",
+                                     "zero",      "recv-slots", "layers", "hidden",    "heads",
+                                     "kv-heads",  "ffn",        "mlp",    "vocab",     "positions",
+                                     "embedding", NULL};
+enum { OPTIONS_MAX = 32 + PP_SELECT_OPTIONS_MAX };
 
 struct list {
     struct pp_arena *arena;
@@ -33,12 +35,17 @@ static void put_int(struct list *list, const char *name, int64_t value)
     put(list, name, pp_arena_printf(list->arena, "%lld", (long long)value));
 }
 
+static void put_given(struct list *list, const struct pp_request *request, const char *name)
+{
+    if (pp_request_has(request, name))
+        put(list, name, pp_request_text(request, name, ""));
+}
+
 static void list_options(struct pp_arena *arena, const struct pp_request *request,
                          const struct pp_exec_run *run, struct pp_trace_about *about)
 {
     const struct pp_program *p = run->plan.program;
-    struct list list = {.arena = arena,
-                        .text = PP_ARRAY(arena, const char *, 2 * (SHARED_COUNT + OWN_COUNT))};
+    struct list list = {.arena = arena, .text = PP_ARRAY(arena, const char *, 2 * OPTIONS_MAX)};
 
     put(&list, "schedule", run->plan.subject.name);
     put_int(&list, "pp", p->ranks);
@@ -47,9 +54,12 @@ static void list_options(struct pp_arena *arena, const struct pp_request *reques
     put_int(&list, "mbs", run->plan.batch.mbs);
     put(&list, "model", pp_request_text(request, "model", "tiny"));
     put_int(&list, "seq", run->config.net.seq);
-    for (int k = 0; k < SHARED_COUNT; k++)
-        if (pp_request_has(request, SHARED[k]))
-            put(&list, SHARED[k], pp_request_text(request, SHARED[k], ""));
+    for (int k = 0; SIZES[k]; k++)
+        put_given(&list, request, SIZES[k]);
+    for (int k = 0; pp_schedule_option(k); k++)
+        put_given(&list, request, pp_schedule_option(k)->name);
+    for (int k = 0; SHARED[k]; k++)
+        put_given(&list, request, SHARED[k]);
     about->options = list.text;
     about->option_count = list.count;
 }

@@ -4,7 +4,7 @@
 #include "core/model/options.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
-#include "schedules/select/select_options.h"
+#include "schedules/select/options.h"
 
 enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
 
@@ -26,7 +26,7 @@ static const struct pp_command commands[] = {
 #define G_OUTPUT   "Output"
 
 /* clang-format off */
-static const struct pp_option options[] = {
+static const struct pp_option rows[] = {
     {.name = "schedule", .offered = pp_schedule_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
      .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
@@ -155,7 +155,10 @@ static const struct pp_exit exits[] = {
     {0, NULL},
 };
 
-const struct pp_cli pp_exec_cli = {
+enum { ROWS = sizeof(rows) / sizeof(*rows), CAPACITY = ROWS + PP_SELECT_OPTIONS_MAX };
+static struct pp_option options[CAPACITY];
+
+struct pp_cli pp_exec_cli = {
     .program = "pipeexec",
     .exits = exits,
     .date = "2026-11-22",
@@ -163,7 +166,12 @@ const struct pp_cli pp_exec_cli = {
     .commands = commands,
     .command_count = sizeof(commands) / sizeof(*commands),
     .options = options,
-    .option_count = sizeof(options) / sizeof(*options),
     .examples = examples,
     .example_count = sizeof(examples) / sizeof(*examples),
 };
+
+/* Before main(): the rows, and the options that schedules declare in their own files. */
+__attribute__((constructor)) static void complete(void)
+{
+    pp_exec_cli.option_count = pp_select_options(rows, ROWS, options, CAPACITY);
+}

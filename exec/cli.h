@@ -5,6 +5,6 @@
 #include "core/cli/request.h"
 
 enum pp_exec_command { PP_EXEC_RUN, PP_EXEC_HELP };
-extern const struct pp_cli pp_exec_cli;
+extern struct pp_cli pp_exec_cli; /* complete before main() begins; read only */
 
 #endif

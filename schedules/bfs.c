@@ -1,49 +1,70 @@
 /* schedules/bfs.c — breadth-first (looped): all micro-batches through one chunk, then the next. */
 #include "schedules/order/closed_form.h"
 
+#include <limits.h>
+
+enum { DEPTH_FIRST, BACKWARD };
+static const struct pp_schedule_option depth_first = {
+    .name = "depth-first",
+    .min = 1,
+    .max = INT_MAX,
+    .neutral = 1,
+    .argument = "DF",
+    .default_text = "1",
+    .help = "Sweeps over the stages: the outer, depth-first loop of bfs.",
+};
+static const struct pp_schedule_option bfs_backward = {
+    .name = "bfs-backward",
+    .choices = "ascending|descending",
+    .max = 1,
+    .argument = "ORDER",
+    .default_text = "ascending",
+    .help = "Order of the micro-batches in the backward of bfs.",
+    .after = "depth-first",
+};
+
 /* Sweep df of DF takes micro-batches df, df + DF, ...: all forwards, then all backwards. */
 static struct pp_schedule_work next(const struct pp_shape *shape, int direction, int k)
 {
-    const int per_chunk = shape->micro_batches / shape->depth_first * shape->splits;
+    const int per_chunk = shape->micro_batches / shape->option[DEPTH_FIRST] * shape->splits;
     const int per_sweep = per_chunk * shape->chunks;
     const int chunk = k % per_sweep / per_chunk;
     int i = k % per_chunk;
 
     if (direction == PP_DIR_B) /* splits always run back; micro-batches only when asked for */
-        i = shape->backward_descending
-                ? per_chunk - 1 - i
-                : i - i % shape->splits + shape->splits - 1 - i % shape->splits;
-    return (struct pp_schedule_work){.chunk =
-                                         direction == PP_DIR_F ? chunk : shape->chunks - 1 - chunk,
-                                     .mb = i / shape->splits * shape->depth_first + k / per_sweep,
-                                     .split = i % shape->splits};
+        i = shape->option[BACKWARD] ? per_chunk - 1 - i
+                                    : i - i % shape->splits + shape->splits - 1 - i % shape->splits;
+    return (struct pp_schedule_work){
+        .chunk = direction == PP_DIR_F ? chunk : shape->chunks - 1 - chunk,
+        .mb = i / shape->splits * shape->option[DEPTH_FIRST] + k / per_sweep,
+        .split = i % shape->splits};
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {
-    const int per_sweep = shape->micro_batches / shape->depth_first * shape->splits * shape->chunks;
+    const int per_sweep =
+        shape->micro_batches / shape->option[DEPTH_FIRST] * shape->splits * shape->chunks;
 
     (void)rank;
-    for (int sweep = 0; sweep < shape->depth_first; sweep++) {
+    for (int sweep = 0; sweep < shape->option[DEPTH_FIRST]; sweep++) {
         pp_phase(out, per_sweep, "F");
         pp_phase(out, per_sweep, "B");
     }
 }
 
-static bool is_legal_depth(const struct pp_shape *shape, int depth_first)
+static bool is_legal_depth(const struct pp_shape *shape, int depth)
 {
-    return shape->micro_batches % depth_first == 0;
+    return shape->micro_batches % depth == 0;
 }
 
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
-    const int depth_first = shape->depth_first, n = shape->micro_batches;
+    const int depth = shape->option[DEPTH_FIRST], n = shape->micro_batches;
 
-    if (is_legal_depth(shape, depth_first))
+    if (is_legal_depth(shape, depth))
         return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--depth-first %d does not divide --micro-batches %d", depth_first,
-                 n);
-    return pp_suggest_nearest(shape, (struct pp_refused){depth_first, 1, n, is_legal_depth}, err);
+    pp_error_set(err, PP_EINVAL, "--depth-first %d does not divide --micro-batches %d", depth, n);
+    return pp_suggest_nearest(shape, (struct pp_refused){depth, 1, n, is_legal_depth}, err);
 }
 
 /* The sweeps follow one another without overlap: rank 0 ends a sweep and starts the next. */
@@ -51,14 +72,14 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
 {
     struct pp_shape sweep = *shape;
 
-    sweep.micro_batches /= shape->depth_first;
+    sweep.micro_batches /= shape->option[DEPTH_FIRST];
     return pp_bubble_flush(&sweep, unit, rank);
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     (void)unit, (void)rank;
-    return (double)(shape->micro_batches / shape->depth_first) * shape->chunks;
+    return (double)(shape->micro_batches / shape->option[DEPTH_FIRST]) * shape->chunks;
 }
 
 static const char *const aliases[] = {"breadth-first", "LoopedBFS", "ScheduleLoopedBFS", NULL};
@@ -66,7 +87,7 @@ static const char *const aliases[] = {"breadth-first", "LoopedBFS", "ScheduleLoo
 /* PyTorch's class runs backwards from the last micro-batch to the first. */
 static bool is_torch(const struct pp_shape *shape)
 {
-    return shape->chunks > 1 && shape->backward_descending && shape->depth_first == 1 &&
+    return shape->chunks > 1 && shape->option[BACKWARD] && shape->option[DEPTH_FIRST] == 1 &&
            shape->splits == 1;
 }
 
@@ -85,7 +106,8 @@ const struct pp_schedule pp_schedule_bfs = {
     .aliases = aliases,
     .calls = calls,
     .placement = PP_PLACE_LOOP,
-    .options = PP_OPT_CHUNKS | PP_OPT_SPLITS | PP_OPT_DEPTH | PP_OPT_BACKWARD,
+    .sizes = PP_SIZE_CHUNKS | PP_SIZE_SPLITS,
+    .options = {[DEPTH_FIRST] = &depth_first, [BACKWARD] = &bfs_backward},
     .limits = "N a multiple of --depth-first",
     .accepts = accepts,
     .next = next,

@@ -9,9 +9,24 @@
  * once. For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
  * (main_with_runtime_forward_ doubling.py, branch ChimeraBk); no implementation of halving is
  * known. */
+#include "schedules/chimera.h"
+
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
+
+static const struct pp_schedule_option concat_option = {
+    .name = "concat",
+    .choices = "direct|doubling|halving|auto",
+    .max = PP_CONCAT_AUTO,
+    .argument = "HOW",
+    .default_text = "direct",
+    .help = "How chimera strings basic units together: as they are, with two forwards in a row, or "
+            "with backwards of half a micro-batch. auto simulates each and takes the fastest that "
+            "fits.",
+    .after = "pipelines",
+    .is_explained = true,
+};
 
 static const struct concat {
     const char *name;
@@ -25,7 +40,7 @@ static const struct concat {
 
 static const struct concat *concat_of(const struct pp_shape *shape)
 {
-    return &concats[shape->concat];
+    return &concats[shape->option[PP_CONCAT_AT]];
 }
 
 /* Forward slots of a pipeline in a unit. */
@@ -72,13 +87,13 @@ static bool is_even(const struct pp_shape *shape, int ranks)
 static bool divides_ranks(const struct pp_shape *shape, int pipelines)
 {
     return pipelines % 2 == 0 && shape->ranks % pipelines == 0 &&
-           (pipelines == 2 || shape->concat == PP_CONCAT_DIRECT);
+           (pipelines == 2 || shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT);
 }
 
 /* Direct may end with a partial unit: its pipelines are filled in order. */
 static int step_of(const struct pp_shape *shape)
 {
-    return shape->concat == PP_CONCAT_DIRECT ? per_pipeline(shape) : per_unit(shape);
+    return shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT ? per_pipeline(shape) : per_unit(shape);
 }
 
 static bool fills_units(const struct pp_shape *shape, int micro_batches)
@@ -110,7 +125,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
         return pp_error_set(err, PP_EINVAL, "granules %d: --concat %s has %d a micro-batch",
                             shape->granules, concat->name, concat->granules);
     if (!fills_units(shape, n)) {
-        if (shape->concat == PP_CONCAT_DIRECT)
+        if (shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT)
             pp_error_set(err, PP_EINVAL, "--micro-batches %d: chimera fills pipelines of %d each",
                          n, step_of(shape));
         else
@@ -124,7 +139,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 
 static void defaults(struct pp_shape *shape)
 {
-    if (shape->granules == 0 && shape->concat != PP_CONCAT_AUTO)
+    if (shape->granules == 0 && shape->option[PP_CONCAT_AT] != PP_CONCAT_AUTO)
         shape->granules = concat_of(shape)->granules;
 }
 
@@ -132,19 +147,19 @@ static void defaults(struct pp_shape *shape)
 
 static void choose_direct(struct pp_shape *shape)
 {
-    shape->concat = PP_CONCAT_DIRECT;
+    shape->option[PP_CONCAT_AT] = PP_CONCAT_DIRECT;
     shape->granules = concat_of(shape)->granules;
 }
 
 static void choose_doubling(struct pp_shape *shape)
 {
-    shape->concat = PP_CONCAT_DOUBLING;
+    shape->option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING;
     shape->granules = concat_of(shape)->granules;
 }
 
 static void choose_halving(struct pp_shape *shape)
 {
-    shape->concat = PP_CONCAT_HALVING;
+    shape->option[PP_CONCAT_AT] = PP_CONCAT_HALVING;
     shape->granules = concat_of(shape)->granules;
 }
 
@@ -155,7 +170,7 @@ static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
                                                      {"concat", "halving", choose_halving},
                                                      {0}};
 
-    return shape->concat == PP_CONCAT_AUTO ? all : NULL;
+    return shape->option[PP_CONCAT_AT] == PP_CONCAT_AUTO ? all : NULL;
 }
 
 /* ---- closed forms ----------------------------------------------------------------------------*/
@@ -167,10 +182,10 @@ static void idle_of(const struct pp_shape *shape, const struct pp_unit_costs *un
 {
     const double f = unit->f, b = unit->b;
 
-    if (shape->concat == PP_CONCAT_DIRECT) {
+    if (shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT) {
         idle[0] = fmax(f, b);
         idle[1] = fabs(b - f);
-    } else if (shape->concat == PP_CONCAT_DOUBLING) {
+    } else if (shape->option[PP_CONCAT_AT] == PP_CONCAT_DOUBLING) {
         idle[0] = fmax(f, fmax((f + b) / 2, b - f));
         idle[1] = fmax(0, fmax(f - b, b - 2 * f));
     } else {
@@ -184,7 +199,8 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
     double idle[2], all;
 
     (void)rank;
-    if (shape->concat == PP_CONCAT_AUTO || shape->micro_batches % per_unit(shape) != 0)
+    if (shape->option[PP_CONCAT_AT] == PP_CONCAT_AUTO ||
+        shape->micro_batches % per_unit(shape) != 0)
         return (double)NAN;
     idle_of(shape, unit, idle);
     all = (2 * slots_of(shape) - 2) *
@@ -195,7 +211,8 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     (void)unit;
-    if (shape->concat == PP_CONCAT_AUTO || shape->micro_batches % per_unit(shape) != 0)
+    if (shape->option[PP_CONCAT_AT] == PP_CONCAT_AUTO ||
+        shape->micro_batches % per_unit(shape) != 0)
         return (double)NAN;
     const int slots = slots_of(shape), place = rank % (2 * slots);
     const struct concat *concat = concat_of(shape);
@@ -214,7 +231,8 @@ const struct pp_schedule pp_schedule_chimera = {
     .source = "Li and Hoefler, SC'21, section 3",
     .placement = PP_PLACE_TWO_WAY,
     .chunks = 1,
-    .options = PP_OPT_PIPELINES | PP_OPT_CONCAT,
+    .sizes = PP_SIZE_PIPELINES | PP_SIZE_GRANULES,
+    .options = {[PP_CONCAT_AT] = &concat_option},
     .limits = "D even, 2f divides D, N a multiple of D/(2f); doubling: f = 1, N a multiple of 2D; "
               "halving: f = 1, N a multiple of D, even --mbs",
     .accepts = accepts,

@@ -73,7 +73,7 @@ const struct pp_schedule pp_schedule_hanayo = {
         "one played at other costs can be some per cent faster",
     .aliases = aliases,
     .placement = PP_PLACE_WAVE,
-    .options = PP_OPT_CHUNKS,
+    .sizes = PP_SIZE_CHUNKS,
     .limits = "V even: V/2 waves",
     .accepts = accepts,
     .generate = generate,

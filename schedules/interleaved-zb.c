@@ -4,7 +4,7 @@
 
 static int in_flight(const struct pp_shape *shape, int rank)
 {
-    return (shape->chunks - 1) * shape->group + shape->ranks - 1 - rank;
+    return (shape->chunks - 1) * shape->option[PP_GROUP_AT] + shape->ranks - 1 - rank;
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
@@ -39,7 +39,8 @@ const struct pp_schedule pp_schedule_interleaved_zb = {
     .calls = calls,
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
-    .options = PP_OPT_CHUNKS | PP_OPT_GROUP,
+    .sizes = PP_SIZE_CHUNKS,
+    .options = {[PP_GROUP_AT] = &pp_group_option},
     .limits = PP_GROUP_LIMITS,
     .accepts = pp_group_accepts,
     .defaults = pp_group_defaults,

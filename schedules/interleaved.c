@@ -5,11 +5,23 @@
 
 #include <math.h>
 
+enum { EXTRA_WARMUP = PP_GROUP_AT + 1 };
+static const struct pp_schedule_option extra_warmup = {
+    .name = "extra-warmup",
+    .max = 1,
+    .argument = "0|1",
+    .default_text = "0",
+    .help = "One more warm-up forward, so that the forward and the backward of a pair overlap "
+            "(interleaved).",
+    .after = "group",
+};
+
 static int warmup_of(const struct pp_shape *shape, int rank)
 {
-    const int first = (shape->chunks - 1) * shape->group + 2 * (shape->ranks - 1 - rank);
+    const int first =
+        (shape->chunks - 1) * shape->option[PP_GROUP_AT] + 2 * (shape->ranks - 1 - rank);
 
-    return PP_MIN(first + shape->extra_warmup, shape->micro_batches * shape->chunks);
+    return PP_MIN(first + shape->option[EXTRA_WARMUP], shape->micro_batches * shape->chunks);
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
@@ -18,13 +30,13 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
 
     pp_phase(out, warmup, "F");
     pp_phase(out, shape->micro_batches * shape->chunks - warmup,
-             shape->extra_warmup ? "F+B" : "F B");
+             shape->option[EXTRA_WARMUP] ? "F+B" : "F B");
     pp_phase(out, warmup, "B");
 }
 
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
-    const bool has_gain = shape->extra_warmup && unit->fb != unit->f + unit->b;
+    const bool has_gain = shape->option[EXTRA_WARMUP] && unit->fb != unit->f + unit->b;
 
     return has_gain ? (double)NAN : pp_bubble_flush(shape, unit, rank);
 }
@@ -41,12 +53,12 @@ static const char *const aliases[] = {"depth-first", "Interleaved1F1B", "1f1b-in
 /* Megatron-LM refuses groups that do not fill the ranks. */
 static bool is_megatron(const struct pp_shape *shape)
 {
-    return shape->chunks > 1 && shape->group >= shape->ranks;
+    return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks;
 }
 
 static bool is_torch(const struct pp_shape *shape)
 {
-    return !shape->extra_warmup && pp_group_is_torch(shape);
+    return !shape->option[EXTRA_WARMUP] && pp_group_is_torch(shape);
 }
 
 static const struct pp_schedule_call calls[] = {
@@ -66,7 +78,8 @@ const struct pp_schedule pp_schedule_interleaved = {
     .calls = calls,
     .placement = PP_PLACE_LOOP,
     .has_pairs = true, /* with --extra-warmup */
-    .options = PP_OPT_CHUNKS | PP_OPT_GROUP | PP_OPT_WARMUP,
+    .sizes = PP_SIZE_CHUNKS,
+    .options = {[PP_GROUP_AT] = &pp_group_option, [EXTRA_WARMUP] = &extra_warmup},
     .limits = PP_GROUP_LIMITS,
     .accepts = pp_group_accepts,
     .defaults = pp_group_defaults,

@@ -58,6 +58,34 @@ const char *pp_schedule_name(int i)
     return pp_schedules[i] ? pp_schedules[i]->name : NULL;
 }
 
+/* An earlier schedule has the row, too. */
+static bool is_repeated(int schedule, const struct pp_schedule_option *option)
+{
+    for (int i = 0; i < schedule; i++)
+        if (pp_schedule_option_at(pp_schedules[i], option->name) >= 0)
+            return true;
+    return false;
+}
+
+const struct pp_schedule_option *pp_schedule_option(int i)
+{
+    for (int s = 0; pp_schedules[s]; s++)
+        for (int k = 0; k < PP_SHAPE_OPTIONS && pp_schedules[s]->options[k]; k++)
+            if (!is_repeated(s, pp_schedules[s]->options[k]) && i-- == 0)
+                return pp_schedules[s]->options[k];
+    return NULL;
+}
+
+const struct pp_schedule_option *pp_schedule_option_find(const char *name)
+{
+    for (int s = 0; pp_schedules[s]; s++) {
+        const int at = pp_schedule_option_at(pp_schedules[s], name);
+        if (at >= 0)
+            return pp_schedules[s]->options[at];
+    }
+    return NULL;
+}
+
 const struct pp_schedule *pp_schedule_find(const char *name)
 {
     for (int i = 0; pp_schedules[i] != NULL; i++) {

@@ -164,7 +164,7 @@ static enum pp_status generate(struct pp_arena *arena, const struct pp_shape *sh
 
     (void)err;
     s.bound = pp_zb_bound(s.zb);
-    try_fixed_rules(scratch, &s, &ramp, shape->max_activations);
+    try_fixed_rules(scratch, &s, &ramp, shape->option[PP_LIMIT_AT]);
     for (size_t k = 0; k < sizeof(passes) / sizeof(passes[0]) && !is_done(&s); k++) {
         const struct pass *pass = &passes[k];
         const struct pp_zb_policy policy = {.warmup = pass->has_warmup ? ramp.warmup : NULL,
@@ -181,8 +181,8 @@ static enum pp_status generate(struct pp_arena *arena, const struct pp_shape *sh
 
 static void defaults(struct pp_shape *shape)
 {
-    if (shape->max_activations == 0)
-        shape->max_activations = shape->ranks;
+    if (shape->option[PP_LIMIT_AT] == 0)
+        shape->option[PP_LIMIT_AT] = shape->ranks;
 }
 
 static double no_formula(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
@@ -194,7 +194,7 @@ static double no_formula(const struct pp_shape *shape, const struct pp_unit_cost
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     (void)unit, (void)rank;
-    return PP_MIN(shape->max_activations, shape->micro_batches);
+    return PP_MIN(shape->option[PP_LIMIT_AT], shape->micro_batches);
 }
 
 static const char *const aliases[] = {"zero-bubble-heuristic", "zero-bubble-auto", NULL};
@@ -210,7 +210,7 @@ const struct pp_schedule pp_schedule_zb_auto = {
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .chunks = 1,
-    .options = PP_OPT_MEMORY,
+    .options = {[PP_LIMIT_AT] = &pp_limit_option},
     .limits = "none; --max-activations M, held from F to the end of W, default D as 1F1B",
     .defaults = defaults,
     .generate = generate,

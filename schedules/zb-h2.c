@@ -15,8 +15,8 @@
 
 static void defaults(struct pp_shape *shape)
 {
-    if (shape->max_activations == 0)
-        shape->max_activations = 2 * shape->ranks - 1;
+    if (shape->option[PP_LIMIT_AT] == 0)
+        shape->option[PP_LIMIT_AT] = 2 * shape->ranks - 1;
 }
 
 /* Below D two neighbors would have equal warm-ups and wait for each other at every micro-batch. */
@@ -24,19 +24,19 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int least = PP_MIN(shape->ranks, shape->micro_batches);
 
-    if (shape->max_activations >= least)
+    if (shape->option[PP_LIMIT_AT] >= least)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "--max-activations %d: zb-h2 on %d ranks with %d micro-batches needs at "
                         "least %d; zb-auto takes less",
-                        shape->max_activations, shape->ranks, shape->micro_batches, least);
+                        shape->option[PP_LIMIT_AT], shape->ranks, shape->micro_batches, least);
 }
 
 static int held(const struct pp_shape *shape)
 {
     const int most = PP_MIN(2 * shape->ranks - 1, PP_MAX(shape->ranks, shape->micro_batches));
 
-    return PP_MIN(shape->max_activations, most);
+    return PP_MIN(shape->option[PP_LIMIT_AT], most);
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
@@ -58,7 +58,7 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
     const double d = shape->ranks, n = shape->micro_batches;
 
     (void)rank;
-    if (n < 2 * d - 1 || shape->max_activations < 2 * d - 1 || unit->b != 2 * unit->f ||
+    if (n < 2 * d - 1 || shape->option[PP_LIMIT_AT] < 2 * d - 1 || unit->b != 2 * unit->f ||
         unit->i != unit->w)
         return NAN;
     return (d - 1) / (3 * n + d - 1);
@@ -83,7 +83,7 @@ const struct pp_schedule pp_schedule_zb_h2 = {
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .chunks = 1,
-    .options = PP_OPT_MEMORY,
+    .options = {[PP_LIMIT_AT] = &pp_limit_option},
     .default_steps = 4,
     .is_barrier_free = true,
     .limits = "--max-activations M (default 2D-1) at least min(D, N), no more than 2D-1 are used",

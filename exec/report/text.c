@@ -98,6 +98,8 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_batch *b = &run->plan.batch;
+    const int group = pp_schedule_option_value(run->plan.subject.schedule,
+                                               &run->plan.selection.shape, pp_group_option.name);
     char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
     int used = snprintf(text, sizeof(text), "%s%s~micro-batch%s of %d%s~sample%s",
                         pp_units_print_count(b->micro_batches, tokens),
@@ -107,11 +109,11 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
 
     if (b->splits > 1)
         used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d%s~splits", b->splits,
-                         pp_exec_star(run->plan.selection.chosen, PP_OPT_SPLITS));
-    if (run->plan.selection.shape.group > 0)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " in groups of~%d%s",
-                         run->plan.selection.shape.group,
-                         pp_exec_star(run->plan.selection.chosen, PP_OPT_GROUP));
+                         pp_exec_star(run->plan.selection.chosen, PP_SIZE_SPLITS));
+    if (group > 0)
+        used += snprintf(
+            text + used, sizeof(text) - (size_t)used, " in groups of~%d%s", group,
+            pp_exec_star(run->plan.selection.chosen, (unsigned)PP_CHOSEN_OPTION << PP_GROUP_AT));
     if (b->granules > 1)
         used +=
             snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
@@ -206,7 +208,7 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
                     pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS), plural(ranks), page->plain);
     if (chunks > 1)
         used +=
-            fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_OPT_CHUNKS));
+            fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_SIZE_CHUNKS));
     if (plan->batch.replicas > 1)
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
     if (plan->zero)

@@ -9,7 +9,8 @@ enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
  * one, so that the schedule itself says what stands against it. */
 static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
 {
-    const int reach = 4 * shape->ranks * shape->pipelines + shape->group;
+    const int group = pp_schedule_option_value(schedule, shape, pp_group_option.name);
+    const int reach = 4 * shape->ranks * shape->pipelines + group;
     struct pp_error ignored;
 
     for (int more = 0; more <= reach; more++) {

@@ -120,11 +120,12 @@ static enum pp_status resolve_shape(const struct pp_request *request,
         return PP_OK;
     if (pp_schedule_check(plan->subject.schedule, shape, err) != PP_OK)
         return pp_exec_explain_batch(request, config, err);
-    if (pp_schedule_variants(plan->subject.schedule, shape))
+    const struct pp_schedule_variant *open = pp_schedule_variants(plan->subject.schedule, shape);
+    if (open)
         return pp_error_set(err, PP_EINVAL,
                             "%s: pipeexec runs one order; 'pipesim --schedule %s' with the same "
                             "option compares them",
-                            pp_request_typed(request, "concat", typed), plan->subject.name);
+                            pp_request_typed(request, open->option, typed), plan->subject.name);
     return PP_OK;
 }
 

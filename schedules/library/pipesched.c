@@ -68,39 +68,56 @@ static enum pp_status check_sign(const char *name, int value, struct pp_error *e
                      : PP_OK;
 }
 
-static enum pp_status take_shape(const struct pipesched_shape *from, struct pp_shape *shape,
+static enum pp_status take_option(const struct pp_schedule *schedule, const char *name, int value,
+                                  struct pp_shape *shape, struct pp_error *err)
+{
+    const struct pp_schedule_option *option = pp_schedule_option_find(name);
+    const int at = pp_schedule_option_at(schedule, name);
+
+    if (at >= 0)
+        shape->option[at] = value;
+    else if (value != 0 && option->choices)
+        return pp_error_set(err, PP_EINVAL, "--%s: %s does not have this option", name,
+                            schedule->name);
+    else if (value != 0 && value != option->neutral)
+        return pp_error_set(err, PP_EINVAL, "--%s %d: %s does not have this option", name, value,
+                            schedule->name);
+    return PP_OK;
+}
+
+static enum pp_status take_shape(const struct pp_schedule *schedule,
+                                 const struct pipesched_shape *from, struct pp_shape *shape,
                                  struct pp_error *err)
 {
     const struct {
         const char *name;
         int value;
-    } counts[] = {{"pp", from->ranks},
-                  {"micro-batches", from->micro_batches},
-                  {"vp", from->chunks},
-                  {"splits", from->splits},
-                  {"pipelines", from->pipelines},
-                  {"group", from->group},
-                  {"extra-warmup", from->extra_warmup},
-                  {"depth-first", from->depth_first},
-                  {"max-activations", from->max_activations}};
+    } sizes[] = {{"pp", from->ranks},
+                 {"micro-batches", from->micro_batches},
+                 {"vp", from->chunks},
+                 {"splits", from->splits},
+                 {"pipelines", from->pipelines}},
+      options[] = {{"group", from->group},
+                   {"extra-warmup", from->extra_warmup},
+                   {"depth-first", from->depth_first},
+                   {"max-activations", from->max_activations},
+                   {"concat", (int)from->concat},
+                   {"bfs-backward", from->backward_descending != 0}};
+    const size_t count = sizeof(options) / sizeof(*options);
 
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-        PP_TRY(check_sign(counts[i].name, counts[i].value, err));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        PP_TRY(check_sign(sizes[i].name, sizes[i].value, err));
     if ((unsigned)from->concat > PIPESCHED_CONCAT_HALVING)
         return pp_error_set(err, PP_EINVAL, "--concat %d: expected 0, 1 or 2", (int)from->concat);
+    for (size_t i = 0; i < count; i++)
+        PP_TRY(check_sign(options[i].name, options[i].value, err));
     *shape = (struct pp_shape){.ranks = from->ranks,
                                .chunks = from->chunks,
                                .micro_batches = from->micro_batches,
                                .splits = from->splits,
-                               .pipelines = from->pipelines,
-                               .group = from->group,
-                               .extra_warmup = from->extra_warmup,
-                               .depth_first = from->depth_first,
-                               .max_activations = from->max_activations,
-                               .backward_descending = from->backward_descending != 0};
-    shape->concat = from->concat == PIPESCHED_CONCAT_DOUBLING  ? PP_CONCAT_DOUBLING
-                    : from->concat == PIPESCHED_CONCAT_HALVING ? PP_CONCAT_HALVING
-                                                               : PP_CONCAT_DIRECT;
+                               .pipelines = from->pipelines};
+    for (size_t i = 0; i < count; i++)
+        PP_TRY(take_option(schedule, options[i].name, options[i].value, shape, err));
     return PP_OK;
 }
 
@@ -117,7 +134,7 @@ static enum pp_status build(struct pipesched_program *made, const char *name,
         pp_error_set(err, PP_EINVAL, "unknown schedule '%s'", name);
         return pp_schedule_unknown(err, name);
     }
-    PP_TRY(take_shape(from, &shape, err));
+    PP_TRY(take_shape(made->schedule, from, &shape, err));
     PP_TRY(pp_schedule_check(made->schedule, &shape, err));
     const struct pp_costs_shape of = {shape.ranks, pp_shape_stages(&shape), shape.splits,
                                       shape.granules};

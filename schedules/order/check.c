@@ -2,7 +2,6 @@
 #include "schedules/program/program.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,22 +13,18 @@ enum {
     SPLITS_MAX = 255
 };
 
-/* Integer fields of a shape: where 0 means "not given", what it becomes, and which option a
- * schedule must have to take another value than that (0 = none, any value goes). */
+/* Sizes of a shape: where 0 means "not given", what it becomes, and which size a schedule must
+ * have to take another value than that (0 = none, any value goes). */
 static const struct field {
     const char *flag;
     size_t offset;
     int neutral, max;
-    unsigned option;
+    unsigned size;
 } fields[] = {
-    {"--splits", offsetof(struct pp_shape, splits), 1, SPLITS_MAX, PP_OPT_SPLITS},
-    {"--pipelines", offsetof(struct pp_shape, pipelines), 1, STAGES_MAX, PP_OPT_PIPELINES},
-    {"--group", offsetof(struct pp_shape, group), 0, INT_MAX, PP_OPT_GROUP},
-    {"--extra-warmup", offsetof(struct pp_shape, extra_warmup), 0, 1, PP_OPT_WARMUP},
-    {"--depth-first", offsetof(struct pp_shape, depth_first), 1, INT_MAX, PP_OPT_DEPTH},
-    {"--max-activations", offsetof(struct pp_shape, max_activations), 0, INT_MAX, PP_OPT_MEMORY},
+    {"--splits", offsetof(struct pp_shape, splits), 1, SPLITS_MAX, PP_SIZE_SPLITS},
+    {"--pipelines", offsetof(struct pp_shape, pipelines), 1, STAGES_MAX, PP_SIZE_PIPELINES},
     {"--steps", offsetof(struct pp_shape, steps), 1, RANK_OPS_MAX, 0},
-    {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_OPT_CONCAT},
+    {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_SIZE_GRANULES},
 };
 
 static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp_shape *shape,
@@ -40,26 +35,20 @@ static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const struct field *field = &fields[i];
         int *value = (int *)((char *)shape + field->offset);
-        const int neutral = field->option == PP_OPT_PIPELINES && is_two_way ? 2 : field->neutral;
+        const int neutral = field->size == PP_SIZE_PIPELINES && is_two_way ? 2 : field->neutral;
         if (*value < 0 || *value > field->max)
             return pp_error_set(err, PP_EINVAL, "%s %d: must be between %d and %d", field->flag,
                                 *value, field->neutral, field->max);
         if (*value == 0)
             *value = neutral;
-        if (*value != neutral && field->option && !(schedule->options & field->option))
+        if (*value != neutral && field->size && !(schedule->sizes & field->size))
             return pp_error_set(err, PP_EINVAL, "%s %d: %s does not have this option", field->flag,
                                 *value, schedule->name);
     }
     if (shape->steps > 1 && (!schedule->is_continuous || shape->micro_batches % shape->steps))
         return pp_error_set(err, PP_EINVAL, "--steps %d: %s flushes its pipeline after each step",
                             shape->steps, schedule->name);
-    if (shape->backward_descending && !(schedule->options & PP_OPT_BACKWARD))
-        return pp_error_set(err, PP_EINVAL, "--bfs-backward: %s does not have this option",
-                            schedule->name);
-    if (shape->concat != PP_CONCAT_DIRECT && !(schedule->options & PP_OPT_CONCAT))
-        return pp_error_set(err, PP_EINVAL, "--concat: %s does not have this option",
-                            schedule->name);
-    return PP_OK;
+    return pp_schedule_option_check(schedule, shape, err);
 }
 
 static enum pp_status check_chunks(const struct pp_schedule *schedule, struct pp_shape *shape,
@@ -159,6 +148,7 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
     PP_TRY(check_chunks(schedule, shape, err));
     if (schedule->defaults)
         schedule->defaults(shape);
+    pp_schedule_option_defaults(schedule, shape);
     PP_TRY(check_fields(schedule, shape, err));
     PP_TRY(check_size(shape, err));
     PP_TRY(check_limits(schedule, shape, err));

@@ -47,17 +47,18 @@ static bool has_default_group(const struct pp_shape *shape, int micro_batches)
 
 void pp_group_defaults(struct pp_shape *shape)
 {
-    if (shape->group == 0 && has_default_group(shape, shape->micro_batches))
-        shape->group = shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
+    if (shape->option[PP_GROUP_AT] == 0 && has_default_group(shape, shape->micro_batches))
+        shape->option[PP_GROUP_AT] =
+            shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
 }
 
 bool pp_group_is_torch(const struct pp_shape *shape)
 {
     struct pp_shape torch = *shape;
 
-    torch.group = 0;
+    torch.option[PP_GROUP_AT] = 0;
     pp_group_defaults(&torch);
-    return shape->chunks > 1 && shape->group == torch.group;
+    return shape->chunks > 1 && shape->option[PP_GROUP_AT] == torch.option[PP_GROUP_AT];
 }
 
 static bool is_legal_group(const struct pp_shape *shape, int group)
@@ -71,15 +72,15 @@ enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *e
 {
     const int n = shape->micro_batches, ranks = shape->ranks;
 
-    if (shape->group > 0 && is_legal_group(shape, shape->group))
+    if (shape->option[PP_GROUP_AT] > 0 && is_legal_group(shape, shape->option[PP_GROUP_AT]))
         return PP_OK;
-    if (shape->group > 0) {
+    if (shape->option[PP_GROUP_AT] > 0) {
         pp_error_set(err, PP_EINVAL,
                      "--group %d: no group, not even the last, may be below the lesser of %s %d "
                      "and --micro-batches %d",
-                     shape->group, pp_shape_ranks_option(shape), ranks, n);
-        return pp_suggest_nearest(shape, (struct pp_refused){shape->group, 1, n, is_legal_group},
-                                  err);
+                     shape->option[PP_GROUP_AT], pp_shape_ranks_option(shape), ranks, n);
+        return pp_suggest_nearest(
+            shape, (struct pp_refused){shape->option[PP_GROUP_AT], 1, n, is_legal_group}, err);
     }
     pp_error_set(err, PP_EINVAL,
                  "--micro-batches %d does not split into %d equal groups for "

@@ -27,11 +27,12 @@ static struct pp_unit_costs unit_costs(const struct pp_costs *costs)
 static double bubble_frac(const struct pp_program *program, const struct pp_schedule *schedule,
                           const struct pp_costs *costs)
 {
-    const struct pp_shape shape = pp_program_shape(program);
+    struct pp_shape shape = pp_program_shape(program);
     const struct pp_unit_costs unit = unit_costs(costs);
     const double n = (double)shape.micro_batches * shape.splits * shape.chunks;
     double sum = schedule && schedule->bubble_frac.value ? 0 : (double)NAN;
 
+    pp_schedule_option_defaults(schedule, &shape);
     for (int rank = 0; rank < program->ranks && !isnan(sum); rank++)
         sum += schedule->bubble_frac.value(&shape, &unit, rank);
     return isnan(sum) ? (program->ranks - 1) / (n + program->ranks - 1) : sum / program->ranks;

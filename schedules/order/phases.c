@@ -1,3 +1,4 @@
+/* .phases: patterns become the list of a rank. */
 #include "schedules/order/order.h"
 
 #include <assert.h>
@@ -35,10 +36,20 @@ static int granules_of(const struct pp_places *places, int pipe)
     return places->mb_begin[pipe + 1] - places->mb_begin[pipe];
 }
 
-static struct pp_schedule_work group_unit(const struct pp_shape *shape, int direction, int k)
+/* Micro-batches that go through a chunk before the next: --group, or all. */
+static int group_of(const struct pp_schedule *schedule, const struct pp_shape *shape)
+{
+    const bool has_group = schedule->options[PP_GROUP_AT] == &pp_group_option;
+    const int group = has_group ? shape->option[PP_GROUP_AT] : 0;
+
+    return group > 0 && group < shape->micro_batches ? group : shape->micro_batches;
+}
+
+static struct pp_schedule_work group_unit(const struct pp_schedule *schedule,
+                                          const struct pp_shape *shape, int direction, int k)
 {
     const int n = shape->micro_batches, splits = shape->splits, chunks = shape->chunks;
-    const int group = shape->group > 0 && shape->group < n ? shape->group : n;
+    const int group = group_of(schedule, shape);
     const int unit = k / splits, split = k % splits;
     const int first = unit / (group * chunks) * group;
     const int size = first + group <= n ? group : n - first;
@@ -63,7 +74,7 @@ static bool next_any(struct pp_phases *out, int kind, int direction, int *chunk,
     out->done[direction]++;
     const struct pp_schedule_work unit = out->schedule->next
                                              ? out->schedule->next(shape, direction, k)
-                                             : group_unit(shape, direction, k);
+                                             : group_unit(out->schedule, shape, direction, k);
     *chunk = unit.chunk;
     *op = pp_compute_op(kind, out->slots[unit.chunk], unit.mb, unit.split);
     return true;

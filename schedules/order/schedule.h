@@ -10,6 +10,7 @@
 #include "core/cost/cost.h"
 #include "core/error.h"
 #include "core/op.h"
+#include "schedules/order/options.h"
 #include "schedules/program/lists.h"
 #include "schedules/program/placement.h"
 #include "schedules/program/shape.h"
@@ -17,18 +18,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Options beyond pp and micro-batches that change a schedule's order. An option that a schedule
- * does not name is refused (or dropped when it comes from a preset or applies to a list). */
-enum pp_shape_option {
-    PP_OPT_CHUNKS = 1 << 0,    /* --vp */
-    PP_OPT_GROUP = 1 << 1,     /* --group */
-    PP_OPT_WARMUP = 1 << 2,    /* --extra-warmup */
-    PP_OPT_SPLITS = 1 << 3,    /* --splits */
-    PP_OPT_DEPTH = 1 << 4,     /* --depth-first */
-    PP_OPT_BACKWARD = 1 << 5,  /* --bfs-backward */
-    PP_OPT_PIPELINES = 1 << 6, /* --pipelines */
-    PP_OPT_CONCAT = 1 << 7,    /* --concat */
-    PP_OPT_MEMORY = 1 << 8,    /* --max-activations */
+/* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. A size
+ * that a schedule does not name is refused, as an option that is not in its table (or dropped when
+ * it comes from a preset or applies to a list). */
+enum pp_shape_size {
+    PP_SIZE_CHUNKS = 1 << 0,    /* --vp */
+    PP_SIZE_SPLITS = 1 << 1,    /* --splits */
+    PP_SIZE_PIPELINES = 1 << 2, /* --pipelines */
+    PP_SIZE_GRANULES = 1 << 3,  /* backwards of half a micro-batch; its own options choose */
 };
 
 /* .phases: append `times` (below 1: none) repetitions of `pattern` to the rank's list. A pattern is
@@ -37,7 +34,7 @@ enum pp_shape_option {
  * other one alone when one of the two has run out). An op with nothing left is left out. On a
  * two-way placement the number counts pipelines first: pipeline * chunks + chunk.
  * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
- * number it follows .next, or else groups of shape->group micro-batches (0 = all) through all
+ * number it follows .next, or else groups of --group micro-batches (none given: all) through all
  * chunks, B from the last chunk to the first. A rank's list uses numbers or not, never both for
  * one kind. */
 struct pp_phases;
@@ -83,8 +80,9 @@ struct pp_schedule {
     const char *const *aliases;           /* NULL-terminated, or NULL */
     const struct pp_schedule_call *calls; /* ended by a tool of NULL; NULL = no framework has it */
     enum pp_placement_kind placement;
-    int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
-    unsigned options; /* PP_OPT_* */
+    int chunks;     /* fixed V, or 0 when --vp chooses (default 2) */
+    unsigned sizes; /* PP_SIZE_* */
+    const struct pp_schedule_option *options[PP_SHAPE_OPTIONS]; /* its own; NULL ends */
     bool is_simulated_only;
     bool splits_backward; /* some backwards are an I and, later, a W: lower bounds need to know */
     bool has_pairs;       /* some ops are F+B, overlapped */
@@ -126,9 +124,9 @@ struct pp_schedule {
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
 
-/* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
+/* Fill what is 0 (chunks, splits, granules, pipelines, options and .defaults), then refuse what
  * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
- * rank or 2^26 in all, options that the schedule does not have, pipelines that do not divide, then
+ * rank or 2^26 in all, sizes that the schedule does not have, pipelines that do not divide, then
  * .accepts). A shape with variants is accepted when one of them is; the reason of a refusal is that
  * of the first. */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,

@@ -24,8 +24,7 @@ struct pp_shape pp_program_shape(const struct pp_program *p)
                              .micro_batches = p->micro_batches,
                              .splits = p->splits,
                              .granules = p->granules,
-                             .pipelines = p->pipelines,
-                             .depth_first = 1};
+                             .pipelines = p->pipelines};
 }
 
 struct pp_program_head pp_program_head_of(const struct pp_program *p)

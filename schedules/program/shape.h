@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { PP_SHAPE_OPTIONS = 4 };
 struct pp_shape {
     int ranks;           /* D, pipeline ranks */
     int chunks;          /* V, chunks per rank and pipeline */
@@ -12,15 +13,10 @@ struct pp_shape {
     int splits;          /* q, sequence splits per micro-batch, >= 1 */
     int granules;        /* granules per micro-batch, 1 except for backward halving */
     int pipelines;       /* 2f for two-way placements, else 1 */
-    int group;           /* G of interleaved, 0 = the default */
-    int extra_warmup;    /* 0 or 1 */
-    int depth_first;     /* DF of bfs, >= 1 */
-    int max_activations; /* memory limit of searching schedules in chunk activations of a rank, 0 =
-                          * the schedule's default */
     int steps; /* of a continuous schedule: training steps that the lists hold, one after another
                 * without a flush; micro_batches counts those of all of them. 0 = 1 */
-    bool backward_descending;
-    enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
+    int option[PP_SHAPE_OPTIONS]; /* of the schedule's own options, in the order of its table; 0 =
+                                   * not given */
     const char *ranks_option; /* that gave `ranks`, for messages; NULL = "--pp" */
 };
 static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)

@@ -69,7 +69,7 @@ struct pp_zb *pp_zb_create(struct pp_arena *arena, const struct pp_shape *shape,
 
     *zb = (struct pp_zb){.ranks = shape->ranks,
                          .micro_batches = shape->micro_batches,
-                         .limit = PP_MIN(shape->max_activations, shape->micro_batches),
+                         .limit = PP_MIN(shape->option[PP_LIMIT_AT], shape->micro_batches),
                          .is_serial = costs && !costs->is_unit,
                          .f = PP_ARRAY(arena, int64_t, shape->ranks),
                          .i = PP_ARRAY(arena, int64_t, shape->ranks),

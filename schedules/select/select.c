@@ -7,100 +7,99 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Options that shape an order, in one table: the bit a schedule names, the field it sets. */
-struct shape_option {
+/* Sizes of a program that a schedule may let the user choose: the bit that it names, the field that
+ * they set. */
+static const struct size {
     const char *name;
     unsigned bit;
     size_t offset;
-    int neutral; /* the value that changes nothing */
+} SIZES[] = {
+    {"vp", PP_SIZE_CHUNKS, offsetof(struct pp_shape, chunks)},
+    {"splits", PP_SIZE_SPLITS, offsetof(struct pp_shape, splits)},
+    {"pipelines", PP_SIZE_PIPELINES, offsetof(struct pp_shape, pipelines)},
 };
-static const struct shape_option SHAPE_OPTIONS[] = {
-    {"vp", PP_OPT_CHUNKS, offsetof(struct pp_shape, chunks), 1},
-    {"group", PP_OPT_GROUP, offsetof(struct pp_shape, group), 0},
-    {"extra-warmup", PP_OPT_WARMUP, offsetof(struct pp_shape, extra_warmup), 0},
-    {"splits", PP_OPT_SPLITS, offsetof(struct pp_shape, splits), 1},
-    {"depth-first", PP_OPT_DEPTH, offsetof(struct pp_shape, depth_first), 1},
-    {"max-activations", PP_OPT_MEMORY, offsetof(struct pp_shape, max_activations), 0},
-    {"pipelines", PP_OPT_PIPELINES, offsetof(struct pp_shape, pipelines), 1},
-};
-enum { SHAPE_OPTION_COUNT = sizeof(SHAPE_OPTIONS) / sizeof(*SHAPE_OPTIONS) };
+enum { SIZE_COUNT = sizeof(SIZES) / sizeof(*SIZES) };
 
-static enum pp_status others_have_it(unsigned bit, struct pp_error *err)
+/* The bit of a size, or 0. */
+static unsigned bit_of(const char *name)
+{
+    for (int i = 0; i < SIZE_COUNT; i++)
+        if (!strcmp(name, SIZES[i].name))
+            return SIZES[i].bit;
+    return 0;
+}
+
+/* The schedule lets the user choose the size or option of this name. */
+static bool has_option(const struct pp_schedule *schedule, const char *name)
+{
+    return schedule->sizes & bit_of(name) || pp_schedule_option_at(schedule, name) >= 0;
+}
+
+static enum pp_status others_have_it(const char *name, struct pp_error *err)
 {
     const char *separator = "";
 
     pp_error_append(err, "; schedules that have it: ");
     for (int i = 0; pp_schedules[i]; i++)
-        if (pp_schedules[i]->options & bit) {
+        if (has_option(pp_schedules[i], name)) {
             pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
             separator = ", ";
         }
     return PP_EINVAL;
 }
 
-static enum pp_status no_such_option(const struct pp_request *request, const char *option,
-                                     unsigned bit, const char *schedule, struct pp_error *err)
+/* The schedule has no such option: refused, unless it comes from a preset or goes to a list. */
+static enum pp_status refuse(const struct pp_request *request, const char *name,
+                             const struct pp_subject *subject, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
+    enum pp_origin origin;
 
+    pp_request_get(request, name, &origin);
+    if (subject->is_listed || origin == PP_FROM_PRESET)
+        return PP_OK;
     pp_error_set(err, PP_EINVAL, "%s: %s has no such option",
-                 pp_request_typed(request, option, typed), schedule);
-    return others_have_it(bit, err);
+                 pp_request_typed(request, name, typed), subject->schedule->name);
+    return others_have_it(name, err);
 }
 
-/* The value to which a schedule without the option is fixed. */
-static int fixed_value(const struct shape_option *option, const struct pp_schedule *schedule)
-{
-    if (option->bit == PP_OPT_CHUNKS && schedule->chunks)
-        return schedule->chunks;
-    return option->neutral;
-}
-
-static enum pp_status take_option(const struct pp_request *request,
-                                  const struct shape_option *option,
-                                  const struct pp_subject *subject, struct pp_shape *shape,
-                                  struct pp_error *err)
+static enum pp_status take_size(const struct pp_request *request, const struct size *size,
+                                const struct pp_subject *subject, struct pp_shape *shape,
+                                struct pp_error *err)
 {
     enum pp_origin origin;
-    const struct pp_option_value *value = pp_request_get(request, option->name, &origin);
-    int *field = (int *)(void *)((char *)shape + option->offset);
+    const struct pp_schedule *schedule = subject->schedule;
+    const struct pp_option_value *value = pp_request_get(request, size->name, &origin);
+    const int fixed = size->bit == PP_SIZE_CHUNKS && schedule->chunks ? schedule->chunks : 1;
+    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!value)
         return PP_OK;
-    const int fixed = fixed_value(option, subject->schedule);
-    char typed[PP_REQUEST_TYPED_BYTES];
-    if (subject->schedule->options & option->bit) {
-        *field = (int)value->integer;
+    if (schedule->sizes & size->bit) {
+        *(int *)(void *)((char *)shape + size->offset) = (int)value->integer;
         return PP_OK;
     }
-    if (subject->is_listed || origin == PP_FROM_PRESET || value->integer == fixed)
+    if (value->integer == fixed)
         return PP_OK;
-    if (fixed != option->neutral) {
-        pp_error_set(err, PP_EINVAL, "%s: %s fixes it at %d",
-                     pp_request_typed(request, option->name, typed), subject->schedule->name,
-                     fixed);
-        return others_have_it(option->bit, err);
-    }
-    return no_such_option(request, option->name, option->bit, subject->schedule->name, err);
+    if (fixed == 1 || subject->is_listed || origin == PP_FROM_PRESET)
+        return refuse(request, size->name, subject, err);
+    pp_error_set(err, PP_EINVAL, "%s: %s fixes it at %d",
+                 pp_request_typed(request, size->name, typed), schedule->name, fixed);
+    return others_have_it(size->name, err);
 }
 
-static enum pp_status take_choices(const struct pp_request *request,
-                                   const struct pp_subject *subject, struct pp_shape *shape,
-                                   struct pp_error *err)
+static enum pp_status take_option(const struct pp_request *request,
+                                  const struct pp_schedule_option *option,
+                                  const struct pp_subject *subject, struct pp_shape *shape,
+                                  struct pp_error *err)
 {
-    enum pp_origin origin;
-    const struct pp_option_value *backward = pp_request_get(request, "bfs-backward", &origin);
+    const struct pp_option_value *value = pp_request_get(request, option->name, NULL);
+    const int at = pp_schedule_option_at(subject->schedule, option->name);
 
-    if (backward && subject->schedule->options & PP_OPT_BACKWARD)
-        shape->backward_descending = backward->integer == 1;
-    else if (backward && !subject->is_listed && origin == PP_FROM_FLAG)
-        return no_such_option(request, "bfs-backward", PP_OPT_BACKWARD, subject->schedule->name,
-                              err);
-    const struct pp_option_value *concat = pp_request_get(request, "concat", &origin);
-    if (concat && subject->schedule->options & PP_OPT_CONCAT)
-        shape->concat = concat->integer;
-    else if (concat && !subject->is_listed && origin == PP_FROM_FLAG)
-        return no_such_option(request, "concat", PP_OPT_CONCAT, subject->schedule->name, err);
+    if (value && at >= 0)
+        shape->option[at] = (int)value->integer;
+    else if (value && (option->choices || value->integer != option->neutral))
+        return refuse(request, option->name, subject, err);
     return PP_OK;
 }
 
@@ -128,13 +127,13 @@ static enum pp_status check_file_shape(const struct pp_request *request,
                                 pp_request_typed(request, fixed[i].option, typed), file->name,
                                 fixed[i].value);
     }
-    static const char *const ORDER_OPTIONS[] = {"group", "extra-warmup", "depth-first",
-                                                "bfs-backward", "concat"};
-    for (size_t i = 0; i < sizeof(ORDER_OPTIONS) / sizeof(*ORDER_OPTIONS); i++) {
+    for (int i = 0; pp_schedule_option(i); i++) {
+        const struct pp_schedule_option *option = pp_schedule_option(i);
         enum pp_origin origin;
-        if (pp_request_get(request, ORDER_OPTIONS[i], &origin) && origin == PP_FROM_FLAG)
+        if (pp_request_get(request, option->name, &origin) && origin == PP_FROM_FLAG &&
+            !option->goes_with_file)
             return pp_error_set(err, PP_EINVAL, "%s has no effect on a program file",
-                                pp_request_typed(request, ORDER_OPTIONS[i], typed));
+                                pp_request_typed(request, option->name, typed));
     }
     return PP_OK;
 }
@@ -164,7 +163,7 @@ static bool splits_by_default(const struct pp_schedule *schedule)
 {
     struct pp_shape any = {.ranks = 1, .chunks = 1, .micro_batches = 1};
 
-    if (schedule->options & PP_OPT_SPLITS && schedule->defaults)
+    if (schedule->sizes & PP_SIZE_SPLITS && schedule->defaults)
         schedule->defaults(&any);
     return any.splits > 1;
 }
@@ -184,22 +183,19 @@ static enum pp_status check_continuous(const struct pp_subject *subject,
     return PP_OK;
 }
 
-/* What the tool will choose, because nobody did. */
+/* Bits of the sizes and options that the tool chooses, because they are not given. */
 static unsigned open_options(const struct pp_request *request, const struct pp_schedule *schedule)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } OPEN[] = {{"vp", PP_OPT_CHUNKS},
-                {"group", PP_OPT_GROUP},
-                {"splits", PP_OPT_SPLITS},
-                {"concat", PP_OPT_CONCAT}};
     unsigned open = 0;
 
-    for (size_t i = 0; i < sizeof(OPEN) / sizeof(*OPEN); i++)
-        if (schedule->options & OPEN[i].bit && !pp_request_has(request, OPEN[i].name) &&
-            (OPEN[i].bit != PP_OPT_SPLITS || splits_by_default(schedule)))
-            open |= OPEN[i].bit;
+    if (schedule->sizes & PP_SIZE_CHUNKS && !pp_request_has(request, "vp"))
+        open |= PP_SIZE_CHUNKS;
+    if (splits_by_default(schedule) && !pp_request_has(request, "splits"))
+        open |= PP_SIZE_SPLITS;
+    for (int k = 0; k < PP_SHAPE_OPTIONS && schedule->options[k]; k++)
+        if (schedule->options[k]->is_explained &&
+            !pp_request_has(request, schedule->options[k]->name))
+            open |= PP_CHOSEN_OPTION << k;
     return open;
 }
 
@@ -215,11 +211,12 @@ enum pp_status pp_select_shape(const struct pp_request *request, const struct pp
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);
     *shape = (struct pp_shape){.chunks = schedule->chunks ? schedule->chunks : 2,
-                               .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
-                               .depth_first = 1};
-    for (int i = 0; i < SHAPE_OPTION_COUNT; i++)
-        PP_TRY(take_option(request, &SHAPE_OPTIONS[i], subject, shape, err));
-    PP_TRY(take_choices(request, subject, shape, err));
+                               .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1};
+    for (int i = 0; i < SIZE_COUNT; i++)
+        PP_TRY(take_size(request, &SIZES[i], subject, shape, err));
+    for (int i = 0; pp_schedule_option(i); i++)
+        PP_TRY(take_option(request, pp_schedule_option(i), subject, shape, err));
+    pp_schedule_option_defaults(schedule, shape);
     selection->chosen = open_options(request, schedule);
     return PP_OK;
 }
@@ -230,13 +227,10 @@ bool pp_select_drops(const struct pp_subject *subject, const char *option)
 
     if (!schedule || !subject->is_listed)
         return false;
-    for (int i = 0; i < SHAPE_OPTION_COUNT; i++)
-        if (!strcmp(option, SHAPE_OPTIONS[i].name))
-            return !(schedule->options & SHAPE_OPTIONS[i].bit);
-    if (!strcmp(option, "bfs-backward"))
-        return !(schedule->options & PP_OPT_BACKWARD);
-    if (!strcmp(option, "concat"))
-        return !(schedule->options & PP_OPT_CONCAT);
+    if (bit_of(option))
+        return !(schedule->sizes & bit_of(option));
+    if (pp_schedule_option_find(option))
+        return pp_schedule_option_at(schedule, option) < 0;
     if (!strcmp(option, "dialect")) /* letters of program files */
         return true;
     return !strcmp(option, "order") && schedule->is_continuous;

@@ -1,5 +1,5 @@
 /* schedules/select/select.h — a schedule of the command line: its name or file opened, its options
- * taken. The options themselves: select_options.h. */
+ * taken. The options themselves: options.h. */
 #ifndef PP_SCHEDULES_SELECT_SELECT_H
 #define PP_SCHEDULES_SELECT_SELECT_H
 
@@ -27,8 +27,10 @@ struct pp_selection {
     struct pp_shape shape;
     bool is_eager;   /* --order eager */
     int eager_limit; /* chunk activations, 0 = no limit */
-    unsigned chosen; /* PP_OPT_*: options of the schedule that nobody gave */
+    unsigned chosen; /* bits of what is not given: PP_SIZE_*, and PP_CHOSEN_OPTION << k for option k
+                      * of the schedule where it is explained */
 };
+enum { PP_CHOSEN_OPTION = 1 << 8 };
 /* The schedule's options; ranks and micro-batches are left at 0 except for a file, which brings
  * them. What the schedule does not have is refused, unless it comes from a preset or goes to a
  * list. A continuous schedule in a list falls back to its strict order. */

@@ -7,7 +7,7 @@
 #include "core/op.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
-#include "schedules/select/select_options.h"
+#include "schedules/select/options.h"
 #include "sim/cli/emit_tools.h"
 #include "sim/cli/plot_kinds.h"
 
@@ -118,7 +118,7 @@ static const struct pp_command commands[] = {
 /* clang-format off */
 #define CHOICE(name, summary, sources, function)  "|" name
 #define SUMMARY(name, summary, sources, function) " " name ": " summary "."
-static const struct pp_option options[] = {
+static const struct pp_option rows[] = {
     {.name = "schedule", .offered = pp_schedule_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
      .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
@@ -399,7 +399,10 @@ static const struct pp_exit exits[] = {
     {0, NULL},
 };
 
-const struct pp_cli pp_sim_cli = {
+enum { ROWS = sizeof(rows) / sizeof(*rows), CAPACITY = ROWS + PP_SELECT_OPTIONS_MAX };
+static struct pp_option options[CAPACITY];
+
+struct pp_cli pp_sim_cli = {
     .program = "pipesim",
     .topics = pp_sim_topics,
     .exits = exits,
@@ -408,7 +411,12 @@ const struct pp_cli pp_sim_cli = {
     .commands = commands,
     .command_count = sizeof(commands) / sizeof(*commands),
     .options = options,
-    .option_count = sizeof(options) / sizeof(*options),
     .examples = examples,
     .example_count = sizeof(examples) / sizeof(*examples),
 };
+
+/* Before main(): the rows, and the options that schedules declare in their own files. */
+__attribute__((constructor)) static void complete(void)
+{
+    pp_sim_cli.option_count = pp_select_options(rows, ROWS, options, CAPACITY);
+}

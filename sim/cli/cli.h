@@ -23,7 +23,7 @@ enum pp_sim_command {
     PP_CMD_EXPORT,
     PP_CMD_HELP,
 };
-extern const struct pp_cli pp_sim_cli;
+extern struct pp_cli pp_sim_cli; /* complete before main() begins; read only */
 extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */

@@ -27,7 +27,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     *config = *base;
     if (base->chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE;
-    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP | PP_CHOSE_SPLITS | PP_CHOSE_CONCAT);
+    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
     PP_TRY(pp_resolve_shape(request, subject, config, err));
     config->layout.vp = config->shape.chunks;
     if (!subject->file) {

@@ -28,13 +28,13 @@ enum pp_chosen {
     PP_CHOSE_VP = 1 << 9,
     PP_CHOSE_ZERO = 1 << 10,
     PP_CHOSE_RECOMPUTE = 1 << 11,
-    PP_CHOSE_GROUP = 1 << 12,
     PP_CHOSE_SPLITS = 1 << 13,
     PP_CHOSE_GPUS = 1 << 14,
     PP_CHOSE_CP = 1 << 15,
     PP_CHOSE_EP = 1 << 16,
     PP_CHOSE_STEPS = 1 << 17,
-    PP_CHOSE_CONCAT = 1 << 18,
+    PP_CHOSE_OPTION = 1 << 20, /* << k: option k of the schedule; PP_CHOSE_OPTIONS: any */
+    PP_CHOSE_OPTIONS = PP_CHOSE_OPTION * ((1 << PP_SHAPE_OPTIONS) - 1),
 };
 
 /* An order that `auto` tried at the run's costs. */

@@ -109,9 +109,9 @@ static struct pp_emit_value chunks(const struct pp_emit_job *job)
 
 static struct pp_emit_value group(const struct pp_emit_job *job)
 {
-    if (job->shape.chunks == 1 || job->shape.group == job->layout.pp)
+    if (job->shape.chunks == 1 || pp_emit_option(job, "group") == job->layout.pp)
         return PP_EMIT_NOTHING;
-    return PP_EMIT_INT(job->shape.group);
+    return PP_EMIT_INT(pp_emit_option(job, "group"));
 }
 
 /* ---- degrees --------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static const char *say_sequence(const struct pp_emit_job *job)
 
 static const char *say_warmup(const struct pp_emit_job *job)
 {
-    return job->shape.extra_warmup && job->layout.ep == 1
+    return pp_emit_option(job, "extra-warmup") && job->layout.ep == 1
                ? "--extra-warmup 1 overlaps exchanges of experts, of which --ep 1 has none; "
                  "nearest, and set here: no further warm-up"
                : NULL;

@@ -219,7 +219,7 @@ static struct pp_emit_value capacity(const struct pp_emit_job *job)
 
 static struct pp_emit_value expert_overlap(const struct pp_emit_job *job)
 {
-    return PP_EMIT_FLAG(job->shape.extra_warmup && job->layout.ep > 1);
+    return PP_EMIT_FLAG(pp_emit_option(job, "extra-warmup") && job->layout.ep > 1);
 }
 
 /* ---- precision and kernels ------------------------------------------------------------------- */

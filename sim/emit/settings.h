@@ -3,6 +3,7 @@
 #ifndef PP_SIM_EMIT_SETTINGS_H
 #define PP_SIM_EMIT_SETTINGS_H
 
+#include "schedules/order/schedule.h"
 #include "sim/emit/emit.h"
 
 #include <stddef.h>
@@ -24,6 +25,12 @@ struct pp_emit_job {
 static inline int pp_emit_stages(const struct pp_emit_job *job)
 {
     return pp_shape_stages(&job->shape);
+}
+
+/* The schedule's option of this name; 0 where it has none. */
+static inline int pp_emit_option(const struct pp_emit_job *job, const char *name)
+{
+    return pp_schedule_option_value(job->schedule, &job->shape, name);
 }
 
 /* A value of a setting. BOOL and LIST are printed as they are, TEXT in quotes where the syntax has

@@ -150,7 +150,7 @@ static void fill_axes(const struct pp_request *request, struct pp_search_space *
 
 static bool chooses_chunks(const struct pp_schedule *schedule)
 {
-    return schedule->options & PP_OPT_CHUNKS && schedule->chunks == 0;
+    return schedule->sizes & PP_SIZE_CHUNKS && schedule->chunks == 0;
 }
 
 static enum pp_status add_orders(struct pp_arena *arena, const struct pp_request *request,

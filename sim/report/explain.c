@@ -37,10 +37,8 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
         {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
-        {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
         {PP_CHOSE_SPLITS, "splits 2: the smallest number that splits; --splits"},
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
-        {PP_CHOSE_CONCAT, "concat: direct; --concat"},
         {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
         {PP_CHOSE_RECOMPUTE, "recompute: none where it fits, else selective where it frees memory, "
                              "else full; --recompute"},
@@ -50,6 +48,11 @@ static void explain_choices(const struct pp_config *c, FILE *out)
     for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
         if (c->chosen & WHY[i].bit)
             fprintf(out, "  %s\n", WHY[i].what);
+    for (int k = 0; c->schedule && k < PP_SHAPE_OPTIONS; k++) {
+        const struct pp_schedule_option *option = c->schedule->options[k];
+        if (c->chosen & PP_CHOSE_OPTION << k)
+            fprintf(out, "  %s: %s; --%s\n", option->name, option->default_text, option->name);
+    }
     if (c->chosen & PP_CHOSE_EP && c->model.experts.count > 0)
         fputs("  ep: the largest in a node that divides experts and replicas, and larger ones, "
               "were tried; --ep\n",

@@ -3,26 +3,22 @@
 #include "core/cost/measured/file.h"
 #include "core/lines.h"
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 
 #include <string.h>
 
-/* Options that mean something in unit mode; all others are refused there. */
+/* Options that mean something in unit mode, beside those of single schedules; all others are
+ * refused there. */
 static const char *const UNIT_OPTIONS[] = {"schedule",
                                            "preset",
                                            "micro-batches",
                                            "pipelines",
-                                           "concat",
-                                           "group",
-                                           "extra-warmup",
                                            "splits",
-                                           "max-activations",
-                                           "depth-first",
                                            "order",
                                            "steps",
                                            "step-barrier",
-                                           "bfs-backward",
                                            "dialect",
                                            "pp",
                                            "vp",
@@ -57,7 +53,7 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const char *name = pp_sim_cli.options[i].name;
         const struct pp_option_value *value = &request->flags->values[i];
-        if (!value->count || pp_is_one_of(name, UNIT_OPTIONS) ||
+        if (!value->count || pp_is_one_of(name, UNIT_OPTIONS) || pp_schedule_option_find(name) ||
             (pp_is_one_of(name, UNIT_ONES) && value->integer == 1))
             continue;
         return pp_error_set(

@@ -28,18 +28,9 @@ static enum pp_status take_steps(const struct pp_request *request,
 
 static unsigned chosen_bits(unsigned options)
 {
-    static const struct {
-        unsigned option, chosen;
-    } BITS[] = {{PP_OPT_CHUNKS, PP_CHOSE_VP},
-                {PP_OPT_GROUP, PP_CHOSE_GROUP},
-                {PP_OPT_SPLITS, PP_CHOSE_SPLITS},
-                {PP_OPT_CONCAT, PP_CHOSE_CONCAT}};
-    unsigned chosen = 0;
-
-    for (size_t i = 0; i < sizeof(BITS) / sizeof(*BITS); i++)
-        if (options & BITS[i].option)
-            chosen |= BITS[i].chosen;
-    return chosen;
+    return (options & PP_SIZE_CHUNKS ? PP_CHOSE_VP : 0) |
+           (options & PP_SIZE_SPLITS ? PP_CHOSE_SPLITS : 0) |
+           (options / PP_CHOSEN_OPTION * PP_CHOSE_OPTION & PP_CHOSE_OPTIONS);
 }
 
 enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,

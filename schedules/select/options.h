@@ -1,11 +1,16 @@
-/* schedules/select/select_options.h — options of the command line that choose and shape a schedule:
+/* schedules/select/options.h — options of the command line that choose and shape a schedule:
  * rows that every program with such options has in its table. `heading`, `mask` and the texts of
  * usual values (NULL = none) are the program's. What they mean: select.c. Include inside a
  * translation unit that holds an option table only. */
-#ifndef PP_SCHEDULES_SELECT_SELECT_OPTIONS_H
-#define PP_SCHEDULES_SELECT_SELECT_OPTIONS_H
+#ifndef PP_SCHEDULES_SELECT_OPTIONS_H
+#define PP_SCHEDULES_SELECT_OPTIONS_H
 
 #include "core/cli/options.h"
+
+/* Copy a program's rows into `all`, each followed by the options of schedules that help lists after
+ * it. Returns how many there are then; `capacity` has room for PP_SELECT_OPTIONS_MAX more. */
+enum { PP_SELECT_OPTIONS_MAX = 64 };
+int pp_select_options(const struct pp_option *rows, int count, struct pp_option *all, int capacity);
 
 /* clang-format off */
 #define PP_SCHEDULE_ALIASES PP_NAMES("parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule_csv", \
@@ -16,24 +21,12 @@
      .aliases = PP_NAMES("num-microbatches"), \
      .help = "Micro-batches of one replica per step. Over all its pipelines together."}
 
+/* The options of single schedules stand in the files of these (pp_select_options). */
 #define PP_OPTIONS_SHAPE(heading, mask) \
     {.name = "pipelines", .type = PP_OPTION_INT, .argument = "2f", .min = 1, .max = 65535, .default_text = "2", .group = (heading), .commands = (mask), \
      .help = "Number of pipelines of a bidirectional schedule (chimera)."}, \
-    {.name = "concat", .type = PP_OPTION_CHOICE, .choices = "direct|doubling|halving|auto", .argument = "HOW", .default_text = "direct", .group = (heading), .commands = (mask), \
-     .help = "How chimera strings basic units together: as they are, with two forwards in a row, or with backwards of half a micro-batch. auto simulates each and takes the fastest that fits."}, \
-    {.name = "group", .type = PP_OPTION_INT, .argument = "G", .min = 1, .max = PP_OPTION_BIG, .default_text = "N / max(1, N div D)", .group = (heading), .commands = (mask), \
-     .aliases = PP_NAMES("microbatch-group-size-per-virtual-pipeline-stage"), \
-     .help = "Micro-batches that run through one chunk before the next (interleaved)."}, \
-    {.name = "extra-warmup", .type = PP_OPTION_INT, .argument = "0|1", .min = 0, .max = 1, .default_text = "0", .group = (heading), .commands = (mask), \
-     .help = "One more warm-up forward, so that the forward and the backward of a pair overlap (interleaved)."}, \
     {.name = "splits", .type = PP_OPTION_INT, .argument = "Q", .min = 1, .max = 255, .default_text = "1, or 2 for seq1f1b", .group = (heading), .commands = (mask), \
      .help = "Sequence splits of each micro-batch."}, \
-    {.name = "depth-first", .type = PP_OPTION_INT, .argument = "DF", .min = 1, .max = PP_OPTION_BIG, .default_text = "1", .group = (heading), .commands = (mask), \
-     .help = "Sweeps over the stages: the outer, depth-first loop of bfs."}, \
-    {.name = "bfs-backward", .type = PP_OPTION_CHOICE, .choices = "ascending|descending", .argument = "ORDER", .default_text = "ascending", .group = (heading), .commands = (mask), \
-     .help = "Order of the micro-batches in the backward of bfs."}, \
-    {.name = "max-activations", .type = PP_OPTION_INT, .argument = "M", .min = 1, .max = PP_OPTION_BIG, .group = (heading), .commands = (mask), \
-     .help = "Memory limit of schedules that search: chunk activations a rank may hold."}, \
     {.name = "order", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "strict", .group = (heading), .commands = (mask), \
      .help = "strict: a rank runs its list as it stands. eager[:LIMIT]: it runs the first op of its list that is ready, with at most LIMIT chunk activations in flight; the order is found once and then fixed."}
 

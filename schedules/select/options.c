@@ -1,0 +1,63 @@
+/* The options that schedules declare, as rows of a program's table of options. */
+#include "schedules/select/options.h"
+
+#include "schedules/registry.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct table {
+    struct pp_option *rows;
+    int count, capacity;
+};
+
+static void add(struct table *table, const struct pp_option *row)
+{
+    assert(table->count < table->capacity);
+    table->rows[table->count++] = *row;
+}
+
+static bool is_after(const struct pp_schedule_option *option, const char *name)
+{
+    return !strcmp(option->after ? option->after : "splits", name);
+}
+
+/* The row of an option, in the group and for the commands of the row before it. */
+static struct pp_option row_of(const struct pp_schedule_option *option,
+                               const struct pp_option *before)
+{
+    return (struct pp_option){
+        .name = option->name,
+        .aliases = option->aliases,
+        .type = option->choices ? PP_OPTION_CHOICE : PP_OPTION_INT,
+        .argument = option->argument,
+        .choices = option->choices,
+        .min = option->choices ? 0 : option->min,
+        .max = option->choices ? 0 : option->max < PP_OPTION_BIG ? option->max : PP_OPTION_BIG,
+        .default_text = option->default_text,
+        .group = before->group,
+        .help = option->help,
+        .commands = before->commands,
+    };
+}
+
+static void add_after(struct table *table, const struct pp_option *before)
+{
+    for (int i = 0; pp_schedule_option(i); i++)
+        if (is_after(pp_schedule_option(i), before->name)) {
+            const struct pp_option row = row_of(pp_schedule_option(i), before);
+            add(table, &row);
+            add_after(table, &row);
+        }
+}
+
+int pp_select_options(const struct pp_option *rows, int count, struct pp_option *all, int capacity)
+{
+    struct table table = {.rows = all, .capacity = capacity};
+
+    for (int i = 0; i < count; i++) {
+        add(&table, &rows[i]);
+        add_after(&table, &rows[i]);
+    }
+    return table.count;
+}
