@@ -46,7 +46,7 @@ int main(void)
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct pp_shape shape = {.ranks = sizes[k][0],
                                      .micro_batches = sizes[k][1],
-                                     .max_activations = m * sizes[k][0]};
+                                     .option[PP_LIMIT_AT] = m * sizes[k][0]};
             struct pp_zb_score score = {0};
             double best_s = 1e9;
             if (pp_schedule_check(pp_schedule_find("zb-auto"), &shape, NULL) != PP_OK)
@@ -59,7 +59,7 @@ int main(void)
             }
             const struct pp_zb_score bound = pp_zb_bound(pp_zb_create(arena, &shape, costs));
             printf("%6d %6d %6d %12.6f %10.1f %9.2f%%\n", shape.ranks, shape.micro_batches,
-                   shape.max_activations, best_s,
+                   shape.option[PP_LIMIT_AT], best_s,
                    1e9 * best_s / (3. * shape.ranks * shape.micro_batches),
                    100 * ((double)score.span / (double)bound.span - 1));
         }

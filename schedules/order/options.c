@@ -61,8 +61,13 @@ void pp_schedule_option_defaults(const struct pp_schedule *schedule, struct pp_s
 enum pp_status pp_schedule_option_check(const struct pp_schedule *schedule,
                                         const struct pp_shape *shape, struct pp_error *err)
 {
-    for (int k = 0; row(schedule, k); k++) {
-        const struct pp_schedule_option *option = row(schedule, k);
+    for (int k = 0; k < PP_SHAPE_OPTIONS; k++) {
+        const struct pp_schedule_option *option = schedule->options[k];
+        if (!option && shape->option[k] != 0)
+            return pp_error_set(err, PP_EINVAL, "option %d: %s does not have so many", k + 1,
+                                schedule->name);
+        if (!option)
+            continue;
         if (shape->option[k] < 0 || shape->option[k] > option->max)
             return pp_error_set(err, PP_EINVAL, "--%s %d: must be between %d and %d", option->name,
                                 shape->option[k], option->neutral, option->max);

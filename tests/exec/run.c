@@ -1,4 +1,5 @@
 #include "tests/exec/run.h"
+#include "schedules/chimera.h"
 
 #include "schedules/evaluate/weight_lane.h"
 #include "schedules/registry.h"
@@ -166,7 +167,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                            "sync%d buckets%d zero%d seed%llu",
                            c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
                            c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
-                           (int)c->shape.concat, c->is_exact ? "exact " : "",
+                           c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
                            c->is_double ? "double "
                            : c->is_bf16 ? "bf16 "
                                         : "",

@@ -1,6 +1,7 @@
 /* No schedule changes the weights: with exact gradients every executable schedule, in any number of
  * ranks, replicas and pipelines, trains to the same bits as a loop over the micro-batches. And of
  * every run: a replay of its own durations gives its own times, and its memory is as predicted. */
+#include "schedules/chimera.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"
 
@@ -194,9 +195,9 @@ Test(equality, variants)
         {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 4}},
         {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 8}},
         {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_DOUBLING}},
+         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING}},
         {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING}},
+         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING}},
         {.schedule = "chimera",
          .shape = {.ranks = 4, .micro_batches = 4},
          .grad_sync = PP_SYNC_EAGER_OPT,
@@ -209,7 +210,7 @@ Test(equality, variants)
         {.schedule = "zb-h1", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
         {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
         {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING},
+         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
          .is_recomputed = true},
         {.schedule = "seq1f1b", .shape = {.ranks = 4, .micro_batches = 4, .splits = 4}},
         {.schedule = "bfs", .shape = {.ranks = 2, .chunks = 4, .micro_batches = 8}},
@@ -306,7 +307,7 @@ Test(equality, recomputed_in_part)
         const char *schedule;
         struct pp_shape shape;
     } cases[] = {
-        {"chimera", {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING}},
+        {"chimera", {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING}},
         {"1f1b", {.ranks = 4, .micro_batches = 8}},
     };
 

@@ -1,3 +1,4 @@
+#include "schedules/chimera.h"
 #include "tests/property/laws_parts.h"
 
 #include "core/units.h"
@@ -98,14 +99,14 @@ static struct pp_shape random_shape(const struct pp_schedule *schedule, struct r
     struct pp_shape shape = {.ranks = pick(rng, ranks, flags & LAW_SMALL ? 3 : 7),
                              .micro_batches = pick(rng, batches, flags & LAW_SMALL ? 4 : 8)};
 
-    if (schedule->options & PP_OPT_CHUNKS)
+    if (schedule->sizes & PP_SIZE_CHUNKS)
         shape.chunks = rng_int(rng, 1, 3);
-    if (schedule->options & PP_OPT_SPLITS && rng_chance(rng, 40))
+    if (schedule->sizes & PP_SIZE_SPLITS && rng_chance(rng, 40))
         shape.splits = 2;
-    if (schedule->options & PP_OPT_PIPELINES && rng_chance(rng, 30))
+    if (schedule->sizes & PP_SIZE_PIPELINES && rng_chance(rng, 30))
         shape.pipelines = 4;
-    if (schedule->options & PP_OPT_CONCAT)
-        shape.concat = rng_int(rng, 0, PP_CONCAT_AUTO - 1);
+    if (schedule->sizes & PP_SIZE_GRANULES)
+        shape.option[PP_CONCAT_AT] = rng_int(rng, 0, PP_CONCAT_AUTO - 1);
     return shape;
 }
 

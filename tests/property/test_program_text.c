@@ -1,5 +1,6 @@
 /* For every schedule of the registry at many shapes, compute only and lowered in several ways:
  * print -> parse -> print is the identity, and the program read is the program printed. */
+#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 
@@ -144,16 +145,16 @@ Test(program_text, registry_survives_a_round_trip, .timeout = 100)
             for (int n = 0; n < SIZES; n++)
                 for (int option = 0; option < 4; option++) {
                     const struct pp_schedule *schedule = pp_schedules[i];
-                    const unsigned has = schedule->options;
+                    const unsigned has = schedule->sizes;
                     struct pp_shape shape = {.ranks = d, .micro_batches = sizes[n]};
-                    shape.chunks = schedule->chunks      ? schedule->chunks
-                                   : has & PP_OPT_CHUNKS ? 2
-                                                         : 1;
-                    shape.splits = has & PP_OPT_SPLITS ? 1 + option % 2 : 0;
-                    shape.pipelines = has & PP_OPT_PIPELINES ? 2 + 2 * (option % 2) : 0;
-                    if (has & PP_OPT_CONCAT)
-                        shape.concat = option;
-                    if (option == 0 || has & (PP_OPT_SPLITS | PP_OPT_PIPELINES | PP_OPT_CONCAT))
+                    shape.chunks = schedule->chunks       ? schedule->chunks
+                                   : has & PP_SIZE_CHUNKS ? 2
+                                                          : 1;
+                    shape.splits = has & PP_SIZE_SPLITS ? 1 + option % 2 : 0;
+                    shape.pipelines = has & PP_SIZE_PIPELINES ? 2 + 2 * (option % 2) : 0;
+                    if (has & PP_SIZE_GRANULES)
+                        shape.option[PP_CONCAT_AT] = option;
+                    if (option == 0 || has & (PP_SIZE_SPLITS | PP_SIZE_PIPELINES))
                         check_shape(schedule, shape);
                 }
     cr_assert_gt(checked, 1000, "%d", checked);

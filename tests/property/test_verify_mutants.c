@@ -3,6 +3,7 @@
 #include "brute_force.h"
 #include "lists.h"
 #include "mutants.h"
+#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
@@ -210,7 +211,7 @@ static void try_shape(struct trial *t, const struct pp_schedule *schedule, struc
                                        .pipe_of = maps.pipe_of};
     snprintf(t->shape, sizeof(t->shape), "%s D%d V%d N%d q%d 2f%d concat %d", schedule->name,
              shape.ranks, shape.chunks, shape.micro_batches, shape.splits, shape.pipelines,
-             (int)shape.concat);
+             shape.option[PP_CONCAT_AT]);
     const size_t length = strlen(t->shape);
     struct mutation mutation = {t->arena, &t->head, &t->random};
     t->what = "as generated";
@@ -245,7 +246,7 @@ static void try_options(struct trial *t, const struct pp_schedule *schedule, int
                                              .micro_batches = n,
                                              .splits = splits,
                                              .pipelines = pipelines};
-                    shape.concat = concat;
+                    shape.option[PP_CONCAT_AT] = concat;
                     try_shape(t, schedule, shape);
                 }
 }

@@ -87,7 +87,7 @@ static void check_row(struct pp_arena *arena, struct golden *row)
     const bool relabel = strcmp(c[RELABEL], "yes") == 0;
 
     cr_assert_not_null(schedule, "%s", c[SCHEDULE]);
-    golden_options(&shape, c[OPTIONS]);
+    golden_options(schedule, &shape, c[OPTIONS]);
     cr_assert_eq(pp_schedule_check(schedule, &shape, &err), PP_OK, "%s: %s", c[FILE_], err.message);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &orders, &maps, &err), PP_OK);
     row->shape = shape;

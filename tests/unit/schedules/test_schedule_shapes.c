@@ -1,5 +1,6 @@
 /* Names and shapes: what is found, what is refused and with which values beside it, what is absurd
  * but legal. */
+#include "schedules/chimera.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
@@ -78,20 +79,29 @@ Test(schedule_shapes, refusals_name_the_nearest_legal_values)
         {"1f1b", {.ranks = 4, .micro_batches = 4, .chunks = 2}, "use --vp 1"},
         {"1f1b", {.ranks = 4, .micro_batches = 4, .splits = 2}, "--splits 2"},
         {"gpipe", {.ranks = 4, .micro_batches = 4, .pipelines = 2}, "--pipelines 2"},
-        {"gpipe", {.ranks = 4, .micro_batches = 4, .concat = PP_CONCAT_AUTO}, "--concat"},
-        {"gpipe", {.ranks = 4, .micro_batches = 4, .backward_descending = true}, "--bfs-backward"},
+        {"gpipe", {.ranks = 4, .micro_batches = 4, .option[0] = 1}, "option 1: gpipe does not"},
+        {"gpipe", {.ranks = 4, .micro_batches = 4, .granules = 2}, "granules 2"},
+        {"chimera", {.ranks = 4, .micro_batches = 4, .option[PP_CONCAT_AT] = 9}, "--concat 9"},
         {"bfs", {.ranks = 4, .micro_batches = 8, .splits = 256}, "--splits 256"},
         {"bfs", {.ranks = 65535, .micro_batches = 1, .chunks = 2}, "at most --vp 1"},
-        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = 3}, "nearest: 2 or 4"},
-        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = most}, "nearest: 8"},
-        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = -1}, "--depth-first -1"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .option[0] = 3}, "nearest: 2 or 4"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .option[0] = most}, "nearest: 8"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .option[0] = -1}, "--depth-first -1"},
         {"interleaved", {.ranks = 4, .micro_batches = 11}, "nearest: 10 or 12"},
-        {"interleaved", {.ranks = 4, .micro_batches = 8, .group = 6}, "nearest: 4 or 8"},
-        {"interleaved", {.ranks = 4, .micro_batches = 8, .group = 1}, "nearest: 4"},
-        {"interleaved", {.ranks = 4, .micro_batches = 2, .group = most}, "nearest: 2"},
-        {"interleaved", {.ranks = 4, .micro_batches = 8, .extra_warmup = 2}, "--extra-warmup 2"},
+        {"interleaved",
+         {.ranks = 4, .micro_batches = 8, .option[PP_GROUP_AT] = 6},
+         "nearest: 4 or 8"},
+        {"interleaved", {.ranks = 4, .micro_batches = 8, .option[PP_GROUP_AT] = 1}, "nearest: 4"},
+        {"interleaved",
+         {.ranks = 4, .micro_batches = 2, .option[PP_GROUP_AT] = most},
+         "nearest: 2"},
+        {"interleaved",
+         {.ranks = 4, .micro_batches = 8, .option[PP_GROUP_AT + 1] = 2},
+         "--extra-warmup 2"},
         {"interleaved-zb", {.ranks = 4, .micro_batches = 11}, "nearest: 10 or 12"},
-        {"interleaved-zb", {.ranks = 4, .micro_batches = 8, .extra_warmup = 1}, "--extra-warmup 1"},
+        {"interleaved-zb",
+         {.ranks = 4, .micro_batches = 8, .option[PP_GROUP_AT + 1] = 1},
+         "option 2"},
         {"zb-h1", {.ranks = 4, .micro_batches = 8, .chunks = 2}, "use --vp 1"},
         {"seq1f1b", {.ranks = 4, .micro_batches = 8, .splits = 256}, "--splits 256"},
         {"gems", {.ranks = 4, .micro_batches = 7}, "nearest: 6 or 8"},
@@ -111,24 +121,32 @@ Test(schedule_shapes, refusals_name_the_nearest_legal_values)
         {"chimera", {.ranks = 8, .micro_batches = 10}, "nearest: 8 or 12"},
         {"chimera", {.ranks = 8, .micro_batches = 3}, "nearest: 4"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 20, .concat = PP_CONCAT_DOUBLING},
+         {.ranks = 8, .micro_batches = 20, .option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING},
          "whole units of 16; nearest: 16 or 32"},
-        {"chimera", {.ranks = 8, .micro_batches = 8, .concat = PP_CONCAT_DOUBLING}, "nearest: 16"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 20, .concat = PP_CONCAT_HALVING},
+         {.ranks = 8, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING},
+         "nearest: 16"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 20, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
          "whole units of 8; nearest: 16 or 24"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 16, .pipelines = 4, .concat = PP_CONCAT_HALVING},
+         {.ranks = 8,
+          .micro_batches = 16,
+          .pipelines = 4,
+          .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
          "--concat halving has one pair of pipelines; nearest: 2"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 16, .pipelines = 3, .concat = PP_CONCAT_DOUBLING},
+         {.ranks = 8,
+          .micro_batches = 16,
+          .pipelines = 3,
+          .option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING},
          "nearest: 2"},
         {"chimera", {.ranks = 8, .micro_batches = 8, .granules = 2}, "granules 2"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 8, .granules = 1, .concat = PP_CONCAT_HALVING},
+         {.ranks = 8, .micro_batches = 8, .granules = 1, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
          "granules 1"},
         {"chimera",
-         {.ranks = 8, .micro_batches = 10, .concat = PP_CONCAT_AUTO},
+         {.ranks = 8, .micro_batches = 10, .option[PP_CONCAT_AT] = PP_CONCAT_AUTO},
          "fills pipelines of 4 each; nearest: 8 or 12"},
         {"zbv", {.ranks = 4, .micro_batches = 8, .chunks = 1}, "use --vp 2"},
         {"zbv", {.ranks = 4, .micro_batches = 8, .splits = 2}, "--splits 2"},
@@ -177,14 +195,15 @@ Test(schedule_shapes, absurd_but_legal_sizes_work)
 Test(schedule_shapes, an_open_shape_names_its_variants)
 {
     const struct pp_schedule *chimera = pp_schedule_find("chimera");
-    struct pp_shape open = {.ranks = 4, .micro_batches = 12, .concat = PP_CONCAT_AUTO};
+    struct pp_shape open = {
+        .ranks = 4, .micro_batches = 12, .option[PP_CONCAT_AT] = PP_CONCAT_AUTO};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *program;
     struct pp_error err = {0};
     int count = 0;
 
     cr_assert_eq(pp_schedule_check(chimera, &open, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(open.concat, PP_CONCAT_AUTO);
+    cr_assert_eq(open.option[PP_CONCAT_AT], PP_CONCAT_AUTO);
     cr_assert_eq(pp_schedule_program(arena, chimera, &open, NULL, &program, &err), PP_EINVAL);
     cr_assert(strstr(err.message, "--concat auto"), "%s", err.message);
     for (const struct pp_schedule_variant *v = pp_schedule_variants(chimera, &open); v->option;

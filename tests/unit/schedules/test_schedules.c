@@ -1,6 +1,8 @@
 /* Laws that hold for every schedule of the registry at every size it accepts. */
+#include "schedules/chimera.h"
 #include "tests/unit/support/order_oracle.h"
 #include "schedules/order/bound.h"
+#include "schedules/order/closed_form.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
 
@@ -37,41 +39,43 @@ static bool visit_shape(const struct pp_schedule *schedule, struct pp_shape shap
         cr_assert_eq(status, PP_EINVAL);
         return false;
     }
+    if (pp_schedule_variants(schedule, &shape))
+        return false;
     v.shape = shape;
-    v.where = pp_arena_printf(
-        arena, "%s D=%d V=%d N=%d q=%d P=%d G=%d x=%d DF=%d desc=%d concat=%d", schedule->name,
-        shape.ranks, shape.chunks, shape.micro_batches, shape.splits, shape.pipelines, shape.group,
-        shape.extra_warmup, shape.depth_first, shape.backward_descending, (int)shape.concat);
+    v.where = pp_arena_printf(arena, "%s D=%d V=%d N=%d q=%d P=%d options %d %d", schedule->name,
+                              shape.ranks, shape.chunks, shape.micro_batches, shape.splits,
+                              shape.pipelines, shape.option[0], shape.option[1]);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &v.orders, &v.maps, &err), PP_OK,
                  "%s", v.where);
     visit(&v);
     return true;
 }
 
-/* Every option the schedule has takes a few values, beside its default. */
+/* The values of an option from its neutral one to the number of micro-batches and one more. */
+static int last_value(const struct pp_schedule_option *option, int micro_batches)
+{
+    return !option || option == &pp_limit_option ? 0 : PP_MIN(option->max, micro_batches + 1);
+}
+
+/* Every option of the schedule takes a few values, beside its default. */
 static int visit_options(const struct pp_schedule *schedule, struct pp_shape shape,
                          visit_function visit)
 {
-    const unsigned options = schedule->options;
-    int visited = visit_shape(schedule, shape, visit);
+    const int n = shape.micro_batches;
     struct pp_shape other = shape;
+    int visited = 0;
 
-    for (int group = 1; options & PP_OPT_GROUP && group <= shape.micro_batches + 1; group++)
-        other.group = group, visited += visit_shape(schedule, other, visit);
-    other = shape;
-    for (other.extra_warmup = 1; options & PP_OPT_WARMUP && other.group <= shape.micro_batches;
-         other.group++)
-        visited += visit_shape(schedule, other, visit);
-    other = shape;
-    for (int concat = 1; options & PP_OPT_CONCAT && concat < PP_CONCAT_AUTO; concat++)
-        other.concat = concat, visited += visit_shape(schedule, other, visit);
-    other = shape;
+    for (int a = 0; a <= last_value(schedule->options[0], n); a++)
+        for (int b = 0; b <= last_value(schedule->options[1], n); b++) {
+            other.option[0] = a, other.option[1] = b;
+            visited += visit_shape(schedule, other, visit);
+        }
     for (int i = 1; i <= 8; i++) {
-        other.splits = options & PP_OPT_SPLITS ? 1 + i % 3 : 0;
-        other.depth_first = options & PP_OPT_DEPTH ? 1 + i / 3 : 0;
-        other.backward_descending = options & PP_OPT_BACKWARD && i % 2;
-        other.pipelines = options & PP_OPT_PIPELINES ? i : 0;
-        if (options & (PP_OPT_SPLITS | PP_OPT_DEPTH | PP_OPT_BACKWARD | PP_OPT_PIPELINES))
+        other.splits = schedule->sizes & PP_SIZE_SPLITS ? 1 + i % 3 : 0;
+        other.pipelines = schedule->sizes & PP_SIZE_PIPELINES ? i : 0;
+        other.option[0] = schedule->sizes & PP_SIZE_SPLITS && schedule->options[0] ? 1 + i / 3 : 0;
+        other.option[1] = other.option[0] ? i % 2 : 0;
+        if (schedule->sizes & (PP_SIZE_SPLITS | PP_SIZE_PIPELINES))
             visited += visit_shape(schedule, other, visit);
     }
     return visited;
@@ -308,7 +312,7 @@ Test(schedules, steps_of_chimera_by_concatenation)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct visit v = {.arena = arena, .schedule = pp_schedule_find("chimera")};
         v.shape = (struct pp_shape){.ranks = rows[i].ranks, .micro_batches = rows[i].micro_batches};
-        v.shape.concat = rows[i].concat;
+        v.shape.option[PP_CONCAT_AT] = rows[i].concat;
         cr_assert_eq(pp_schedule_check(v.schedule, &v.shape, NULL), PP_OK, "row %zu", i);
         pp_schedule_orders(arena, v.schedule, &v.shape, NULL, &v.orders, &v.maps, NULL);
         cr_expect_eq(judge(&v, &costs[0]).makespan, 2 * rows[i].makespan, "row %zu", i);
@@ -326,7 +330,7 @@ static int by_value(const void *left, const void *right)
 static bool slots_collide(const struct pp_shape *shape, const uint16_t *rank_of, int rank)
 {
     const struct pp_schedule *chimera = pp_schedule_find("chimera");
-    const int q = shape->concat == PP_CONCAT_DIRECT ? 1 : 2;
+    const int q = shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT ? 1 : 2;
     const int each = 2 * q * shape->ranks / shape->pipelines;
     int64_t slots[1024];
     int count = 0;
@@ -357,7 +361,7 @@ Test(schedules, slots_of_chimera_do_not_collide)
                 bool collide = false;
                 if (ranks % pipelines)
                     continue;
-                shape.concat = concat;
+                shape.option[PP_CONCAT_AT] = concat;
                 const uint16_t *rank_of =
                     pp_placement_make(arena, PP_PLACE_TWO_WAY, ranks, 1, pipelines);
                 for (int rank = 0; rank < ranks; rank++)
@@ -383,10 +387,10 @@ Test(schedules, formulas_agree_with_the_papers)
             cr_expect_float_eq(chimera->bubble_frac.value(&shape, &costs[0], 0),
                                1 - 3 * n / (k * (4 * d - 2) + d - 2), 1e-12);
             struct pp_shape other = shape;
-            other.concat = PP_CONCAT_HALVING;
+            other.option[PP_CONCAT_AT] = PP_CONCAT_HALVING;
             cr_expect_float_eq(chimera->bubble_frac.value(&other, &costs[0], 0),
                                (d - 2) / (3 * n + d - 2), 1e-12);
-            other.concat = PP_CONCAT_DOUBLING;
+            other.option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING;
             other.micro_batches *= 2;
             cr_expect_float_eq(chimera->bubble_frac.value(&other, &costs[0], 0),
                                (d - 2) / (4 * n + d - 2), 1e-12);

@@ -20,30 +20,38 @@ static inline char *golden_slurp(struct pp_arena *arena, const char *name)
     return text;
 }
 
+/* A word or a number of the value of an option. */
+static inline int golden_value(const struct pp_schedule_option *option, const char *text)
+{
+    const size_t length = strlen(text);
+    int index = 0;
+
+    for (const char *at = option->choices; at; at = strchr(at, '|'), index++) {
+        at += *at == '|';
+        if (!strncmp(at, text, length) && (at[length] == '|' || at[length] == '\0'))
+            return index;
+    }
+    cr_assert_null(option->choices, "%s", text);
+    return atoi(text);
+}
+
 /* "--group 4 --extra-warmup 1" into the shape. Cuts `options` up. */
-static inline void golden_options(struct pp_shape *shape, char *options)
+static inline void golden_options(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                  char *options)
 {
     for (char *rest = NULL, *word = strtok_r(options, " ", &rest); word;
          word = strtok_r(NULL, " ", &rest)) {
         const char *value = strtok_r(NULL, " ", &rest);
-        const struct {
-            const char *name;
-            int *field;
-        } table[] = {{"--pipelines", &shape->pipelines},
-                     {"--group", &shape->group},
-                     {"--extra-warmup", &shape->extra_warmup},
-                     {"--splits", &shape->splits},
-                     {"--depth-first", &shape->depth_first},
-                     {"--max-activations", &shape->max_activations}};
-        bool known = strcmp(word, "--bfs-backward") == 0;
+        const int at = pp_schedule_option_at(schedule, word + strlen("--"));
         cr_assert_not_null(value, "%s", word);
-        shape->backward_descending |= known && strcmp(value, "descending") == 0;
-        if (strcmp(word, "--concat") == 0 && strcmp(value, "doubling") == 0)
-            shape->concat = PP_CONCAT_DOUBLING, known = true;
-        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-            if (strcmp(word, table[i].name) == 0)
-                *table[i].field = atoi(value), known = true;
-        cr_assert(known, "%s", word);
+        if (!strcmp(word, "--pipelines"))
+            shape->pipelines = atoi(value);
+        else if (!strcmp(word, "--splits"))
+            shape->splits = atoi(value);
+        else if (at >= 0)
+            shape->option[at] = golden_value(schedule->options[at], value);
+        else
+            cr_assert_fail("%s", word);
     }
 }
 

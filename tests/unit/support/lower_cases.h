@@ -3,6 +3,7 @@
 #ifndef PP_TESTS_LOWER_CASES_H
 #define PP_TESTS_LOWER_CASES_H
 
+#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 
@@ -31,7 +32,7 @@ static inline int for_each_case(case_visit visit, void *context)
                                      .splits = splits[at / 288 % 2]};
             struct pp_program *program;
 
-            shape.concat = at / CASES;
+            shape.option[PP_CONCAT_AT] = at / CASES;
             if (pp_schedule_program(arena, pp_schedules[s], &shape, NULL, &program, NULL) != PP_OK)
                 continue;
             visit(arena, program, context);

@@ -4,6 +4,7 @@
 #define PP_TESTS_PREDICT_CASE_H
 
 #include "exec/predict/calibration.h"
+#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 
@@ -99,7 +100,7 @@ static inline int for_each_predicted(void (*visit)(struct predict_case *c, int n
         {.ranks = 2, .micro_batches = 4},
         {.ranks = 4, .micro_batches = 8},
         {.ranks = 4, .micro_batches = 8, .splits = 2},
-        {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING},
+        {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
     };
     int count = 0;
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "plots/timeline/gantt.h"
+#include "schedules/chimera.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
@@ -158,7 +159,7 @@ Test(gantt, halves_of_micro_batches)
     struct pp_shape shape = shape_of(4, 1, 4, 2);
 
     shape.granules = 0;
-    shape.concat = PP_CONCAT_HALVING;
+    shape.option[PP_CONCAT_AT] = PP_CONCAT_HALVING;
     set_up(&c, "chimera", shape);
     cr_assert_str_eq(draw(&c, plain), "P0 |F0 F2  . F4 B4 F6 B5 B0 B6 B1 B7 B2  . B3|\n"
                                       "P1 | . F0 F4 F2 F6 B4 B0 B5 B1 B6 B2 B7 B3  .|\n"

@@ -1,5 +1,6 @@
 /* The boxes of a trace against the program that it is of, and messages against a list by hand. */
 #include "plots/timeline/timeline.h"
+#include "schedules/chimera.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
 
@@ -121,7 +122,7 @@ Test(timeline, every_schedule_is_found_in_its_trace)
                                          .chunks = variant % 2 ? SIZES[i][1] : 0,
                                          .micro_batches = SIZES[i][2],
                                          .pipelines = variant == 2 ? 4 : 0,
-                                         .concat =
+                                         .option[PP_CONCAT_AT] =
                                              variant == 3 ? PP_CONCAT_HALVING : PP_CONCAT_DIRECT};
                 struct pp_program *program;
                 struct pp_error err = {0};

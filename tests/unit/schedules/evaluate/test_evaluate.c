@@ -1,6 +1,7 @@
 /* The evaluator against closed forms and published figures. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
+#include "schedules/chimera.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
@@ -43,8 +44,7 @@ static struct pp_shape shape_of(int ranks, int chunks, int micro_batches)
                              .micro_batches = micro_batches,
                              .splits = 1,
                              .granules = 1,
-                             .pipelines = 1,
-                             .depth_first = 1};
+                             .pipelines = 1};
 }
 
 static const struct pp_unit_costs unit_1_2 = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
@@ -143,7 +143,7 @@ Test(evaluate, exact_bubble_formulas_of_the_registry)
                 const int n = 2 + 2 * (at % 12);
                 struct pp_shape shape = shape_of(d, 0, n);
                 shape.pipelines = shape.granules = 0;
-                shape.concat = at / 12;
+                shape.option[PP_CONCAT_AT] = at / 12;
                 if (pp_schedule_check(s, &shape, NULL) != PP_OK)
                     continue;
                 const double want = s->bubble_frac.value(&shape, &unit_1_2, 0);

@@ -1,6 +1,7 @@
 /* Laws of the evaluator that hold for every program, and its errors. */
 #include "tests/unit/support/random_program.h"
 
+#include "schedules/chimera.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
@@ -138,7 +139,7 @@ Test(evaluate_laws, schedules_take_the_same_time_before_and_after_lowering)
                 const struct pp_lower_options lower = {0};
                 struct pp_program *compute, *lowered;
                 struct pp_error err;
-                shape.concat = at / 12;
+                shape.option[PP_CONCAT_AT] = at / 12;
                 if (pp_schedule_check(pp_schedules[k], &shape, &err) != PP_OK)
                     continue;
                 cr_assert_eq(

@@ -2,6 +2,7 @@
  * to programs that lack them. */
 #include "tests/unit/schedules/lower/lower_by_hand.h"
 
+#include "schedules/chimera.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
@@ -27,8 +28,10 @@ Test(lower_sums, eager_opt_is_that_of_chimera)
             struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
             const int concat = at % PP_CONCAT_AUTO;
             const int units = (1 + at / PP_CONCAT_AUTO) * (concat == PP_CONCAT_DOUBLING ? 2 : 1);
-            const struct pp_shape shape = {
-                .ranks = ranks, .micro_batches = units * ranks, .chunks = 1, .concat = concat};
+            const struct pp_shape shape = {.ranks = ranks,
+                                           .micro_batches = units * ranks,
+                                           .chunks = 1,
+                                           .option[PP_CONCAT_AT] = concat};
             struct pp_lower_options options = {.recv_slots = 2, .has_sync = true};
             struct pp_program *compute, *by[3];
 

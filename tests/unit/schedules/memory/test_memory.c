@@ -31,7 +31,7 @@ static int peak_bfs(const struct pp_shape *s, int rank)
 }
 static int peak_interleaved(const struct pp_shape *s, int rank)
 {
-    return smaller((s->chunks - 1) * s->group + 2 * (s->ranks - 1 - rank) + 1,
+    return smaller((s->chunks - 1) * s->option[PP_GROUP_AT] + 2 * (s->ranks - 1 - rank) + 1,
                    s->micro_batches * s->chunks);
 }
 static int peak_chimera(const struct pp_shape *s, int rank)
@@ -62,7 +62,7 @@ static int check_closed(const struct closed *form, struct pp_shape shape)
     if (form->peak == peak_interleaved) { /* the group that every shape with D | N has */
         if (shape.micro_batches % shape.ranks)
             return 0;
-        shape.group = shape.ranks;
+        shape.option[PP_GROUP_AT] = shape.ranks;
     }
     cr_assert_eq(
         pp_schedule_program(arena, pp_schedule_find(form->name), &shape, NULL, &compute, NULL),

@@ -51,7 +51,7 @@ static void check_row(struct pp_arena *arena, char **c)
     for (char *mark = c[UNIT]; (mark = strchr(mark, ';')) != NULL;)
         *mark = ',';
     cr_assert_eq(pp_unit_costs_parse(c[UNIT], &unit, &err), PP_OK, "%s", err.message);
-    golden_options(&shape, c[OPTIONS]);
+    golden_options(schedule, &shape, c[OPTIONS]);
     cr_assert_eq(pp_schedule_check(schedule, &shape, &err), PP_OK, "%s", err.message);
 
     struct pp_costs *costs = pp_costs_unit(arena, &unit, shape.ranks, pp_shape_stages(&shape),

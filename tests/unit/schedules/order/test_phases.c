@@ -92,20 +92,20 @@ Test(phases, many_pending_weight_gradients)
 static int zero_bubble(const struct pp_shape *s, int rank, int *kind, int *unit)
 {
     const int all = s->micro_batches * s->chunks, n = s->micro_batches;
-    const int first = (s->chunks - 1) * s->group + s->ranks - 1 - rank;
+    const int first = (s->chunks - 1) * s->option[PP_GROUP_AT] + s->ranks - 1 - rank;
     const int warmup = first < all ? first : all;
     int count = 0, weights = 0, *backward = calloc((size_t)all, sizeof(int));
     int *next = calloc((size_t)s->chunks * 2, sizeof(int));
 
     for (int k = 0; k < all + warmup; k++) {
-        const int local = k / s->group % s->chunks;
+        const int local = k / s->option[PP_GROUP_AT] % s->chunks;
         if (k < all) {
             kind[count] = PP_F;
             unit[count++] = (local * s->ranks + rank) * n + next[local]++;
         }
         if (k < warmup)
             continue;
-        const int i = k - warmup, chunk = s->chunks - 1 - i / s->group % s->chunks;
+        const int i = k - warmup, chunk = s->chunks - 1 - i / s->option[PP_GROUP_AT] % s->chunks;
         backward[i] = (chunk * s->ranks + rank) * n + next[s->chunks + chunk]++;
         kind[count] = PP_I, unit[count++] = backward[i];
         if (i >= rank)
@@ -126,7 +126,8 @@ static int check_zero_bubble(const char *name, struct pp_shape shape)
     if (pp_schedule_check(schedule, &shape, NULL) != PP_OK)
         return 0;
     const struct pp_orders *orders = orders_of(arena, schedule, shape);
-    shape.group = shape.group ? shape.group : shape.micro_batches;
+    shape.option[PP_GROUP_AT] =
+        shape.option[PP_GROUP_AT] ? shape.option[PP_GROUP_AT] : shape.micro_batches;
     for (int rank = 0; rank < shape.ranks; rank++) {
         const int all = 3 * shape.micro_batches * shape.chunks;
         int *kind = PP_ARRAY(arena, int, all), *unit = PP_ARRAY(arena, int, all);

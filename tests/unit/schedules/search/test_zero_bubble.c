@@ -120,7 +120,7 @@ Test(zero_bubble, no_worse_than_public_orders)
         const struct figures theirs = evaluate(arena, p, costs);
         const struct pp_shape shape = {.ranks = p->ranks,
                                        .micro_batches = p->micro_batches,
-                                       .max_activations = ref->max_activations};
+                                       .option[PP_LIMIT_AT] = ref->max_activations};
         const struct figures ours = figures_of(ref->schedule, shape, costs);
         cr_expect_leq(ours.makespan, theirs.makespan + 1e-9, "%s", ref->file);
         cr_expect_leq(ours.span, theirs.span + 1e-9, "%s", ref->file);
@@ -157,7 +157,7 @@ static int check_published(const char **field, const struct published *row)
     const struct pp_shape shape = {.ranks = d,
                                    .chunks = v,
                                    .micro_batches = n,
-                                   .max_activations = row->activations_per_rank * d};
+                                   .option[PP_LIMIT_AT] = row->activations_per_rank * d};
     const struct figures ours = unit_figures(row->schedule, shape, cost);
     const double cost_ms = v > 1 ? ours.makespan : ours.iteration;
     const double rate = 1 - n * (f + i + w) / cost_ms;
@@ -197,7 +197,7 @@ Test(zero_bubble, steps_without_a_barrier_take_the_span)
         for (int d = 1; d <= 8; d++)
             for (int n = 2 * d; n <= 4 * d; n += d) {
                 const struct pp_shape shape = {
-                    .ranks = d, .micro_batches = n, .max_activations = 2 * d - 1};
+                    .ranks = d, .micro_batches = n, .option[PP_LIMIT_AT] = 2 * d - 1};
                 const struct figures f = unit_figures(names[k], shape, uneven);
                 cr_assert_float_eq(f.iteration, f.span, 1e-9, "%s D=%d N=%d: %g, span %g", names[k],
                                    d, n, f.iteration, f.span);
@@ -240,7 +240,7 @@ Test(zero_bubble, the_search_reaches_the_bound_with_2d_minus_1_activations)
                 const double *c = costs[k], trip = (d - 1) * (c[0] + c[1] + 2 * c[3]);
                 const int m = 2 * d - 1, held = m < n ? m : n;
                 const struct pp_shape shape = {
-                    .ranks = d, .micro_batches = n, .max_activations = m};
+                    .ranks = d, .micro_batches = n, .option[PP_LIMIT_AT] = m};
                 const double work = n * (c[0] + c[1] + c[2]);
                 const double bound = work + fmax(0, trip - (held - 1) * fmin(c[0], c[2]));
                 const struct figures ours = unit_figures("zb-auto", shape, c);
@@ -300,7 +300,7 @@ Test(zero_bubble, the_search_sees_the_times_of_the_evaluator)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_shape shape = {.ranks = rng_int(&rng, 1, 9),
                                  .micro_batches = rng_int(&rng, 1, 24),
-                                 .max_activations = rng_int(&rng, 1, 24)};
+                                 .option[PP_LIMIT_AT] = rng_int(&rng, 1, 24)};
         const struct pp_costs *costs = random_stage_costs(arena, &rng, shape.ranks);
         struct pp_program *p;
         struct pp_error err;
@@ -327,18 +327,18 @@ Test(zero_bubble, any_costs_sizes_and_limits)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_shape shape = {.ranks = rng_int(&rng, 1, 9),
                                  .micro_batches = rng_int(&rng, 1, 24),
-                                 .max_activations = rng_int(&rng, 1, 24)};
-        const int limit = shape.max_activations;
+                                 .option[PP_LIMIT_AT] = rng_int(&rng, 1, 24)};
+        const int limit = shape.option[PP_LIMIT_AT];
         const struct pp_costs *costs = random_stage_costs(arena, &rng, shape.ranks);
         const struct figures f = figures_of("zb-auto", shape, costs);
         const struct figures again = figures_of("zb-auto", shape, costs);
         cr_assert(f.makespan == again.makespan && f.span == again.span && f.peak == again.peak);
         cr_assert_leq(f.peak, limit, "trial %d", k);
-        shape.max_activations = 0;
+        shape.option[PP_LIMIT_AT] = 0;
         if (limit >= shape.ranks)
             cr_assert_leq(f.makespan, figures_of("1f1b", shape, costs).makespan + 1e-9, "trial %d",
                           k);
-        shape.max_activations = limit;
+        shape.option[PP_LIMIT_AT] = limit;
         if (limit >= shape.ranks) {
             const struct figures h2 = figures_of("zb-h2", shape, costs);
             const double old = figures_of("1f1b",
@@ -359,7 +359,7 @@ Test(zero_bubble, any_costs_sizes_and_limits)
 Test(zero_bubble, unequal_stages_change_the_order)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_shape shape = {.ranks = 4, .micro_batches = 16, .max_activations = 8};
+    const struct pp_shape shape = {.ranks = 4, .micro_batches = 16, .option[PP_LIMIT_AT] = 8};
     struct pp_costs *costs = unit_costs(arena, 4, 2, 2, 2, 0.1);
     struct pp_program *equal, *unequal;
     struct pp_error err;
@@ -383,14 +383,14 @@ Test(zero_bubble, unequal_stages_change_the_order)
 Test(zero_bubble, too_little_memory_is_refused_with_the_least)
 {
     struct pp_error err = {0};
-    struct pp_shape shape = {.ranks = 8, .micro_batches = 24, .max_activations = 7};
+    struct pp_shape shape = {.ranks = 8, .micro_batches = 24, .option[PP_LIMIT_AT] = 7};
 
     cr_expect_eq(pp_schedule_check(pp_schedule_find("zb-h2"), &shape, &err), PP_EINVAL);
     cr_expect_not_null(strstr(err.message, "at least 8"), "%s", err.message);
     cr_expect_eq(pp_schedule_check(pp_schedule_find("zb-auto"), &shape, &err), PP_OK);
-    shape.max_activations = 8;
+    shape.option[PP_LIMIT_AT] = 8;
     cr_expect_eq(pp_schedule_check(pp_schedule_find("zb-h2"), &shape, &err), PP_OK);
-    shape.max_activations = -1;
+    shape.option[PP_LIMIT_AT] = -1;
     cr_expect_eq(pp_schedule_check(pp_schedule_find("zb-auto"), &shape, &err), PP_EINVAL);
     cr_expect_not_null(strstr(err.message, "--max-activations -1"), "%s", err.message);
 }

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE /* mkstemps */
+#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 #include "sim/engine/engine.h"
@@ -194,14 +195,13 @@ Test(engine, bubbles_are_those_of_the_closed_forms)
             struct chain c = {
                 .arena = arena,
                 .shape = {.ranks = ranks,
-                          .chunks = schedule->chunks                    ? schedule->chunks
-                                    : schedule->options & PP_OPT_CHUNKS ? 2
-                                                                        : 1,
+                          .chunks = schedule->chunks                   ? schedule->chunks
+                                    : schedule->sizes & PP_SIZE_CHUNKS ? 2
+                                                                       : 1,
                           .micro_batches = n,
                           .splits = 1,
-                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
-                          .depth_first = 1}};
-            c.shape.concat = at / (8 * 24);
+                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1}};
+            c.shape.option[PP_CONCAT_AT] = at / (8 * 24);
             if (!run_chain(&c, schedule, 0, 0))
                 continue;
             runs++;
@@ -233,14 +233,13 @@ Test(engine, figures_of_a_file_are_those_of_the_run)
             struct chain c = {
                 .arena = arena,
                 .shape = {.ranks = 4,
-                          .chunks = schedule->chunks                    ? schedule->chunks
-                                    : schedule->options & PP_OPT_CHUNKS ? 2
-                                                                        : 1,
+                          .chunks = schedule->chunks                   ? schedule->chunks
+                                    : schedule->sizes & PP_SIZE_CHUNKS ? 2
+                                                                       : 1,
                           .micro_batches = 8,
                           .splits = 1,
-                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
-                          .depth_first = 1}};
-            c.shape.concat = at / 2;
+                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1}};
+            c.shape.option[PP_CONCAT_AT] = at / 2;
             char path[] = "/tmp/pipesim-engine-XXXXXX.csv";
             struct pp_trace *again;
             struct pp_metrics metrics;
