@@ -1,5 +1,5 @@
-/* schedules/chimera.h — how chimera strings basic units together: the values of its option. Internal
- * to schedules/. */
+/* schedules/chimera.h — how chimera strings basic units together: the values of its option.
+ * Internal to schedules/. */
 #ifndef PP_SCHEDULES_CHIMERA_H
 #define PP_SCHEDULES_CHIMERA_H
 

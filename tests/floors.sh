@@ -66,7 +66,7 @@ contained '#include <csv.h>' '^core/text/csv'
 
 # A schedule's name belongs to its own file and to nobody else.
 for file in schedules/*.c; do
-    name=$(sed -n 's/^ *\.name = "\(.*\)",$/\1/p' "$file")
+    name=$(sed -n '/^const struct pp_schedule /,$s/^ *\.name = "\(.*\)",$/\1/p' "$file")
     [ -n "$name" ] || continue
     bad=$(grep -rnE "(strcmp|strcasecmp|pp_schedule_find)\([^)]*\"$name\"" "${folders[@]}" --include='*.[ch]')
     if [ -n "$bad" ]; then

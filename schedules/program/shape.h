@@ -7,17 +7,17 @@
 
 enum { PP_SHAPE_OPTIONS = 4 };
 struct pp_shape {
-    int ranks;           /* D, pipeline ranks */
-    int chunks;          /* V, chunks per rank and pipeline */
-    int micro_batches;   /* N of one replica, over all pipelines */
-    int splits;          /* q, sequence splits per micro-batch, >= 1 */
-    int granules;        /* granules per micro-batch, 1 except for backward halving */
-    int pipelines;       /* 2f for two-way placements, else 1 */
+    int ranks;         /* D, pipeline ranks */
+    int chunks;        /* V, chunks per rank and pipeline */
+    int micro_batches; /* N of one replica, over all pipelines */
+    int splits;        /* q, sequence splits per micro-batch, >= 1 */
+    int granules;      /* granules per micro-batch, 1 except for backward halving */
+    int pipelines;     /* 2f for two-way placements, else 1 */
     int steps; /* of a continuous schedule: training steps that the lists hold, one after another
                 * without a flush; micro_batches counts those of all of them. 0 = 1 */
     int option[PP_SHAPE_OPTIONS]; /* of the schedule's own options, in the order of its table; 0 =
                                    * not given */
-    const char *ranks_option; /* that gave `ranks`, for messages; NULL = "--pp" */
+    const char *ranks_option;     /* that gave `ranks`, for messages; NULL = "--pp" */
 };
 static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)
 {

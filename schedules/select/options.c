@@ -33,7 +33,9 @@ static struct pp_option row_of(const struct pp_schedule_option *option,
         .argument = option->argument,
         .choices = option->choices,
         .min = option->choices ? 0 : option->min,
-        .max = option->choices ? 0 : option->max < PP_OPTION_BIG ? option->max : PP_OPTION_BIG,
+        .max = option->choices               ? 0
+               : option->max < PP_OPTION_BIG ? option->max
+                                             : PP_OPTION_BIG,
         .default_text = option->default_text,
         .group = before->group,
         .help = option->help,
