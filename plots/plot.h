@@ -46,19 +46,25 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
 
 /* ---- plots/memory/memory.c: bytes by component ---- */
 enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
+struct pp_plot_bar {
+    const char *label; /* "0", "1", ... of ranks, or the name of a schedule */
+    double part_bytes[PP_PLOT_MEMORY_PARTS];
+    double activations; /* chunk activations, drawn where no bytes are known */
+    bool is_over;       /* does not fit */
+};
 struct pp_plot_memory {
     const char *title;
-    const char **labels; /* [bars] "0", "1", ... of ranks, or names of schedules */
-    const char *axis;    /* what the labels are: "pipeline rank" */
-    const double (*part_bytes)[PP_PLOT_MEMORY_PARTS]; /* [bars]; NULL: no bytes are known */
-    const double *activations; /* [bars] chunk activations, drawn where there are no bytes */
-    const bool *is_over;       /* [bars] does not fit; NULL: what is above the capacity */
-    int bars;
+    const char *axis; /* what the labels are: "pipeline rank" */
+    struct pp_plot_bar *bars;
+    int count;
+    bool has_bytes;
+    bool has_fits;         /* bars say what does not fit; else it is what exceeds the capacity */
     double capacity_bytes; /* of the device, a line; 0 = not known */
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);
-/* "parameters", and its colour, by the order above. */
+/* "params_bytes" of reports and sweeps, "parameters", and its colour, by the order above. */
+const char *pp_plot_memory_key(int part);
 const char *pp_plot_memory_name(int part);
 unsigned pp_plot_memory_rgb(int part);
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
@@ -104,11 +110,14 @@ struct pp_plot_heat {
 enum pp_status pp_plot_heat(struct pp_arena *arena, const struct pp_plot_heat *heat,
                             const struct pp_plot_target *target, struct pp_error *err);
 /* Classes of links, mean and greatest utilisation: what a report alone knows. */
+struct pp_plot_link { /* a class */
+    const char *name;
+    int count; /* links of the class */
+    double mean_frac, max_frac;
+};
 struct pp_plot_links {
     const char *title;
-    const char **names; /* [count] */
-    const int *members; /* [count] links of the class */
-    const double *mean_frac, *max_frac;
+    const struct pp_plot_link *links;
     int count;
 };
 enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,

@@ -108,6 +108,8 @@ void pp_chart_tell_changes(const struct pp_chart *chart);
 /* ---- curves_choose.c ---- */
 /* x, y and by: as asked for, or what the table suggests, and then a note says so. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
+/* The columns of --by. */
+enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
 /* Rows in the order of series and x; those that are equal in both lie beside each other. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
@@ -115,6 +117,8 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 /* ---- curves_series.c ---- */
 /* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
+/* Are the rows equal in all columns of `by`? */
+bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b);
 
 /* ---- curves_along.c ---- */
 /* Where the kind joins points that lie anywhere: puts them in the order of the one input that

@@ -214,7 +214,7 @@ static void suggest_by(struct pp_chart *chart)
         chart->by[chart->by_count++] = column;
 }
 
-static enum pp_status read_by(struct pp_chart *chart, struct pp_error *err)
+enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err)
 {
     char *list = pp_arena_strdup(chart->arena, chart->curves->by);
 
@@ -277,7 +277,7 @@ enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err)
     count_ranks(chart);
     PP_TRY(pp_chart_need_values(chart, err));
     if (chart->curves->by)
-        PP_TRY(read_by(chart, err));
+        PP_TRY(pp_chart_read_by(chart, err));
     else
         suggest_by(chart);
     tell_choice(chart);

@@ -116,7 +116,7 @@ static void add_point(struct pp_chart *chart, struct pp_curve *curve, int row)
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-static bool is_same_series(const struct pp_chart *chart, int a, int b)
+bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b)
 {
     for (int k = 0; k < chart->by_count; k++)
         if (strcmp(pp_chart_cell(chart, a, chart->by[k]), pp_chart_cell(chart, b, chart->by[k])))
@@ -239,7 +239,7 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
     pp_chart_sort(chart, rows, chart->row_count);
     PP_TRY(check_places(chart, rows, err));
     for (int i = 0; i < chart->row_count; i++) {
-        if (i == 0 || !is_same_series(chart, rows[i - 1], rows[i]))
+        if (i == 0 || !pp_chart_is_same_series(chart, rows[i - 1], rows[i]))
             *PP_PUSH(chart->arena, chart->series, chart->series_count, capacity) =
                 (struct pp_curve){.name = series_name(chart, rows[i]), .order = i};
         add_point(chart, &chart->series[chart->series_count - 1], rows[i]);

@@ -7,8 +7,6 @@
 #include "plots/timeline/compare_traces.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Series: kinds of ops that one looks at together. */
 static const char *const SERIES[] = {
@@ -52,10 +50,8 @@ struct scatter {
 static double median(struct pp_arena *arena, const double *values, int count)
 {
     const size_t bytes = sizeof(double) * (size_t)count;
-    double *sorted = pp_arena_grow(arena, values, bytes, bytes);
 
-    qsort(sorted, (size_t)count, sizeof(*sorted), pp_ascending);
-    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    return pp_median(pp_arena_grow(arena, values, bytes, bytes), count);
 }
 
 static void add_pair(struct scatter *s, const struct pp_compare_pair *pair)
@@ -182,24 +178,6 @@ static const char *title_of(const struct scatter *s)
                            100 * c->step_error_frac + 0.0, left);
 }
 
-/* 1, 2, 5 of every decade, where there are few; gnuplot labels the decades alone. */
-static void write_tics(const struct pp_figure *f, double low, double high)
-{
-    static const double WITHIN[] = {1, 2, 5};
-    const char *before = "";
-
-    if (high / low > 1e4)
-        return;
-    fputs("set tics (", f->script);
-    for (double ten = pow(10, floor(log10(low))); ten <= high; ten *= 10)
-        for (int i = 0; i < 3; i++)
-            if (WITHIN[i] * ten >= low && WITHIN[i] * ten <= high) {
-                fprintf(f->script, "%s%.3g", before, WITHIN[i] * ten);
-                before = ", ";
-            }
-    fputs(")\n", f->script);
-}
-
 static void write_axes(const struct scatter *s, const struct pp_axis_time *time,
                        const struct pp_figure *f)
 {
@@ -209,7 +187,10 @@ static void write_axes(const struct scatter *s, const struct pp_axis_time *time,
             "set logscale xy\nset xrange [%.5g:%.5g]\nset yrange [%.5g:%.5g]\n"
             "set xlabel 'measured (%s)'\nset ylabel 'predicted (%s)'\n",
             low, high, low, high, time->unit, time->unit);
-    write_tics(f, low, high);
+    if (high / low <= 1e4) /* gnuplot's own are the decades */
+        fputs("set for [e=-15:18] for [m in '2 5'] xtics add (m*10.**e)\n"
+              "set for [e=-15:18] for [m in '2 5'] ytics add (m*10.**e)\n",
+              f->script);
     if (f->target->format == PP_PLOT_TERMINAL)
         fputs("set key outside right top vertical\n", f->script);
     else

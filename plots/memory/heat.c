@@ -94,12 +94,11 @@ static enum pp_status draw_map(struct pp_arena *arena, const struct pp_plot_heat
     fprintf(f.script,
             "set border 15\nunset grid\nset xlabel 'time (%s)'\nset xrange [0:%.6g]\n"
             "set yrange [%g:-0.5]\nset y2range [%g:-0.5]\nset cbrange [0:100]\n"
-            "set xtics %g\nset cblabel %s\nset bmargin 8\nset tmargin %s\n"
+            "set cblabel %s\nset bmargin 8\nset tmargin %s\n"
             "set colorbox horizontal user origin graph 0, screen %.4f size graph 1, screen %.4f\n"
             "set palette defined (0 '#ffffff', 1 '#faf0cc', 10 '#f7dc93', 30 '#f2a33c', "
             "60 '#b8442e', 100 '#2b0b2e')\n",
             time.unit, h->end_s * time.factor, h->row_count - 0.5, h->row_count - 0.5,
-            pp_axis_step(h->end_s * time.factor, target->is_paper ? 4 : 8),
             pp_figure_quote(&f, is_clipped ? CLIPPED : "utilisation (%)"),
             target->is_paper ? "1.5" : "3", 3.2 * line, 0.7 * line);
     write_labels(h, &f);
@@ -113,13 +112,12 @@ static enum pp_status draw_map(struct pp_arena *arena, const struct pp_plot_heat
 static const char SHADES[] = " .:-=+*#%@";
 enum { MAX_NAME = 22, MEAN = 6 };
 
-static int name_width(const char *const *names, int count)
+/* Of a column that has room for `name`, too. */
+static size_t widened(size_t width, const char *name)
 {
-    size_t width = 4;
+    const size_t length = strlen(name) > MAX_NAME ? MAX_NAME : strlen(name);
 
-    for (int i = 0; i < count; i++)
-        width = strlen(names[i]) > width ? strlen(names[i]) : width;
-    return width > MAX_NAME ? MAX_NAME : (int)width;
+    return length > width ? length : width;
 }
 
 /* Long names lose their beginning: the end says which link it is. */
@@ -152,10 +150,12 @@ static char shade_of(double frac)
 static void print_map(const struct pp_plot_heat *h, const struct pp_plot_target *target)
 {
     const struct pp_axis_time time = pp_axis_time(h->end_s, NULL);
-    const int width = name_width(h->rows, h->row_count);
-    const int columns = pp_axis_columns(target) - width - MEAN - 4;
+    size_t names = strlen("link");
     char end[32];
 
+    for (int i = 0; i < h->row_count; i++)
+        names = widened(names, h->rows[i]);
+    const int width = (int)names, columns = pp_axis_columns(target) - width - MEAN - 4;
     pp_axis_heading(target, h->title);
     fprintf(target->out, "%*s |%*s| mean\n", width, "link", columns, "");
     for (int i = 0; i < h->row_count; i++) {
@@ -194,6 +194,15 @@ enum pp_status pp_plot_heat(struct pp_arena *arena, const struct pp_plot_heat *h
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
+static double busiest(const struct pp_plot_links *l)
+{
+    double most = 0;
+
+    for (int i = 0; i < l->count; i++)
+        most = fmax(most, l->links[i].max_frac);
+    return most;
+}
+
 static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_links *l,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
@@ -202,7 +211,7 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
                                         .paper_height_in = 1 + 0.26 * l->count,
                                         .title = l->title};
     struct pp_figure f;
-    const double most = most_of(l->max_frac, l->count), full = fmax(100, 105 * most);
+    const double most = busiest(l), full = fmax(100, 105 * most);
     const double room = target->is_paper ? 0.65 : 0.36; /* for the numbers behind a bar */
     const double right = fmax(full, 100 * most + room * full);
 
@@ -215,17 +224,21 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
         pp_figure_quote(&f, "utilisation (%)"), right, pp_axis_step(full / 1.05, 5), full,
         l->count - 0.4, target->is_paper ? "\nset key above horizontal" : "");
     for (int i = 0; i < l->count; i++)
-        fprintf(f.script, "%s%s %d", i ? ", " : "",
-                pp_axis_tic(&f, pp_arena_printf(arena, "%s (%d)", l->names[i], l->members[i])), i);
+        fprintf(
+            f.script, "%s%s %d", i ? ", " : "",
+            pp_axis_tic(&f, pp_arena_printf(arena, "%s (%d)", l->links[i].name, l->links[i].count)),
+            i);
     fputs(")\n$links << EOD\n", f.script);
     for (int i = 0; i < l->count; i++)
-        fprintf(f.script, "%d %.6g %.6g\n", i, 100 * l->mean_frac[i], 100 * l->max_frac[i]);
+        fprintf(f.script, "%d %.6g %.6g\n", i, 100 * l->links[i].mean_frac,
+                100 * l->links[i].max_frac);
     fputs("EOD\n", f.script);
     for (int i = 0; i < l->count; i++)
         fprintf(f.script, "set label %s at %.6g,%d left offset 0.6,0\n",
-                pp_figure_quote(&f, pp_arena_printf(arena, "%.1f / %.1f %%", 100 * l->mean_frac[i],
-                                                    100 * l->max_frac[i])),
-                100 * fmax(l->mean_frac[i], l->max_frac[i]), i);
+                pp_figure_quote(&f, pp_arena_printf(arena, "%.1f / %.1f %%",
+                                                    100 * l->links[i].mean_frac,
+                                                    100 * l->links[i].max_frac)),
+                100 * fmax(l->links[i].mean_frac, l->links[i].max_frac), i);
     fputs("plot $links using 3:1:(0):3:($1-0.38):($1+0.38) with boxxyerror fs solid 1 border "
           "lc rgb '#303030' fc rgb '#a9cdec' lw 0.4 title 'busiest link', \\\n"
           " $links using 2:1:(0):2:($1-0.2):($1+0.2) with boxxyerror fs solid 1 border "
@@ -237,21 +250,23 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
 static void print_bars(const struct pp_plot_links *l, const struct pp_plot_target *target)
 {
     enum { FIGURES = 24 };
-    const int width = name_width(l->names, l->count);
-    const int columns = pp_axis_columns(target) - width - FIGURES - 3;
-    const double full = fmax(1, most_of(l->max_frac, l->count));
+    const double full = fmax(1, busiest(l));
+    size_t names = strlen("link");
 
+    for (int i = 0; i < l->count; i++)
+        names = widened(names, l->links[i].name);
+    const int width = (int)names, columns = pp_axis_columns(target) - width - FIGURES - 3;
     pp_axis_heading(target, l->title);
     fprintf(target->out, "%*s |%*s| links   mean    most\n", width, "link", columns, "");
     for (int i = 0; i < l->count; i++) {
-        fprintf(target->out, "%*s |", width, name_of(l->names[i], width));
+        fprintf(target->out, "%*s |", width, name_of(l->links[i].name, width));
         for (int k = 0; k < columns; k++)
-            fputc(k < lround(l->mean_frac[i] / full * columns)  ? '#'
-                  : k < lround(l->max_frac[i] / full * columns) ? '-'
-                                                                : ' ',
+            fputc(k < lround(l->links[i].mean_frac / full * columns)  ? '#'
+                  : k < lround(l->links[i].max_frac / full * columns) ? '-'
+                                                                      : ' ',
                   target->out);
-        fprintf(target->out, "|%6d %5.1f %% %5.1f %%\n", l->members[i], 100 * l->mean_frac[i],
-                100 * l->max_frac[i]);
+        fprintf(target->out, "|%6d %5.1f %% %5.1f %%\n", l->links[i].count,
+                100 * l->links[i].mean_frac, 100 * l->links[i].max_frac);
     }
     fprintf(target->out, "\n  # mean of the class  - its busiest link  full width %.0f %%\n",
             100 * full);

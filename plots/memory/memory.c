@@ -11,14 +11,23 @@ static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
 /* Lighter from below to above, so that neighbours differ in grey. */
 static const struct part {
-    const char *name;
+    const char *key, *name;
     unsigned rgb;
     char letter;
 } STACK[PARTS] = {
-    {"parameters", 0x14263f, 'P'},  {"gradients", 0x2f5f95, 'G'}, {"optimizer", 0x4a8f87, 'O'},
-    {"activations", 0xf2b350, 'A'}, {"buffers", 0xf9e08f, 'B'},   {"other", 0xf4f4f4, '-'},
+    {"params_bytes", "parameters", 0x14263f, 'P'},
+    {"grads_bytes", "gradients", 0x2f5f95, 'G'},
+    {"optimizer_bytes", "optimizer", 0x4a8f87, 'O'},
+    {"activations_bytes", "activations", 0xf2b350, 'A'},
+    {"buffers_bytes", "buffers", 0xf9e08f, 'B'},
+    {"other_bytes", "other", 0xf4f4f4, '-'},
 };
-static const struct part COUNTED = {"activations", 0xf2b350, 'A'};
+static const struct part COUNTED = {"", "activations", 0xf2b350, 'A'};
+
+const char *pp_plot_memory_key(int part)
+{
+    return STACK[part].key;
+}
 
 const char *pp_plot_memory_name(int part)
 {
@@ -43,7 +52,7 @@ static double part_of(const struct bars *b, int bar, int part)
 {
     const struct pp_plot_memory *m = b->memory;
 
-    return (m->part_bytes ? m->part_bytes[bar][part] : m->activations[bar]) / b->unit;
+    return (m->has_bytes ? m->bars[bar].part_bytes[part] : m->bars[bar].activations) / b->unit;
 }
 
 static double total_of(const struct bars *b, int bar)
@@ -57,14 +66,14 @@ static double total_of(const struct bars *b, int bar)
 
 static bool is_over(const struct bars *b, int bar)
 {
-    if (b->memory->is_over)
-        return b->memory->is_over[bar];
+    if (b->memory->has_fits)
+        return b->memory->bars[bar].is_over;
     return b->capacity > 0 && total_of(b, bar) > b->capacity * (1 + 1e-12);
 }
 
 static bool is_any_over(const struct bars *b)
 {
-    for (int i = 0; i < b->memory->bars; i++)
+    for (int i = 0; i < b->memory->count; i++)
         if (is_over(b, i))
             return true;
     return false;
@@ -72,7 +81,7 @@ static bool is_any_over(const struct bars *b)
 
 static bool occurs(const struct bars *b, int part)
 {
-    for (int i = 0; i < b->memory->bars; i++)
+    for (int i = 0; i < b->memory->count; i++)
         if (part_of(b, i, part) > 0)
             return true;
     return false;
@@ -82,11 +91,11 @@ static enum pp_status make_bars(const struct pp_plot_memory *m, struct bars *b,
                                 struct pp_error *err)
 {
     *b = (struct bars){.memory = m,
-                       .parts = m->part_bytes ? PARTS : 1,
-                       .stack = m->part_bytes ? STACK : &COUNTED,
-                       .unit = m->part_bytes ? GIB : 1,
-                       .capacity = m->part_bytes ? m->capacity_bytes / GIB : 0};
-    for (int i = 0; i < m->bars; i++)
+                       .parts = m->has_bytes ? PARTS : 1,
+                       .stack = m->has_bytes ? STACK : &COUNTED,
+                       .unit = m->has_bytes ? GIB : 1,
+                       .capacity = m->has_bytes ? m->capacity_bytes / GIB : 0};
+    for (int i = 0; i < m->count; i++)
         b->most = fmax(b->most, total_of(b, i));
     if (!(b->most > 0) || !isfinite(b->most))
         return pp_error_set(err, PP_EINVAL, "there is no memory to draw");
@@ -112,7 +121,7 @@ static double top_of(const struct bars *b)
 static void write_data(const struct bars *b, FILE *script)
 {
     fputs("$memory << EOD\n", script);
-    for (int i = 0; i < b->memory->bars; i++) {
+    for (int i = 0; i < b->memory->count; i++) {
         double sum = 0;
         fprintf(script, "%d 0", i);
         for (int k = 0; k < b->parts; k++)
@@ -156,8 +165,8 @@ static size_t longest_label(const struct pp_plot_memory *m)
 {
     size_t longest = 0;
 
-    for (int i = 0; i < m->bars; i++)
-        longest = strlen(m->labels[i]) > longest ? strlen(m->labels[i]) : longest;
+    for (int i = 0; i < m->count; i++)
+        longest = strlen(m->bars[i].label) > longest ? strlen(m->bars[i].label) : longest;
     return longest;
 }
 
@@ -166,9 +175,9 @@ static struct pp_figure_wish wish_of(const struct bars *b)
     enum { USUAL = 6, LEVEL = 60 }; /* characters of a name, of names that lie side by side */
     const double WIDTH_IN = 7, MOST_IN = 14, BAR_IN = 0.2, TALL_IN = 0.075, PAPER_TALL_IN = 0.062;
     const size_t longest = longest_label(b->memory);
-    const bool is_upright = b->memory->bars * (longest + 1) > LEVEL;
+    const bool is_upright = b->memory->count * (longest + 1) > LEVEL;
     const double more = is_upright && longest > 2 * USUAL ? (double)(longest - USUAL) : 0;
-    const double wide = longest > NUMBER ? MARGINS_IN + BAR_IN * b->memory->bars : 0;
+    const double wide = longest > NUMBER ? MARGINS_IN + BAR_IN * b->memory->count : 0;
 
     return (struct pp_figure_wish){.width_in = fmin(MOST_IN, fmax(WIDTH_IN, wide)),
                                    .height_in = 4.2 + TALL_IN * more,
@@ -182,12 +191,12 @@ static enum pp_status check_room(const struct bars *b, const struct pp_figure *f
     const double room_in = f->width_in - (f->target->is_paper ? PAPER_MARGINS_IN : MARGINS_IN);
     const int most = (int)fmax(1, floor(room_in / (1.1 * f->font_pt / 72)));
 
-    if (longest_label(b->memory) <= NUMBER || b->memory->bars <= most)
+    if (longest_label(b->memory) <= NUMBER || b->memory->count <= most)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "%d bars, but the names of at most %d can be read in %.3g inches: choose "
                         "some, in a sweep with --where COLUMN=VALUE, or draw in the terminal",
-                        b->memory->bars, most, f->width_in);
+                        b->memory->count, most, f->width_in);
 }
 
 static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
@@ -202,10 +211,13 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
         pp_figure_discard(&figure);
         return status;
     }
-    pp_axis_labels(&figure, b->memory->labels, b->memory->bars, b->memory->axis);
+    const char **labels = PP_ARRAY(arena, const char *, b->memory->count);
+    for (int i = 0; i < b->memory->count; i++)
+        labels[i] = b->memory->bars[i].label;
+    pp_axis_labels(&figure, labels, b->memory->count, b->memory->axis);
     fprintf(figure.script,
             "set ylabel %s\nset yrange [0:%.6g]\nset key outside Left reverse samplen %s\n",
-            b->memory->part_bytes ? "'memory per device (GiB)'" : "'chunk activations held'",
+            b->memory->has_bytes ? "'memory per device (GiB)'" : "'chunk activations held'",
             top_of(b), target->is_paper ? "1 above horizontal" : "1.5 right top vertical invert");
     write_data(b, figure.script);
     write_plot(b, &figure);
@@ -244,9 +256,9 @@ static void print_row(const struct bars *b, int bar, int label, int width, FILE 
 {
     const double per_column = fmax(b->most, b->capacity) / (width - 1);
 
-    fprintf(out, "%*.*s ", label, label, b->memory->labels[bar]);
+    fprintf(out, "%*.*s ", label, label, b->memory->bars[bar].label);
     print_bar(b, bar, width, per_column, out);
-    fprintf(out, " %.*f%s\n", b->memory->part_bytes ? 1 : 2, total_of(b, bar),
+    fprintf(out, " %.*f%s\n", b->memory->has_bytes ? 1 : 2, total_of(b, bar),
             is_over(b, bar) ? " OVER" : "");
 }
 
@@ -265,7 +277,7 @@ static int fullest(const struct bars *b)
 {
     int most = 0;
 
-    for (int i = 1; i < b->memory->bars; i++)
+    for (int i = 1; i < b->memory->count; i++)
         if (total_of(b, i) > total_of(b, most))
             most = i;
     return most;
@@ -275,12 +287,12 @@ static void draw_text(const struct bars *b, const struct pp_plot_target *target)
 {
     const int columns = pp_axis_columns(target), label = label_width(b->memory, columns);
     const int width = columns - label - VALUE, peak = fullest(b);
-    const int every = (b->memory->bars + MAX_ROWS - 1) / MAX_ROWS;
+    const int every = (b->memory->count + MAX_ROWS - 1) / MAX_ROWS;
 
     pp_axis_heading(target, b->memory->title);
     fprintf(target->out, "%*.*s %-*s %s\n", label, label, b->memory->axis ? b->memory->axis : "",
-            width, "", b->memory->part_bytes ? "GiB" : "activations");
-    for (int i = 0; i < b->memory->bars; i++)
+            width, "", b->memory->has_bytes ? "GiB" : "activations");
+    for (int i = 0; i < b->memory->count; i++)
         if (i % every == 0 || i == peak)
             print_row(b, i, label, width, target->out);
     print_legend(b, target->out);

@@ -1,3 +1,4 @@
+/* Reports of --json, read strictly. */
 #include "plots/memory/report_read.h"
 
 #include "core/text/file.h"
@@ -7,10 +8,6 @@
 
 enum { MAX_LIST = 1 << 20 };
 static const double MAX_BYTES = 1e18, MAX_S = 1e15;
-
-static const char *const PART_KEYS[PP_PLOT_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
-                                                            "optimizer_bytes", "activations_bytes",
-                                                            "buffers_bytes",   "other_bytes"};
 
 /* A place within the file: its name says where it is. */
 struct place {
@@ -56,7 +53,7 @@ static enum pp_status list_of(const struct place *p, const char *key, size_t lea
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static enum pp_status read_parts(const struct place *p, struct pp_report_rank *rank,
+static enum pp_status read_parts(const struct place *p, struct pp_plot_bar *rank,
                                  struct pp_error *err)
 {
     json_t *memory = json_object_get(p->json.root, "memory");
@@ -68,7 +65,7 @@ static enum pp_status read_parts(const struct place *p, struct pp_report_rank *r
                             p->json.name);
     const struct place parts = inside(p, memory, "memory", -1);
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
-        PP_TRY(number(&parts, PART_KEYS[k], MAX_BYTES, &rank->part_bytes[k], NULL, err));
+        PP_TRY(number(&parts, pp_plot_memory_key(k), MAX_BYTES, &rank->part_bytes[k], NULL, err));
     return PP_OK;
 }
 
@@ -78,7 +75,7 @@ static double fill_of(const struct pp_report_run *run, int rank)
 
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
         sum += run->ranks[rank].part_bytes[k];
-    return run->is_unit ? run->ranks[rank].peak_activations : sum;
+    return run->is_unit ? run->ranks[rank].activations : sum;
 }
 
 static enum pp_status read_ranks(const struct place *p, struct pp_report_run *run,
@@ -88,13 +85,14 @@ static enum pp_status read_ranks(const struct place *p, struct pp_report_run *ru
 
     PP_TRY(list_of(p, "ranks", 1, &list, err));
     run->rank_count = (int)json_array_size(list);
-    run->ranks = PP_ARRAY(p->arena, struct pp_report_rank, run->rank_count);
+    run->ranks = PP_ARRAY(p->arena, struct pp_plot_bar, run->rank_count);
     for (int i = 0; i < run->rank_count; i++) {
         const struct place place = inside(p, json_array_get(list, (size_t)i), "ranks", i);
         int64_t rank;
         PP_TRY(pp_json_int(&place.json, place.json.root, "rank", i, i, &rank, NULL, err));
-        PP_TRY(number(&place, "peak_activations", MAX_BYTES, &run->ranks[i].peak_activations, NULL,
-                      err));
+        PP_TRY(
+            number(&place, "peak_activations", MAX_BYTES, &run->ranks[i].activations, NULL, err));
+        run->ranks[i].label = pp_arena_printf(p->arena, "%d", i);
         if (!run->is_unit)
             PP_TRY(read_parts(&place, &run->ranks[i], err));
         if (fill_of(run, i) > fill_of(run, run->peak_rank))
@@ -105,7 +103,7 @@ static enum pp_status read_ranks(const struct place *p, struct pp_report_run *ru
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static enum pp_status read_link(const struct place *p, struct pp_report_link *link,
+static enum pp_status read_link(const struct place *p, struct pp_plot_link *link,
                                 struct pp_error *err)
 {
     static const double MAX_USE = 1e9;
@@ -131,7 +129,7 @@ static enum pp_status read_links(const struct place *p, struct pp_report_run *ru
     const struct place place = inside(p, network, "network", -1);
     PP_TRY(list_of(&place, "links", 0, &list, err));
     run->link_count = (int)json_array_size(list);
-    run->links = PP_ARRAY(p->arena, struct pp_report_link, run->link_count + 1);
+    run->links = PP_ARRAY(p->arena, struct pp_plot_link, run->link_count + 1);
     for (int i = 0; i < run->link_count; i++) {
         const struct place link = inside(&place, json_array_get(list, (size_t)i), "links", i);
         PP_TRY(read_link(&link, &run->links[i], err));

@@ -8,24 +8,15 @@
 
 #include "plots/plot.h"
 
-struct pp_report_rank {
-    double part_bytes[PP_PLOT_MEMORY_PARTS]; /* at its peak; 0 in unit mode */
-    double peak_activations;
-};
-struct pp_report_link { /* a class of links */
-    const char *name;
-    int count;
-    double mean_frac, max_frac;
-};
 struct pp_report_run {
     const char *schedule, *engine;
-    bool is_unit;        /* no bytes are known */
-    double device_bytes; /* 0 in unit mode */
-    double iteration_s;  /* units in unit mode */
-    struct pp_report_rank *ranks;
+    bool is_unit;              /* no bytes are known */
+    double device_bytes;       /* 0 in unit mode */
+    double iteration_s;        /* units in unit mode */
+    struct pp_plot_bar *ranks; /* at their peaks; bytes are 0 in unit mode */
     int rank_count, peak_rank;
-    struct pp_report_link *links; /* the most used first */
-    int link_count;               /* 0 in unit mode */
+    struct pp_plot_link *links; /* the most used first */
+    int link_count;             /* 0 in unit mode */
 };
 struct pp_report {
     const char *name; /* of the file */

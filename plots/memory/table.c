@@ -5,26 +5,15 @@
 #include <string.h>
 
 enum { MAX_BARS = 256 };
-static const char *const PART_COLUMNS[PP_PLOT_MEMORY_PARTS] = {
-    "params_bytes",      "grads_bytes",   "optimizer_bytes",
-    "activations_bytes", "buffers_bytes", "other_bytes"};
 
 /* ---- labels ---------------------------------------------------------------------------------- */
-
-static bool is_like(const struct pp_chart *c, int a, int b)
-{
-    for (int k = 0; k < c->by_count; k++)
-        if (strcmp(pp_chart_cell(c, a, c->by[k]), pp_chart_cell(c, b, c->by[k])) != 0)
-            return false;
-    return true;
-}
 
 /* Does the column tell rows apart that the ones before do not? */
 static bool tells_more(const struct pp_chart *c, int column)
 {
     for (int i = 0; i < c->row_count; i++)
         for (int k = i + 1; k < c->row_count; k++)
-            if (is_like(c, c->rows[i], c->rows[k]) &&
+            if (pp_chart_is_same_series(c, c->rows[i], c->rows[k]) &&
                 strcmp(pp_chart_cell(c, c->rows[i], column),
                        pp_chart_cell(c, c->rows[k], column)) != 0)
                 return true;
@@ -33,23 +22,12 @@ static bool tells_more(const struct pp_chart *c, int column)
 
 static enum pp_status choose_by(struct pp_chart *c, struct pp_error *err)
 {
-    const char *by = c->curves->by;
-
-    if (!by) { /* what follows from others only where they do not suffice */
-        for (int follows = 0; follows < 2; follows++)
-            for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
-                if (pp_chart_is_input(c, k) && pp_chart_follows(c, k) == follows &&
-                    tells_more(c, k))
-                    c->by[c->by_count++] = k;
-        return PP_OK;
-    }
-    char *list = pp_arena_strdup(c->arena, by);
-    for (char *name; (name = strsep(&list, ","));) {
-        if (c->by_count == PP_BY_MAX)
-            return pp_error_set(err, PP_EINVAL, "--by %s: at most %d columns", by, PP_BY_MAX);
-        if (*name)
-            PP_TRY(pp_table_column(&c->table, "--by", name, &c->by[c->by_count++], err));
-    }
+    if (c->curves->by)
+        return pp_chart_read_by(c, err);
+    for (int follows = 0; follows < 2; follows++) /* only where the others do not suffice */
+        for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
+            if (pp_chart_is_input(c, k) && pp_chart_follows(c, k) == follows && tells_more(c, k))
+                c->by[c->by_count++] = k;
     return PP_OK;
 }
 
@@ -92,64 +70,50 @@ static enum pp_status number(const struct pp_chart *c, int row, const char *colu
     return PP_OK;
 }
 
-struct row {
-    double parts[PP_PLOT_MEMORY_PARTS], activations, capacity;
-    bool is_unit; /* no bytes are known */
-};
-
-static enum pp_status read_row(const struct pp_chart *c, int row, struct row *r,
-                               struct pp_error *err)
-{
-    *r = (struct row){0};
-    for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
-        PP_TRY(number(c, row, PART_COLUMNS[k], &r->parts[k], err));
-        r->is_unit = r->is_unit || isnan(r->parts[k]);
-    }
-    PP_TRY(number(c, row, "peak_activations", &r->activations, err));
-    if (pp_table_find(&c->table, "device_mem_bytes") >= 0)
-        PP_TRY(number(c, row, "device_mem_bytes", &r->capacity, err));
-    return PP_OK;
-}
-
-static bool does_not_fit(const struct pp_chart *c, int row)
+/* Bytes are NAN in unit mode. */
+static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot_bar *bar,
+                               bool *is_unit, struct pp_error *err)
 {
     const int fits = pp_table_find(&c->table, "fits");
 
-    return fits >= 0 && !strcmp(pp_chart_cell(c, row, fits), "false");
+    *is_unit = false;
+    for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
+        PP_TRY(number(c, row, pp_plot_memory_key(k), &bar->part_bytes[k], err));
+        *is_unit |= isnan(bar->part_bytes[k]);
+    }
+    PP_TRY(number(c, row, "peak_activations", &bar->activations, err));
+    if (isnan(bar->activations))
+        bar->activations = 0;
+    bar->label = label_of(c, row);
+    bar->is_over = fits >= 0 && !strcmp(pp_chart_cell(c, row, fits), "false");
+    return PP_OK;
 }
 
 static enum pp_status fill(const struct pp_chart *c, struct pp_plot_memory *memory,
                            struct pp_error *err)
 {
-    const int bars = c->row_count;
-    const char **labels = PP_ARRAY(c->arena, const char *, bars);
-    double(*bytes)[PP_PLOT_MEMORY_PARTS] = pp_arena_alloc(c->arena, sizeof(*bytes) * (size_t)bars);
-    double *activations = PP_ARRAY(c->arena, double, bars), capacity = 0;
-    bool *is_over = PP_ARRAY(c->arena, bool, bars), is_unit = false;
+    const bool has_device = pp_table_find(&c->table, "device_mem_bytes") >= 0;
+    bool is_unit = false, is_first_unit = false;
+    double capacity = 0, of_row = 0;
 
-    for (int i = 0; i < bars; i++) {
-        struct row row;
-        PP_TRY(read_row(c, c->rows[i], &row, err));
-        if (i > 0 && row.is_unit != is_unit)
+    *memory = (struct pp_plot_memory){.bars = PP_ARRAY(c->arena, struct pp_plot_bar, c->row_count),
+                                      .count = c->row_count,
+                                      .axis = axis_of(c),
+                                      .has_fits = true};
+    for (int i = 0; i < c->row_count; i++) {
+        PP_TRY(read_bar(c, c->rows[i], &memory->bars[i], &is_unit, err));
+        if (has_device)
+            PP_TRY(number(c, c->rows[i], "device_mem_bytes", &of_row, err));
+        is_first_unit = i == 0 ? is_unit : is_first_unit;
+        if (is_unit != is_first_unit)
             return pp_error_set(err, PP_EINVAL,
                                 "%s:%d: some rows have bytes and others, in unit mode, have none",
                                 c->table.name, c->table.lines[c->rows[i]]);
-        is_unit = row.is_unit;
-        labels[i] = label_of(c, c->rows[i]);
-        memcpy(bytes[i], row.parts, sizeof(row.parts));
-        activations[i] = isnan(row.activations) ? 0 : row.activations;
-        is_over[i] = does_not_fit(c, c->rows[i]);
-        capacity = i == 0 || capacity == row.capacity ? row.capacity : 0; /* one line for all */
+        capacity = i == 0 || capacity == of_row ? of_row : 0; /* one line for all */
     }
-    *memory = (struct pp_plot_memory){
-        .title = pp_plot_memory_title(c->arena, NULL, is_unit),
-        .labels = labels,
-        .axis = axis_of(c),
-        .part_bytes = is_unit ? NULL : (const double(*)[PP_PLOT_MEMORY_PARTS])bytes,
-        .activations = activations,
-        .is_over = is_over,
-        .bars = bars,
-        .capacity_bytes = isnan(capacity) ? 0 : capacity};
+    memory->has_bytes = !is_unit;
+    memory->title = pp_plot_memory_title(c->arena, NULL, is_unit);
+    memory->capacity_bytes = isnan(capacity) ? 0 : capacity;
     return PP_OK;
 }
 

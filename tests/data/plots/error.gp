@@ -5,7 +5,8 @@ set xrange [6.4286:42]
 set yrange [6.4286:42]
 set xlabel 'measured (ms)'
 set ylabel 'predicted (ms)'
-set tics (10, 20)
+set for [e=-15:18] for [m in '2 5'] xtics add (m*10.**e)
+set for [e=-15:18] for [m in '2 5'] ytics add (m*10.**e)
 set size ratio 1
 set grid xtics ytics
 set format xy '%g'

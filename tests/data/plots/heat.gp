@@ -7,7 +7,6 @@ set xrange [0:2]
 set yrange [1.5:-0.5]
 set y2range [1.5:-0.5]
 set cbrange [0:100]
-set xtics 0.5
 set cblabel 'utilisation (%), more is drawn as 100'
 set bmargin 8
 set tmargin 3

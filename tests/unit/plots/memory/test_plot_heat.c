@@ -216,8 +216,8 @@ Test(plot_heat, a_report_draws_its_classes)
     const struct pp_link_loads loads = pp_links_of(arena, &r);
     cr_assert_eq(links.count, loads.count);
     for (int i = 0; i < links.count; i++) {
-        cr_assert_str_eq(links.names[i], loads.classes[i].name);
-        cr_assert_eq(links.max_frac[i], loads.classes[i].max_frac);
+        cr_assert_str_eq(links.links[i].name, loads.classes[i].name);
+        cr_assert_eq(links.links[i].max_frac, loads.classes[i].max_frac);
     }
     struct drawn d;
     drawn_open(&d, true);

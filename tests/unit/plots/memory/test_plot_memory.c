@@ -1,7 +1,7 @@
 /* Pictures of memory: bars by component, and what ranks hold over time. */
 #define _GNU_SOURCE /* open_memstream */
-#include "tests/unit/plots/memory/drawn.h"
 #include "schedules/registry.h"
+#include "tests/unit/plots/memory/drawn.h"
 #include "tests/unit/support/sim_run.h"
 
 #include "plots/memory/report_read.h"
@@ -55,12 +55,12 @@ Test(plot_memory, bars_are_the_ranks_of_a_run)
     struct pp_error err = {0};
 
     cr_assert_eq(pp_figure_memory(arena, &r, 1, &memory, &err), PP_OK);
-    cr_assert_eq(memory.bars, 4);
+    cr_assert_eq(memory.count, 4);
     cr_assert_eq(memory.capacity_bytes, r.config.cluster.device.memory_bytes);
     for (int rank = 0; rank < 4; rank++) {
         double sum = 0;
         for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
-            sum += memory.part_bytes[rank][k];
+            sum += memory.bars[rank].part_bytes[k];
         cr_assert_float_eq(sum, r.memory[rank].peak_bytes, 1);
     }
     drawn_is(arena, draw_memory(arena, &memory, true), "memory.gp");
@@ -74,7 +74,7 @@ Test(plot_memory, unit_mode_shows_activations)
     struct pp_plot_memory memory;
 
     cr_assert_eq(pp_figure_memory(arena, &r, 1, &memory, NULL), PP_OK);
-    cr_assert_null(memory.part_bytes);
+    cr_assert_not(memory.has_bytes);
     drawn_is(arena, draw_memory(arena, &memory, true), "memory_unit.gp");
     drawn_is(arena, draw_memory(arena, &memory, false), "memory_unit.txt");
 }
@@ -102,17 +102,16 @@ Test(plot_memory, many_bars_are_thinned_out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     enum { BARS = 500, PEAK = 333 };
-    static double bytes[BARS][PP_PLOT_MEMORY_PARTS];
-    const char *labels[BARS];
+    struct pp_plot_bar bars[BARS] = {0};
 
     for (int i = 0; i < BARS; i++) {
-        bytes[i][3] = i == PEAK ? 2e9 : 1e9;
-        labels[i] = pp_arena_printf(arena, "%d", i);
+        bars[i].part_bytes[3] = i == PEAK ? 2e9 : 1e9;
+        bars[i].label = pp_arena_printf(arena, "%d", i);
     }
-    const struct pp_plot_memory memory = {.labels = labels,
-                                          .axis = "pipeline rank",
-                                          .part_bytes = (const double(*)[6])bytes,
-                                          .bars = BARS,
+    const struct pp_plot_memory memory = {.axis = "pipeline rank",
+                                          .bars = bars,
+                                          .count = BARS,
+                                          .has_bytes = true,
                                           .capacity_bytes = 3e9};
     const char *text = draw_memory(arena, &memory, false);
     cr_assert(strstr(text, "333 A") != NULL, "%s", text);
@@ -123,9 +122,8 @@ Test(plot_memory, many_bars_are_thinned_out)
 Test(plot_memory, nothing_to_draw_is_said)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    static const double zero[1][PP_PLOT_MEMORY_PARTS];
-    const char *label = "0";
-    const struct pp_plot_memory memory = {.labels = &label, .part_bytes = zero, .bars = 1};
+    struct pp_plot_bar empty = {.label = "0"};
+    const struct pp_plot_memory memory = {.bars = &empty, .count = 1, .has_bytes = true};
     struct drawn d;
     struct pp_error err = {0};
 
@@ -325,12 +323,13 @@ Test(plot_memory, refused_runs_of_a_comparison_are_skipped)
     cr_assert_eq(report.count, 2);
     cr_assert_eq(pp_report_memory(arena, &report, &b, NULL), PP_OK);
     cr_assert_eq(pp_figure_memory(arena, results, 3, &a, NULL), PP_OK);
-    cr_assert_eq(a.bars, 2);
-    cr_assert_eq(b.bars, 2);
+    cr_assert_eq(a.count, 2);
+    cr_assert_eq(b.count, 2);
     for (int i = 0; i < 2; i++) /* the report is ranked */
         for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
-            cr_assert_float_eq(a.part_bytes[i][k],
-                               b.part_bytes[strcmp(a.labels[i], b.labels[0]) != 0][k], 1);
+            cr_assert_float_eq(a.bars[i].part_bytes[k],
+                               b.bars[strcmp(a.bars[i].label, b.bars[0].label) != 0].part_bytes[k],
+                               1);
 }
 
 Test(plot_memory, bad_reports_are_refused_with_file_and_key)
@@ -406,15 +405,15 @@ Test(plot_memory, a_sweep_has_a_bar_for_each_row)
     struct pp_error err = {0};
 
     cr_assert_eq(from_table(arena, TEXT, NULL, &memory, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(memory.bars, 3);
+    cr_assert_eq(memory.count, 3);
     cr_assert_str_eq(memory.axis, "");
-    cr_assert_str_eq(memory.labels[1], "a, pp 8");
-    cr_assert_str_eq(memory.labels[2], "b, pp 4");
-    cr_assert_eq(memory.part_bytes[2][5], 3);
+    cr_assert_str_eq(memory.bars[1].label, "a, pp 8");
+    cr_assert_str_eq(memory.bars[2].label, "b, pp 4");
+    cr_assert_eq(memory.bars[2].part_bytes[5], 3);
     cr_assert_eq(memory.capacity_bytes, 20);
-    cr_assert(memory.is_over[0] && !memory.is_over[1]);
+    cr_assert(memory.bars[0].is_over && !memory.bars[1].is_over);
     cr_assert_eq(from_table(arena, TEXT, "pp", &memory, &err), PP_OK);
-    cr_assert_str_eq(memory.labels[2], "4");
+    cr_assert_str_eq(memory.bars[2].label, "4");
 }
 
 Test(plot_memory, bad_sweeps_are_refused)
