@@ -1,8 +1,9 @@
 #!/bin/sh
-# docs/add-a-schedule.md must be true: copy the tree, add exactly what its blocks show, build, and
-# run the unit tests that loop over the registry: those of schedules alone, or with PIPESIM_LONG=1
-# all. Then break the schedule and see a test fail.
-# Usage: add_schedule.sh SOURCE_ROOT
+# docs/add-a-schedule.md must be true. This adds exactly what its blocks show to copies of the files that
+# they name, compiles the copies with the commands of a build that is there, and links them before the
+# build's libraries into pipesim and the unit tests that loop over the registry: those of tests/unit/schedules
+# or, with PIPESIM_LONG=1, all. Then it breaks the schedule and sees a test fail.
+# Usage: add_schedule.sh SOURCE_ROOT BUILD_ROOT
 set -eu
 export LC_ALL=C
 source=$(cd "$1" && pwd)
@@ -10,6 +11,7 @@ doc=$source/docs/add-a-schedule.md
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 trap 'exit 130' INT TERM
+cd "$2"
 
 fail() {
     echo "add_schedule: $*" >&2
@@ -31,54 +33,81 @@ insert() {
     cat "$temp/list" >"$1"
 }
 
-mkdir "$temp/tree"
-(cd "$source" && tar cf - --exclude=./.git --exclude='./build*' .) | (cd "$temp/tree" && tar xf -)
-cd "$temp/tree"
-
 new=$(sed -n 's/^```c \(schedules\/.*\.c\)$/\1/p' "$doc" | grep -v registry)
-block "$new" >"$temp/new"
-cp "$temp/new" "$new"
-[ -s "$new" ] || fail "$doc shows no schedule"
-grep -q "$(basename "$new")" schedules/meson.build && fail "$new is there already"
+name=$(basename "$new" .c)
+[ -n "$new" ] || fail "$doc shows no schedule"
+grep -q "'$name.c'" "$source/schedules/meson.build" && fail "$new is there already"
+mkdir "$temp/schedules" "$temp/bin"
+block "$new" >"$temp/$new"
+cp "$source/schedules/registry.c" "$source/schedules/meson.build" "$temp/schedules"
 block schedules/registry.c >"$temp/rows"
 block schedules/meson.build >>"$temp/rows"
 while IFS= read -r row; do
     case $row in
-    extern*) insert schedules/registry.c "$row" '^extern const struct pp_schedule pp_schedule_' ;;
-    '    &'*) insert schedules/registry.c "$row" '^    &pp_schedule_' ;;
-    "  '"*) insert schedules/meson.build "$row" "^  '[a-z0-9_-]*[.]c',\$" ;;
+    extern*) insert "$temp/schedules/registry.c" "$row" '^extern const struct pp_schedule pp_schedule_' ;;
+    '    &'*) insert "$temp/schedules/registry.c" "$row" '^    &pp_schedule_' ;;
+    "  '"*) insert "$temp/schedules/meson.build" "$row" "^  '[a-z0-9_-]*[.]c',\$" ;;
     *) fail "do not know where to add: $row" ;;
     esac
 done <"$temp/rows"
 
-meson setup "$temp/build" --buildtype=debug -Dwerror=true >"$temp/log" 2>&1 || {
-    cat "$temp/log"
-    fail "meson setup failed"
-}
-tests=$(grep -rl --include='test_*.c' 'pp_schedules\b' tests/unit)
-[ -n "${PIPESIM_LONG:-}" ] ||
-    tests=$(echo "$tests" | xargs grep -LE '#include "(sim|exec|plots|traces|tests/unit/(support/)?sim|tests/unit/sim)')
-tests=$(for test in $tests; do dirname "$test" | sed 's,tests/unit/,,; s,/,_,g; s,^,tests/unit/unit_,'; done | sort -u)
-[ -n "$tests" ] || fail "no test loops over the registry"
-build_and_run() {
-    # shellcheck disable=SC2086
-    ninja -C "$temp/build" $tests >"$temp/log" 2>&1 || {
+# The command of the build that makes TARGET.
+command_of() { ninja -t commands "$1" | tail -n 1; }
+
+compile() {
+    compiler=$(command_of schedules/libschedules.a.p/registry.c.o | sed 's/ -MD .*//')
+    eval "$compiler -Werror -o '$temp/${1%.c}.o' -c '$temp/$1'" >"$temp/log" 2>&1 || {
         cat "$temp/log"
-        fail "does not build"
+        fail "$1 does not compile"
     }
-    : >"$temp/log"
+}
+
+# Links TARGET with the copies; what they define is not taken from the library.
+link() {
+    eval "$(command_of "$1" | sed "s, -o [^ ]* , -o '$temp/bin/${1##*/}' '$temp/${new%.c}.o' '$temp/schedules/registry.o' ,")" \
+        >"$temp/log" 2>&1 || {
+        cat "$temp/log"
+        fail "$1 does not link with $new"
+    }
+}
+
+files=$(cd "$source/tests/unit" && grep -rl --include='test_*.c' 'pp_schedules\b' .)
+[ -n "${PIPESIM_LONG:-}" ] || files=$(echo "$files" | grep '^./schedules/')
+[ -n "$files" ] || fail "no test loops over the registry"
+program_of() { dirname "${1#./}" | sed 's,/,_,g; s,^,unit_,'; }
+programs=$(for file in $files; do program_of "$file"; done | sort -u)
+link_tests() { for program in $programs; do link "tests/unit/$program"; done; }
+run_tests() {
     failed=0
-    for test in $tests; do
-        "$temp/build/$test" >>"$temp/log" 2>&1 && echo "passed with $new: $test" || failed=1
+    : >"$temp/log"
+    for file in $files; do
+        for suite in $(sed -nE 's/^(Parameterized)?Test\((\w+),.*/\2/p' "$source/tests/unit/$file" | sort -u); do
+            "$temp/bin/$(program_of "$file")" --filter "$suite/*" >>"$temp/log" 2>&1 || failed=1
+        done
+        [ $failed = 1 ] || echo "passed with $new: ${file#./}"
     done
     return $failed
 }
-build_and_run || {
+
+compile schedules/registry.c
+compile "$new"
+link sim/pipesim
+"$temp/bin/pipesim" schedules | grep -q "^$name: " || fail "pipesim schedules does not list $name"
+"$temp/bin/pipesim" --schedule "$name" --pp 4 --micro-batches 8 --unit F=1,B=2 >"$temp/log" ||
+    fail "pipesim refuses --schedule $name"
+if grep -q '^\$ pipesim' "$doc"; then
+    bash "$source/tests/cli/run.sh" "$temp/bin/pipesim" "$doc" || fail "a command of $doc prints something else"
+fi
+link_tests
+run_tests || {
     cat "$temp/log"
     fail "a test fails with $new"
 }
 
-sed -i 's/pp_phase(out, shape->micro_batches, "B")/pp_phase(out, shape->micro_batches - 1, "B")/' "$new"
-build_and_run >/dev/null && fail "a schedule that misses a backward passes: is it in the registry?"
-grep -q "$(basename "$new" .c).*missing" "$temp/log" || fail "the test that fails is not the one about $new"
+sed 's/pp_phase(out, shape->micro_batches, "B")/pp_phase(out, shape->micro_batches - 1, "B")/' "$temp/$new" >"$temp/broken"
+cp "$temp/broken" "$temp/$new"
+compile "$new"
+link_tests
+run_tests >/dev/null && fail "a schedule that misses a backward passes: is it in the registry?"
+grep -q "$name.*missing" "$temp/log" || fail "the test that fails is not the one about $new"
 echo "a broken $new is caught"
