@@ -5,28 +5,6 @@
 
 #include <math.h>
 
-/* ---- failure --------------------------------------------------------------------------------*/
-
-enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err)
-{
-    return code == cudaSuccess ? PP_OK
-                               : pp_error_set(err, PP_EFAIL, "cannot %s: %s (%s)", what,
-                                              cudaGetErrorName(code), cudaGetErrorString(code));
-}
-
-void pp_cuda_note(struct pp_backend_device *d, cudaError_t code)
-{
-    int none = cudaSuccess;
-
-    if (code != cudaSuccess && atomic_compare_exchange_strong(&d->failed, &none, (int)code))
-        pp_recorded_cancel(d->recorded);
-}
-
-void pp_cuda_use(struct pp_backend_device *d)
-{
-    pp_cuda_note(d, cudaSetDevice(d->gpu));
-}
-
 /* ---- work -----------------------------------------------------------------------------------*/
 
 static struct launch *next_launch(struct pp_backend_device *d, struct stream *stream)

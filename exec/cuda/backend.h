@@ -78,6 +78,7 @@ struct pp_backend_device {
     int block_count, block_capacity, shared_count, shared_capacity;
 };
 
+/* device.c */
 /* PP_EFAIL "cannot WHAT: NAME (description)", unless all is well. */
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
 /* Where nobody can be told: the first failure is kept for finish, and ends all waiting. */
@@ -86,22 +87,24 @@ void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
 /* The GPU of the device is that of the calling thread from now on. */
 void pp_cuda_use(struct pp_backend_device *device);
 
-/* backend_cuda_check.c: the name of the calling thread's GPU, one text a thread; is there a driver
+/* The CUDA stream of a stream, which is made when it is first used, unless it multiplies. The
+ * device has few queues for streams, and in one with others a receive that waits for another
+ * process holds them up: so there are none but those that this process uses. */
+cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
+cudaError_t pp_cuda_make_stream(struct lane *lane);
+
+/* check.c: the name of the calling thread's GPU, one text a thread; is there a driver
  * and a GPU; can this one run the kernels? PP_EFAIL with what is missing and what to do. */
 const char *pp_cuda_about(void);
 enum pp_status pp_cuda_check(struct pp_error *err);
 enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err);
 
-/* backend_cuda_open.c */
+/* open.c */
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
                             struct pp_backend_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_backend_device *device);
-/* The CUDA stream of a stream, which is made when it is first used, unless it multiplies. The
- * device has few queues for streams, and in one with others a receive that waits for another
- * process holds them up: so there are none but those that this process uses. */
-cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
 
-/* backend_cuda_graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
+/* graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
  * makes of it; false: there is none of this id. */
 cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
                             cudaGraph_t *graph);
@@ -110,14 +113,14 @@ void pp_cuda_keep(struct pp_backend_device *device, pp_stream_id stream, int id,
 bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);
 void pp_cuda_kept(const struct pp_backend_device *device, struct pp_kept *kept);
 void pp_cuda_graphs_free(struct pp_backend_device *device);
-/* backend_cuda_trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not.
+/* trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not.
  */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
 
-/* backend_cuda_progress.c */
+/* progress.c */
 int64_t pp_cuda_passed(struct pp_backend_device *device);
 
-/* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
+/* parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
 enum pp_status pp_cuda_parts_make(struct pp_backend_device *device, int count,
                                   struct pp_error *err);
@@ -125,7 +128,7 @@ enum pp_status pp_cuda_part_stream(const struct pp_backend_device *device, int p
                                    cudaStream_t *stream, int *sm_count, struct pp_error *err);
 void pp_cuda_parts_free(struct pp_backend_device *device);
 
-/* backend_cuda_memory.c */
+/* memory.c */
 enum pp_status pp_cuda_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
 /* The same, for whoever gives it back with cudaFree. */

@@ -35,28 +35,6 @@ static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_e
     return PP_OK;
 }
 
-static cudaError_t make_stream(struct lane *lane)
-{
-    const cudaError_t code =
-        cudaStreamCreateWithPriority(&lane->cuda.stream, cudaStreamNonBlocking, lane->priority);
-
-    atomic_store(&lane->has_stream, code == cudaSuccess);
-    return code;
-}
-
-cudaStream_t pp_cuda_stream_of(struct pp_backend_device *d, pp_stream_id s)
-{
-    struct lane *lane = d->streams[s].lane;
-
-    if (atomic_load(&lane->has_stream))
-        return lane->cuda.stream;
-    pthread_mutex_lock(&lane->lock);
-    if (!atomic_load(&lane->has_stream))
-        pp_cuda_note(d, make_stream(lane));
-    pthread_mutex_unlock(&lane->lock);
-    return lane->cuda.stream;
-}
-
 /* Streams that only move data share all of the GPU with everybody. */
 static enum pp_status make_lane(struct pp_backend_device *d, int index, struct pp_error *err)
 {
@@ -76,7 +54,7 @@ static enum pp_status make_lane(struct pp_backend_device *d, int index, struct p
         atomic_store(&lane->has_stream, true);
         return PP_OK;
     }
-    return multiplies ? pp_cuda_try(make_stream(lane), "make a CUDA stream", err) : PP_OK;
+    return multiplies ? pp_cuda_try(pp_cuda_make_stream(lane), "make a CUDA stream", err) : PP_OK;
 }
 
 static enum pp_status make_events(struct pp_backend_device *d, struct pp_error *err)

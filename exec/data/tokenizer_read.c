@@ -8,19 +8,6 @@
 
 /* ---- merges as lines ------------------------------------------------------------------------- */
 
-enum pp_status pp_tokenizer_take_line(struct pp_arena *arena, struct pp_tokenizer *t,
-                                      struct pp_spelled line, struct pp_error *err)
-{
-    const char *space = memchr(line.text, ' ', line.length);
-    const size_t left = space ? (size_t)(space - line.text) : line.length;
-
-    if (!space || left == 0 || left + 1 == line.length ||
-        memchr(space + 1, ' ', line.length - left - 1))
-        return pp_error_set(err, PP_EINVAL, "a merge is two tokens with a space between");
-    return pp_tokenizer_take_merge(arena, t, (struct pp_spelled){line.text, left},
-                                   (struct pp_spelled){space + 1, line.length - left - 1}, err);
-}
-
 static struct pp_spelled line_at(const struct pp_named_bytes *file, size_t at)
 {
     const char *text = file->bytes + at, *end = memchr(text, '\n', file->length - at);

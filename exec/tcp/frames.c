@@ -28,19 +28,6 @@ static bool are_tokens(const struct pp_machine *m, const char *payload)
     return true;
 }
 
-void pp_tcp_step_begin(struct pp_tcp *t)
-{
-    const struct pp_machine *m = t->m;
-    const size_t workers = sizeof(int) * (size_t)m->worker_count;
-
-    memset(t->posted, 0, workers);
-    memset(t->parts, 0, workers);
-    memset(t->has_ended, 0, sizeof(bool) * (size_t)m->worker_count);
-    memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas));
-    for (int k = 0; k < m->worker_count; k++)
-        t->last_post[k] = -1;
-}
-
 /* flags: 1 = durations of parts are wanted, 2 = gradients are. */
 static bool take_step(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
 {

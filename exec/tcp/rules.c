@@ -190,13 +190,6 @@ static bool is_way(const struct pp_tcp *t, int node, enum way way)
     return way == FROM_FIRST ? node == 0 : way == TO_FIRST ? t->node == 0 : true;
 }
 
-bool pp_tcp_is_time(int64_t ps)
-{
-    const int64_t most_ps = INT64_MAX - ((int64_t)1 << 60), least_ps = -((int64_t)1 << 60);
-
-    return ps >= least_ps && ps <= most_ps;
-}
-
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     return RULES[f->kind].bytes ? RULES[f->kind].bytes(t, f) : 0;

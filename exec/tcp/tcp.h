@@ -122,7 +122,19 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
     return pp_tcp_owner(t, worker) == t->node;
 }
 
-/* ---- tcp_queue.c ---- */
+/* ---- step.c ---- */
+/* Nothing has come of the step that is about to begin. */
+void pp_tcp_step_begin(struct pp_tcp *t);
+bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
+struct pp_tcp_ends {             /* of a message: workers */
+    int source, dest;
+};
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
+                               const struct pp_machine_message *message);
+/* Of the samples of a step: ids, or targets */
+size_t pp_tcp_token_bytes(const struct pp_machine *m);
+
+/* ---- queue.c ---- */
 /* Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
@@ -137,7 +149,7 @@ void pp_tcp_fail_memory(struct pp_tcp *t);
 struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: nothing */
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
 
-/* ---- tcp_link.c: the thread ---- */
+/* ---- link.c: the thread ---- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
 /* Once all that is queued has been written, or nobody takes it. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
@@ -145,26 +157,23 @@ void pp_tcp_stop_thread(struct pp_tcp *t);
 /* All that has come over the connection: false = it has been closed. */
 bool pp_tcp_read(struct pp_tcp *t, int node);
 
-/* ---- tcp_rules.c: what is let in, before anything is done with it ---- */
+/* ---- rules.c: what is let in, before anything is done with it ---- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
                       const struct pp_frame *frame); /* but bytes */
 /* Behind a frame that is placed */
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
 void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
 
-/* ---- tcp_frames.c: what frames do, in that thread; all are legal by the rules ---- */
+/* ---- frames.c: what frames do, in that thread; all are legal by the rules ---- */
 /* Not bytes that have come before, or that nobody has a place for yet. */
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
 /* Where the payload goes; NULL = into memory of its own. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 /* False: not now, nothing has been done. */
 bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
-/* Nothing has come of the step that is about to begin. */
-void pp_tcp_step_begin(struct pp_tcp *t);
 
-/* ---- tcp_sums.c ---- */
+/* ---- sums.c ---- */
 void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
 bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
@@ -174,7 +183,7 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *paylo
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
 
-/* ---- tcp_await.c: node 0 asks, others answer ---- */
+/* ---- await.c: node 0 asks, others answer ---- */
 enum { PP_TCP_EVERYBODY = -1 };
 /* Before frames are sent that are answered by such: one by every node, or by one. */
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
@@ -184,18 +193,18 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
 bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame);
 void pp_tcp_count_answer(struct pp_tcp *t);
 
-/* ---- tcp_clock.c ---- */
+/* ---- clock.c ---- */
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
 enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
 bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 
-/* ---- tcp_gather.c: once all have met, before the thread starts ---- */
+/* ---- gather.c: once all have met, before the thread starts ---- */
 /* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: somebody is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);
 
-/* ---- tcp_tell.c: see struct pp_remote ---- */
+/* ---- tell.c: see struct pp_remote ---- */
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
@@ -204,15 +213,8 @@ void pp_tcp_arrived(struct pp_worker *w, int barrier);
 void pp_tcp_released(struct pp_machine *m, int barrier);
 void pp_tcp_failed(struct pp_machine *m);
 enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
-struct pp_tcp_ends { /* of a message: workers */
-    int source, dest;
-};
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
-                               const struct pp_machine_message *message);
-/* Of the samples of a step: ids, or targets */
-size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
-/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory, or the device does not answer,
+/* ---- pack.c: payloads, malloc'd; NULL when there is no memory, or the device does not answer,
  * which then has failed the step. Taken is what has as many bytes as ..._bytes says; false = values
  * that cannot be ---- */
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
@@ -226,7 +228,7 @@ uint64_t pp_tcp_times_bytes(const struct pp_worker *w);
 char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
-/* ---- tcp_join.c: who is where ---- */
+/* ---- join.c: who is where ---- */
 /* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
  * already; it is closed then. Strangers are left. PP_EFAIL names who is missing, who runs something
  * else. */

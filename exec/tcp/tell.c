@@ -17,12 +17,6 @@ static void push_state(struct pp_tcp *t)
     }
 }
 
-size_t pp_tcp_token_bytes(const struct pp_machine *m)
-{
-    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
-           (size_t)m->options.stages[0]->net->seq;
-}
-
 static bool tell_step(struct pp_tcp *t)
 {
     const struct pp_machine *m = t->m;
@@ -71,15 +65,6 @@ void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
                                    .header = *header};
 
     pp_tcp_send(pp_tcp_of(m), pp_tcp_owner(pp_tcp_of(m), peer), &frame, NULL, NULL, NULL);
-}
-
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
-{
-    const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
-              replica = message->send.row % m->replicas;
-
-    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
-                                pp_worker_at(m, m->p->peer[send], replica)->index};
 }
 
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message)
