@@ -42,11 +42,11 @@ struct pp_device_options {
                   * as there are */
     uint64_t seed; /* of orders that are drawn */
     enum pp_device_mode mode;
-    int parts;      /* of a partitioned GPU; 0: as many as workers */
-    bool is_mapped; /* what alloc gives other processes may map, each block by itself */
-    bool keeps;     /* may keep work: see keep */
-    bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
-                     * where work is immediate */
+    int parts;        /* of a partitioned GPU; 0: as many as workers */
+    bool is_mapped;   /* what alloc gives other processes may map, each block by itself */
+    bool uses_graphs; /* may keep work: see keep */
+    bool is_shared;   /* with processes that are forked later: so is the arena that open gets. Only
+                       * where work is immediate */
 };
 /* The worker whose work a stream computes, -1: it moves data. */
 static inline int pp_device_worker_of(const struct pp_device_options *options, pp_stream_id stream)
@@ -60,7 +60,7 @@ struct pp_span {
     double start_s, end_s;
 };
 /* Work that a device keeps. */
-struct pp_kept {
+struct pp_graph_stats {
     int count, left_out;       /* that are kept, and that could not be */
     int64_t kernels, launches; /* of all that are kept; of these, so far */
     const char *why_left;      /* the first reason for that, or NULL; the device's, as is */
@@ -94,14 +94,14 @@ struct pp_backend {
     void (*launch)(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
                    void *argument);
     /* NULL, or: work that does the same to the device whenever it is called with this argument,
-     * kept under a number of this stream, so that `launch_kept` may repeat it without calling it;
+     * kept under a number of this stream, so that `launch_graph` may repeat it without calling it;
      * or launch it, where it is not kept. Between steps, after one in which it has run. k: it is
      * the k-th launch of the stream in every step, and passes marks; -1: it passes none. */
-    void (*keep)(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
-                 pp_backend_work work, void *argument);
-    void (*launch_kept)(struct pp_backend_device *device, pp_stream_id stream, int id,
-                        pp_backend_work work, void *argument);
-    void (*kept)(const struct pp_backend_device *device, struct pp_kept *kept);
+    void (*capture)(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
+                    pp_backend_work work, void *argument);
+    void (*launch_graph)(struct pp_backend_device *device, pp_stream_id stream, int id,
+                         pp_backend_work work, void *argument);
+    void (*graph_stats)(const struct pp_backend_device *device, struct pp_graph_stats *stats);
     /* Work of the host's, once all that the stream was given before is over: by the caller, who
      * waits for it, or in finish. It may read and write. */
     void (*host)(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
@@ -125,8 +125,8 @@ struct pp_backend {
     struct pp_span (*span)(const struct pp_backend_device *device, pp_stream_id stream, int k);
     /* Where not even the work's thread sees when it runs, else NULL: by work under way, on its
      * `stream`; and when the k-th launch's j-th mark was passed, like span. */
-    void (*mark)(void *stream);
-    double (*mark_s)(const struct pp_backend_device *device, pp_stream_id stream, int k, int j);
+    void (*record_timing)(void *stream);
+    double (*timing_s)(const struct pp_backend_device *device, pp_stream_id stream, int k, int j);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
 

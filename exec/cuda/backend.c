@@ -11,55 +11,55 @@ static struct launch *next_launch(struct pp_backend_device *d, struct stream *st
 {
     if (stream->count == stream->made) {
         struct launch *made =
-            PP_PUSH(stream->lane->arena, stream->launches, stream->made, stream->capacity);
+            PP_PUSH(stream->target->arena, stream->launches, stream->made, stream->capacity);
         pp_cuda_note(d, cudaEventCreate(&made->start));
         pp_cuda_note(d, cudaEventCreate(&made->end));
     }
     struct launch *launch = &stream->launches[stream->count++];
-    launch->mark_count = 0;
+    launch->timing_count = 0;
     return launch;
 }
 
-static void cuda_mark(void *stream)
+static void cuda_record_timing(void *stream)
 {
-    struct lane *lane = stream;
-    struct launch *l = lane->launch;
+    struct cuda_stream *target = stream;
+    struct launch *l = target->launch;
 
-    if (l->mark_count == l->marks_made)
-        pp_cuda_note(lane->device, cudaEventCreate(PP_PUSH(lane->arena, l->marks, l->marks_made,
-                                                           l->mark_capacity)));
+    if (l->timing_count == l->timings_made)
+        pp_cuda_note(target->device, cudaEventCreate(PP_PUSH(target->arena, l->timings,
+                                                             l->timings_made, l->timing_capacity)));
     const cudaError_t code =
-        cudaEventRecordWithFlags(l->marks[l->mark_count++], lane->cuda.stream,
-                                 lane->is_capturing ? cudaEventRecordExternal : 0);
-    if (!lane->is_capturing)
-        pp_cuda_note(lane->device, code);
+        cudaEventRecordWithFlags(l->timings[l->timing_count++], target->cuda.stream,
+                                 target->is_capturing ? cudaEventRecordExternal : 0);
+    if (!target->is_capturing)
+        pp_cuda_note(target->device, code);
     else if (code != cudaSuccess)
-        lane->refusal = code;
+        target->refusal = code;
 }
 
 /* A launch that is refused is told to the thread that launched. */
-static void cuda_launch_kept(struct pp_backend_device *d, pp_stream_id s, int id,
-                             pp_backend_work work, void *argument)
+static void cuda_launch_graph(struct pp_backend_device *d, pp_stream_id s, int id,
+                              pp_backend_work work, void *argument)
 {
     struct stream *stream = &d->streams[s];
-    struct lane *lane = stream->lane;
+    struct cuda_stream *target = stream->target;
 
     pp_cuda_use(d);
     const cudaStream_t cuda = pp_cuda_stream_of(d, s);
-    pthread_mutex_lock(&lane->lock);
-    struct launch *launch = lane->launch = next_launch(d, stream);
+    pthread_mutex_lock(&target->lock);
+    struct launch *launch = target->launch = next_launch(d, stream);
     pp_cuda_note(d, cudaEventRecord(launch->start, cuda));
     if (!pp_cuda_replay(stream, launch, id))
-        work(d->options.kernels, &lane->cuda, argument);
+        work(d->options.kernels, &target->cuda, argument);
     pp_cuda_note(d, cudaEventRecord(launch->end, cuda));
     pp_cuda_note(d, cudaGetLastError());
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&target->lock);
 }
 
 static void cuda_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
                         void *argument)
 {
-    cuda_launch_kept(d, s, -1, work, argument);
+    cuda_launch_graph(d, s, -1, work, argument);
 }
 
 static void cuda_host(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
@@ -105,10 +105,10 @@ static void cuda_begin(struct pp_backend_device *d)
 {
     pp_cuda_use(d);
     for (int s = 0; s < d->options.streams; s++) {
-        pthread_mutex_lock(&d->streams[s].lane->lock);
+        pthread_mutex_lock(&d->streams[s].target->lock);
         d->streams[s].count = 0;
         atomic_store(&d->streams[s].over, 0);
-        pthread_mutex_unlock(&d->streams[s].lane->lock);
+        pthread_mutex_unlock(&d->streams[s].target->lock);
     }
     pp_recorded_begin(d->recorded);
     pp_cuda_note(d, cudaEventRecord(d->begin, d->copies));
@@ -118,9 +118,9 @@ static void cuda_begin(struct pp_backend_device *d)
 static enum pp_status cuda_finish(struct pp_backend_device *d, struct pp_error *err)
 {
     pp_cuda_use(d);
-    for (int i = 0; i < d->lane_count; i++)
-        if (atomic_load(&d->lanes[i].has_stream))
-            pp_cuda_note(d, cudaStreamSynchronize(d->lanes[i].cuda.stream));
+    for (int i = 0; i < d->cuda_stream_count; i++)
+        if (atomic_load(&d->cuda_streams[i].has_stream))
+            pp_cuda_note(d, cudaStreamSynchronize(d->cuda_streams[i].cuda.stream));
     const cudaError_t failed = (cudaError_t)atomic_load(&d->failed);
     if (failed != cudaSuccess)
         return pp_error_set(err, PP_EFAIL,
@@ -151,12 +151,12 @@ static struct pp_span cuda_span(const struct pp_backend_device *d, pp_stream_id 
                             seconds_at(d, stream->launches[k].end)};
 }
 
-static double cuda_mark_s(const struct pp_backend_device *d, pp_stream_id s, int k, int j)
+static double cuda_timing_s(const struct pp_backend_device *d, pp_stream_id s, int k, int j)
 {
     const struct stream *stream = &d->streams[s];
 
-    return k < stream->count && j < stream->launches[k].mark_count
-               ? seconds_at(d, stream->launches[k].marks[j])
+    return k < stream->count && j < stream->launches[k].timing_count
+               ? seconds_at(d, stream->launches[k].timings[j])
                : (double)NAN;
 }
 
@@ -173,9 +173,9 @@ const struct pp_backend pp_backend_cuda = {
     .read = pp_cuda_read,
     .write = pp_cuda_write,
     .launch = cuda_launch,
-    .keep = pp_cuda_keep,
-    .launch_kept = cuda_launch_kept,
-    .kept = pp_cuda_kept,
+    .capture = pp_cuda_graph_make,
+    .launch_graph = cuda_launch_graph,
+    .graph_stats = pp_cuda_graphs_stats,
     .host = cuda_host,
     .record = cuda_record,
     .wait = cuda_wait,
@@ -184,6 +184,6 @@ const struct pp_backend pp_backend_cuda = {
     .cancel = cuda_cancel,
     .passed = pp_cuda_passed,
     .span = cuda_span,
-    .mark = cuda_mark,
-    .mark_s = cuda_mark_s,
+    .record_timing = cuda_record_timing,
+    .timing_s = cuda_timing_s,
 };

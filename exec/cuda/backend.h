@@ -20,16 +20,16 @@
 
 struct launch {
     cudaEvent_t start, end;
-    cudaEvent_t *marks; /* kept as well */
-    int mark_count, marks_made, mark_capacity;
+    cudaEvent_t *timings; /* kept as well */
+    int timing_count, timings_made, timing_capacity;
 };
 struct graph {
     cudaGraphExec_t exec; /* NULL: not kept */
     bool is_refused;      /* for good */
-    int marks;            /* that it passes */
+    int timings;          /* that it passes */
     size_t nodes;
 };
-struct lane {
+struct cuda_stream {
     struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
     atomic_bool has_stream;
     int priority; /* of the stream; lower numbers come first */
@@ -41,7 +41,7 @@ struct lane {
     struct pp_arena *arena; /* of these lists */
 };
 struct stream {
-    struct lane *lane;
+    struct cuda_stream *target;
     struct launch *launches; /* kept from step to step: only the first step makes any */
     int made, capacity;
     int count;            /* of this step */
@@ -50,7 +50,7 @@ struct stream {
     int graph_count, graph_capacity;
 };
 struct pp_cuda_graphs {
-    bool are_on, may_mark;
+    bool are_on, may_time;
     int made, left_out;
     int64_t nodes;
     atomic_llong launches;
@@ -60,8 +60,8 @@ struct pp_cuda_graphs {
 struct pp_backend_device {
     struct pp_device_options options;
     struct pp_arena *arena; /* of blocks */
-    struct lane *lanes;
-    int lane_count;
+    struct cuda_stream *cuda_streams;
+    int cuda_stream_count;
     struct stream *streams;
     cudaEvent_t *events; /* [options.events]; NULL in serial mode, where the host's order is all */
     cudaEvent_t begin;   /* of the step: spans count from there */
@@ -91,7 +91,7 @@ void pp_cuda_use(struct pp_backend_device *device);
  * device has few queues for streams, and in one with others a receive that waits for another
  * process holds them up: so there are none but those that this process uses. */
 cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
-cudaError_t pp_cuda_make_stream(struct lane *lane);
+cudaError_t pp_cuda_make_stream(struct cuda_stream *target);
 
 /* check.c: the name of the calling thread's GPU, one text a thread; is there a driver
  * and a GPU; can this one run the kernels? PP_EFAIL with what is missing and what to do. */
@@ -106,14 +106,14 @@ void pp_cuda_close(struct pp_backend_device *device);
 
 /* graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
  * makes of it; false: there is none of this id. */
-cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
+cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
                             cudaGraph_t *graph);
-void pp_cuda_keep(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
-                  pp_backend_work work, void *argument);
+void pp_cuda_graph_make(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
+                        pp_backend_work work, void *argument);
 bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);
-void pp_cuda_kept(const struct pp_backend_device *device, struct pp_kept *kept);
+void pp_cuda_graphs_stats(const struct pp_backend_device *device, struct pp_graph_stats *stats);
 void pp_cuda_graphs_free(struct pp_backend_device *device);
-/* trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not.
+/* trial.c: are graphs what they should be here? Sets are_on and may_time, or why_not.
  */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
 

@@ -26,24 +26,24 @@ void pp_cuda_use(struct pp_backend_device *d)
 
 /* ---- streams --------------------------------------------------------------------------------*/
 
-cudaError_t pp_cuda_make_stream(struct lane *lane)
+cudaError_t pp_cuda_make_stream(struct cuda_stream *target)
 {
     const cudaError_t code =
-        cudaStreamCreateWithPriority(&lane->cuda.stream, cudaStreamNonBlocking, lane->priority);
+        cudaStreamCreateWithPriority(&target->cuda.stream, cudaStreamNonBlocking, target->priority);
 
-    atomic_store(&lane->has_stream, code == cudaSuccess);
+    atomic_store(&target->has_stream, code == cudaSuccess);
     return code;
 }
 
 cudaStream_t pp_cuda_stream_of(struct pp_backend_device *d, pp_stream_id s)
 {
-    struct lane *lane = d->streams[s].lane;
+    struct cuda_stream *target = d->streams[s].target;
 
-    if (atomic_load(&lane->has_stream))
-        return lane->cuda.stream;
-    pthread_mutex_lock(&lane->lock);
-    if (!atomic_load(&lane->has_stream))
-        pp_cuda_note(d, pp_cuda_make_stream(lane));
-    pthread_mutex_unlock(&lane->lock);
-    return lane->cuda.stream;
+    if (atomic_load(&target->has_stream))
+        return target->cuda.stream;
+    pthread_mutex_lock(&target->lock);
+    if (!atomic_load(&target->has_stream))
+        pp_cuda_note(d, pp_cuda_make_stream(target));
+    pthread_mutex_unlock(&target->lock);
+    return target->cuda.stream;
 }

@@ -23,40 +23,41 @@ static bool has_room(struct pp_cuda_graphs *graphs)
 static struct graph *graph_at(struct stream *stream, int id)
 {
     while (stream->graph_count <= id)
-        PP_PUSH(stream->lane->arena, stream->graphs, stream->graph_count, stream->graph_capacity);
+        PP_PUSH(stream->target->arena, stream->graphs, stream->graph_count, stream->graph_capacity);
     return &stream->graphs[id];
 }
 
-cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
+cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
                             cudaGraph_t *graph)
 {
-    const cudaStream_t stream = lane->cuda.stream;
+    const cudaStream_t stream = target->cuda.stream;
     const cudaError_t begun = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 
     *graph = NULL;
     if (begun != cudaSuccess)
         return begun;
-    lane->is_capturing = true;
-    lane->refusal = cudaSuccess;
-    work(lane->device->options.kernels, &lane->cuda, argument);
-    lane->is_capturing = false;
+    target->is_capturing = true;
+    target->refusal = cudaSuccess;
+    work(target->device->options.kernels, &target->cuda, argument);
+    target->is_capturing = false;
     const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, graph);
-    const cudaError_t first = lane->refusal != cudaSuccess ? lane->refusal : launched;
+    const cudaError_t first = target->refusal != cudaSuccess ? target->refusal : launched;
     return first != cudaSuccess ? first : ended;
 }
 
 /* Nothing of the device has failed when a graph is refused. */
-static cudaError_t make(struct lane *lane, pp_backend_work work, void *argument, struct graph *made)
+static cudaError_t make(struct cuda_stream *target, pp_backend_work work, void *argument,
+                        struct graph *made)
 {
     cudaGraph_t graph;
-    cudaError_t code = pp_cuda_capture(lane, work, argument, &graph);
+    cudaError_t code = pp_cuda_capture(target, work, argument, &graph);
 
     if (code == cudaSuccess)
         code = cudaGraphGetNodes(graph, NULL, &made->nodes);
     if (code == cudaSuccess)
         code = cudaGraphInstantiate(&made->exec, graph, 0);
     if (code == cudaSuccess)
-        code = cudaGraphUpload(made->exec, lane->cuda.stream);
+        code = cudaGraphUpload(made->exec, target->cuda.stream);
     if (graph)
         cudaGraphDestroy(graph);
     if (code != cudaSuccess && made->exec) {
@@ -67,56 +68,56 @@ static cudaError_t make(struct lane *lane, pp_backend_work work, void *argument,
     return code;
 }
 
-void pp_cuda_keep(struct pp_backend_device *d, pp_stream_id s, int id, int k, pp_backend_work work,
-                  void *argument)
+void pp_cuda_graph_make(struct pp_backend_device *d, pp_stream_id s, int id, int k,
+                        pp_backend_work work, void *argument)
 {
     struct stream *stream = &d->streams[s];
-    struct lane *lane = stream->lane;
+    struct cuda_stream *target = stream->target;
     struct pp_cuda_graphs *graphs = &d->graphs;
 
     pp_cuda_use(d);
-    if (!graphs->are_on || (k >= 0 && !graphs->may_mark) || k >= stream->count ||
+    if (!graphs->are_on || (k >= 0 && !graphs->may_time) || k >= stream->count ||
         atomic_load(&d->failed) != cudaSuccess || !pp_cuda_stream_of(d, s))
         return;
-    pthread_mutex_lock(&lane->lock);
+    pthread_mutex_lock(&target->lock);
     struct graph *graph = graph_at(stream, id);
     if (!graph->exec && !graph->is_refused) {
-        lane->launch = k >= 0 ? &stream->launches[k] : NULL;
-        if (lane->launch)
-            lane->launch->mark_count = 0;
+        target->launch = k >= 0 ? &stream->launches[k] : NULL;
+        if (target->launch)
+            target->launch->timing_count = 0;
         const cudaError_t code =
-            has_room(graphs) ? make(lane, work, argument, graph) : cudaErrorMemoryAllocation;
+            has_room(graphs) ? make(target, work, argument, graph) : cudaErrorMemoryAllocation;
         graph->is_refused = code != cudaSuccess;
         if (graph->is_refused && !graphs->why_left)
             graphs->why_left = cudaGetErrorName(code);
-        graph->marks = lane->launch ? lane->launch->mark_count : 0;
+        graph->timings = target->launch ? target->launch->timing_count : 0;
         graphs->made += !graph->is_refused;
         graphs->left_out += graph->is_refused;
         graphs->nodes += graph->is_refused ? 0 : (int64_t)graph->nodes;
     }
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&target->lock);
 }
 
 bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
 {
-    struct lane *lane = stream->lane;
+    struct cuda_stream *target = stream->target;
 
     if (id < 0 || id >= stream->graph_count || !stream->graphs[id].exec)
         return false;
-    launch->mark_count = stream->graphs[id].marks;
-    pp_cuda_note(lane->device, cudaGraphLaunch(stream->graphs[id].exec, lane->cuda.stream));
-    atomic_fetch_add_explicit(&lane->device->graphs.launches, 1, memory_order_relaxed);
+    launch->timing_count = stream->graphs[id].timings;
+    pp_cuda_note(target->device, cudaGraphLaunch(stream->graphs[id].exec, target->cuda.stream));
+    atomic_fetch_add_explicit(&target->device->graphs.launches, 1, memory_order_relaxed);
     return true;
 }
 
-void pp_cuda_kept(const struct pp_backend_device *d, struct pp_kept *kept)
+void pp_cuda_graphs_stats(const struct pp_backend_device *d, struct pp_graph_stats *stats)
 {
-    *kept = (struct pp_kept){.count = d->graphs.made,
-                             .left_out = d->graphs.left_out,
-                             .kernels = d->graphs.nodes,
-                             .launches = atomic_load(&d->graphs.launches),
-                             .why_left = d->graphs.why_left,
-                             .why_not = d->graphs.why_not};
+    *stats = (struct pp_graph_stats){.count = d->graphs.made,
+                                     .left_out = d->graphs.left_out,
+                                     .kernels = d->graphs.nodes,
+                                     .launches = atomic_load(&d->graphs.launches),
+                                     .why_left = d->graphs.why_left,
+                                     .why_not = d->graphs.why_not};
 }
 
 void pp_cuda_graphs_free(struct pp_backend_device *d)

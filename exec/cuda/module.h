@@ -15,7 +15,7 @@
     (sizeof(struct pp_backend) + sizeof(struct pp_device_options) + sizeof(struct pp_kernels) +    \
      sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
      sizeof(struct pp_adamw) + sizeof(struct pp_flat) + sizeof(struct pp_adamw_step) +             \
-     sizeof(struct pp_kept) + sizeof(struct pp_error) + sizeof(struct pp_nccl_calls) +             \
+     sizeof(struct pp_graph_stats) + sizeof(struct pp_error) + sizeof(struct pp_nccl_calls) +      \
      sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + sizeof(struct pp_nccl_group) + \
      sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card))
 

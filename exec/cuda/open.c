@@ -36,25 +36,25 @@ static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_e
 }
 
 /* Streams that only move data share all of the GPU with everybody. */
-static enum pp_status make_lane(struct pp_backend_device *d, int index, struct pp_error *err)
+static enum pp_status make_cuda_stream(struct pp_backend_device *d, int index, struct pp_error *err)
 {
-    struct lane *lane = &d->lanes[index];
+    struct cuda_stream *target = &d->cuda_streams[index];
     const int worker = pp_device_worker_of(&d->options, index);
     const bool multiplies = worker >= 0 && (d->options.worker < 0 || d->options.worker == worker);
 
-    lane->device = d;
-    lane->priority = worker >= 0 && index >= d->options.workers ? d->last_priority : d->priority;
-    lane->arena = pp_arena_create();
-    pthread_mutex_init(&lane->lock, NULL);
+    target->device = d;
+    target->priority = worker >= 0 && index >= d->options.workers ? d->last_priority : d->priority;
+    target->arena = pp_arena_create();
+    pthread_mutex_init(&target->lock, NULL);
     if (multiplies)
-        PP_TRY(make_multiplier(&lane->cuda, d->gpu, err));
+        PP_TRY(make_multiplier(&target->cuda, d->gpu, err));
     if (multiplies && d->parts) {
-        PP_TRY(pp_cuda_part_stream(d, worker, lane->priority, &lane->cuda.stream,
-                                   &lane->cuda.sm_count, err));
-        atomic_store(&lane->has_stream, true);
+        PP_TRY(pp_cuda_part_stream(d, worker, target->priority, &target->cuda.stream,
+                                   &target->cuda.sm_count, err));
+        atomic_store(&target->has_stream, true);
         return PP_OK;
     }
-    return multiplies ? pp_cuda_try(pp_cuda_make_stream(lane), "make a CUDA stream", err) : PP_OK;
+    return multiplies ? pp_cuda_try(pp_cuda_make_stream(target), "make a CUDA stream", err) : PP_OK;
 }
 
 static enum pp_status make_events(struct pp_backend_device *d, struct pp_error *err)
@@ -89,14 +89,14 @@ static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
     if (o->mode == PP_DEVICE_PARTITION)
         PP_TRY(pp_cuda_parts_make(d, o->parts > 0 ? o->parts : o->workers, err));
     PP_TRY(choose_priorities(d, err));
-    const int lanes = is_serial ? 1 : o->streams;
-    d->lanes = PP_ARRAY(d->arena, struct lane, lanes);
-    while (d->lane_count < lanes)
-        PP_TRY(make_lane(d, d->lane_count++, err));
+    const int count = is_serial ? 1 : o->streams;
+    d->cuda_streams = PP_ARRAY(d->arena, struct cuda_stream, count);
+    while (d->cuda_stream_count < count)
+        PP_TRY(make_cuda_stream(d, d->cuda_stream_count++, err));
     d->streams = PP_ARRAY(d->arena, struct stream, d->options.streams);
     for (int s = 0; s < d->options.streams; s++)
-        d->streams[s].lane = &d->lanes[is_serial ? 0 : s];
-    if (o->keeps)
+        d->streams[s].target = &d->cuda_streams[is_serial ? 0 : s];
+    if (o->uses_graphs)
         pp_cuda_graphs_try(d);
     return is_serial ? PP_OK : make_events(d, err);
 }
@@ -120,34 +120,34 @@ enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_optio
 
 /* ---- the end --------------------------------------------------------------------------------*/
 
-static void forget_event(cudaEvent_t event)
+static void free_event(cudaEvent_t event)
 {
     if (event)
         cudaEventDestroy(event);
 }
 
-static void forget_launches(const struct stream *stream)
+static void free_launches(const struct stream *stream)
 {
     for (int k = 0; k < stream->made; k++) {
         const struct launch *launch = &stream->launches[k];
 
-        forget_event(launch->start);
-        forget_event(launch->end);
-        for (int j = 0; j < launch->marks_made; j++)
-            forget_event(launch->marks[j]);
+        free_event(launch->start);
+        free_event(launch->end);
+        for (int j = 0; j < launch->timings_made; j++)
+            free_event(launch->timings[j]);
     }
 }
 
-static void forget_lane(struct lane *lane)
+static void free_cuda_stream(struct cuda_stream *target)
 {
-    if (lane->cuda.blas)
-        cublasLtDestroy(lane->cuda.blas);
-    pp_cuda_plans_destroy(lane->cuda.plans);
-    cudaFree(lane->cuda.workspace);
-    if (lane->cuda.stream)
-        cudaStreamDestroy(lane->cuda.stream);
-    pp_arena_destroy(lane->arena);
-    pthread_mutex_destroy(&lane->lock);
+    if (target->cuda.blas)
+        cublasLtDestroy(target->cuda.blas);
+    pp_cuda_plans_destroy(target->cuda.plans);
+    cudaFree(target->cuda.workspace);
+    if (target->cuda.stream)
+        cudaStreamDestroy(target->cuda.stream);
+    pp_arena_destroy(target->arena);
+    pthread_mutex_destroy(&target->lock);
 }
 
 /* Also of a device that is half made, or has failed: then CUDA refuses, and the driver cleans up.
@@ -160,14 +160,14 @@ void pp_cuda_close(struct pp_backend_device *d)
     cudaDeviceSynchronize();
     pp_cuda_graphs_free(d);
     for (int s = 0; d->streams && s < d->options.streams; s++)
-        forget_launches(&d->streams[s]);
+        free_launches(&d->streams[s]);
     for (int e = 0; d->events && e < d->options.events; e++)
-        forget_event(d->events[e]);
-    forget_event(d->begin);
+        free_event(d->events[e]);
+    free_event(d->begin);
     if (d->copies)
         cudaStreamDestroy(d->copies);
-    for (int i = 0; i < d->lane_count; i++)
-        forget_lane(&d->lanes[i]);
+    for (int i = 0; i < d->cuda_stream_count; i++)
+        free_cuda_stream(&d->cuda_streams[i]);
     pp_cuda_parts_free(d);
     pp_cuda_free_all(d);
     pp_arena_destroy(d->arena);

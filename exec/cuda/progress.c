@@ -5,13 +5,13 @@
 /* Whoever issues something now gets on anyway, and may hold the lane for long. */
 static int look_at(struct stream *stream)
 {
-    if (pthread_mutex_trylock(&stream->lane->lock) == 0) {
+    if (pthread_mutex_trylock(&stream->target->lock) == 0) {
         int over = atomic_load(&stream->over);
 
         while (over < stream->count && cudaEventQuery(stream->launches[over].end) == cudaSuccess)
             over++;
         atomic_store(&stream->over, over);
-        pthread_mutex_unlock(&stream->lane->lock);
+        pthread_mutex_unlock(&stream->target->lock);
     }
     return atomic_load(&stream->over);
 }

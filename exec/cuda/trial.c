@@ -9,7 +9,7 @@
 enum { NUMBERS = 1024, BLOCKS = 16 /* of each multiprocessor */ };
 
 struct trial {
-    struct lane *lane;
+    struct cuda_stream *target;
     cudaEvent_t begin, end;
     int *seen; /* [2][NUMBERS], shared */
     int blocks;
@@ -17,21 +17,22 @@ struct trial {
 
 static void note(const struct trial *t, bool is_captured)
 {
-    pp_cuda_note_multiprocessors(t->lane->cuda.stream, t->blocks, NUMBERS,
+    pp_cuda_note_multiprocessors(t->target->cuda.stream, t->blocks, NUMBERS,
                                  t->seen + (is_captured ? NUMBERS : 0));
 }
 
-static void note_between_marks(const struct pp_kernels *k, void *stream, void *trial)
+static void note_between_events(const struct pp_kernels *k, void *stream, void *trial)
 {
     const struct trial *t = trial;
-    struct lane *lane = stream;
+    struct cuda_stream *target = stream;
 
     (void)k;
-    lane->refusal = cudaEventRecordWithFlags(t->begin, lane->cuda.stream, cudaEventRecordExternal);
+    target->refusal =
+        cudaEventRecordWithFlags(t->begin, target->cuda.stream, cudaEventRecordExternal);
     note(t, true);
-    if (lane->refusal == cudaSuccess)
-        lane->refusal =
-            cudaEventRecordWithFlags(t->end, lane->cuda.stream, cudaEventRecordExternal);
+    if (target->refusal == cudaSuccess)
+        target->refusal =
+            cudaEventRecordWithFlags(t->end, target->cuda.stream, cudaEventRecordExternal);
 }
 
 static void note_alone(const struct pp_kernels *k, void *stream, void *trial)
@@ -45,14 +46,14 @@ static cudaError_t run_graph(struct trial *t, pp_backend_work work)
 {
     cudaGraphExec_t exec = NULL;
     cudaGraph_t graph;
-    cudaError_t code = pp_cuda_capture(t->lane, work, t, &graph);
+    cudaError_t code = pp_cuda_capture(t->target, work, t, &graph);
 
     if (code == cudaSuccess)
         code = cudaGraphInstantiate(&exec, graph, 0);
     if (code == cudaSuccess)
-        code = cudaGraphLaunch(exec, t->lane->cuda.stream);
+        code = cudaGraphLaunch(exec, t->target->cuda.stream);
     if (code == cudaSuccess)
-        code = cudaStreamSynchronize(t->lane->cuda.stream);
+        code = cudaStreamSynchronize(t->target->cuda.stream);
     if (exec)
         cudaGraphExecDestroy(exec);
     if (graph)
@@ -88,11 +89,11 @@ static void judge(struct pp_backend_device *d, struct trial *t)
 
     memset(t->seen, 0, sizeof(int) * 2 * NUMBERS);
     note(t, false);
-    if (cudaStreamSynchronize(t->lane->cuda.stream) != cudaSuccess)
+    if (cudaStreamSynchronize(t->target->cuda.stream) != cudaSuccess)
         return;
-    if (graphs->may_mark)
-        code = run_graph(t, note_between_marks);
-    graphs->may_mark = code == cudaSuccess && has_times(t);
+    if (graphs->may_time)
+        code = run_graph(t, note_between_events);
+    graphs->may_time = code == cudaSuccess && has_times(t);
     if (code != cudaSuccess)
         code = run_graph(t, note_alone);
     if (code != cudaSuccess)
@@ -108,18 +109,18 @@ void pp_cuda_graphs_try(struct pp_backend_device *d)
     int multiprocessors = 1;
     struct trial t = {0};
 
-    graphs->may_mark = true;
+    graphs->may_time = true;
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, d->gpu);
     t.blocks = BLOCKS * multiprocessors;
     if (cudaEventCreate(&t.begin) != cudaSuccess || cudaEventCreate(&t.end) != cudaSuccess ||
         cudaHostAlloc((void **)&t.seen, sizeof(int) * 2 * NUMBERS, cudaHostAllocMapped) !=
             cudaSuccess)
         graphs->why_not = "there is no memory to try them";
-    for (int i = 0; i < d->lane_count && i < d->options.workers && !graphs->why_not; i++) {
-        t.lane = &d->lanes[i];
-        if (atomic_load(&t.lane->has_stream))
+    for (int i = 0; i < d->cuda_stream_count && i < d->options.workers && !graphs->why_not; i++) {
+        t.target = &d->cuda_streams[i];
+        if (atomic_load(&t.target->has_stream))
             judge(d, &t);
-        if (!d->parts && atomic_load(&t.lane->has_stream))
+        if (!d->parts && atomic_load(&t.target->has_stream))
             break; /* all are alike */
     }
     graphs->are_on = !graphs->why_not;

@@ -140,7 +140,7 @@ static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
 }
 
 static void bind_work(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
-                      bool is_beside, struct pp_bound_call *call, struct pp_stage_work *work)
+                      bool on_weights, struct pp_bound_call *call, struct pp_stage_work *work)
 {
     struct pp_machine *m = b->m;
     const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
@@ -156,8 +156,8 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .grads = {.is_exact = m->options.recipe->is_exact,
                   .sum = chunk->state.sum,
                   .fixed = chunk->state.fixed,
-                  .scratch = w->block + (is_beside ? m->layout[w->rank].weights_offset
-                                                   : m->layout[w->rank].tensor_offset),
+                  .scratch = w->block + (on_weights ? m->layout[w->rank].weights_offset
+                                                    : m->layout[w->rank].tensor_offset),
                   .status = w->status},
         .split = op->split,
         .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
@@ -165,7 +165,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
         .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
-        .scratch = is_beside ? NULL : w->block + m->layout[w->rank].scratch_offset,
+        .scratch = on_weights ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
     call->run = CALLS[op->kind].run;
     if (CALLS[op->kind].bind)

@@ -127,7 +127,7 @@ static void bind_collective(struct pp_machine *m, int c)
     to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas + c);
-    to->line = c;
+    to->stream_of = c;
 }
 
 /* First and last stage of a pipeline on one rank: their tied matrices are added up there. */

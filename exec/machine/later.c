@@ -227,7 +227,7 @@ void pp_step_time_here(struct pp_machine *m)
         else
             stamp_list(m, w);
     }
-    pp_machine_keep(m);
+    pp_machine_capture(m);
 }
 
 enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)

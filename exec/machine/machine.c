@@ -135,7 +135,7 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
         .seed = m->options.seed,
         .mode = m->options.mode,
         .is_mapped = m->transport->is_mapped,
-        .keeps = m->options.keeps,
+        .uses_graphs = m->options.uses_graphs,
         .is_shared = m->transport->is_shared,
     };
     return m->backend->open(m->arena, &options, &m->device, err);

@@ -58,10 +58,10 @@ struct pp_machine_options {
     int kept_steps;            /* of which times are kept: the last ones */
     bool is_poisoned;          /* fill memory with a pattern first, see memory.h */
     size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
-    size_t reserved_mirror_bytes; /* likewise of the host's, where the backend's memory is apart */
-    uint64_t seed;                /* of the backend's orders */
-    enum pp_device_mode mode;     /* of a device that workers share */
-    bool keeps;                   /* work that is the same in every step, where the backend can */
+    size_t reserved_staging_bytes; /* likewise of the host's, where the backend's memory is apart */
+    uint64_t seed;                 /* of the backend's orders */
+    enum pp_device_mode mode;      /* of a device that workers share */
+    bool uses_graphs;              /* work that is the same in every step, where the backend can */
 };
 
 /* Do workers take each other's time, by the watch? On one device, where each has a stream but no
@@ -100,7 +100,7 @@ enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_cl
 /* What the device of this process keeps, see backend.h; nothing where it cannot. Texts lie in the
  * arena. */
 void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *machine,
-                       struct pp_kept *kept);
+                       struct pp_graph_stats *stats);
 
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */

@@ -17,8 +17,8 @@ void pp_messages_begin(struct pp_machine *m);
 /* PP_EFAIL when the machine or the device has not enough. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Part of a worker's block, as the host sees it. */
-struct pp_mirror pp_block_mirror(const struct pp_machine *m, struct pp_arena *arena,
-                                 const struct pp_worker *w, size_t offset, size_t bytes);
+struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
+                                   const struct pp_worker *w, size_t offset, size_t bytes);
 /* States of all workers from the device to the host. */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
 
@@ -72,7 +72,7 @@ struct pp_worker_launch {
 struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
 /* Launch work on the worker's compute stream, or on that of its weight lane. The device may have
  * kept it as `id`. Returns its number on that stream. */
-int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch);
+int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch);
 /* Launch compute instruction i, and note its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
@@ -80,12 +80,12 @@ void pp_worker_issue(struct pp_worker *w, int instruction);
 /* Which instructions do the same work. */
 void pp_bind_same(struct pp_machine *m);
 /* Before a step, or at the end of one: the device keeps what is the same in all steps. */
-void pp_machine_keep(struct pp_machine *m);
+void pp_machine_capture(struct pp_machine *m);
 /* Under which number the device keeps the last BAR of a worker. */
-int pp_kept_bar_id(const struct pp_worker *w);
+int pp_bar_graph_id(const struct pp_worker *w);
 /* Length of a worker's list; place of an instruction in it. */
 int pp_list_length(const struct pp_worker *w);
 int pp_place_of(const struct pp_worker *w, int instruction);
-int pp_kept_id(const struct pp_worker *w, int i);
+int pp_graph_id(const struct pp_worker *w, int i);
 
 #endif

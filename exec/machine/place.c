@@ -19,9 +19,9 @@ static double bookkeeping_bytes(const struct pp_machine *m)
 /* What the host holds of memory that is apart: states and losses of workers, as it sees them; all
  * of those that are told of elsewhere; and once, for a while, a whole block, to see what was
  * touched. */
-static double mirror_bytes(const struct pp_machine *m)
+static double staging_bytes(const struct pp_machine *m)
 {
-    double sum_bytes = (double)m->options.reserved_mirror_bytes, largest_bytes = 0;
+    double sum_bytes = (double)m->options.reserved_staging_bytes, largest_bytes = 0;
 
     if (!m->backend->is_apart)
         return 0;
@@ -41,7 +41,7 @@ static double mirror_bytes(const struct pp_machine *m)
 static enum pp_status check_host(const struct pp_machine *m, struct pp_error *err)
 {
     const double mib = 1024.0 * 1024.0, available_bytes = (double)pp_host_available_bytes(),
-                 lists_bytes = bookkeeping_bytes(m), copies_bytes = mirror_bytes(m);
+                 lists_bytes = bookkeeping_bytes(m), copies_bytes = staging_bytes(m);
 
     if (m->backend->available_bytes == NULL || lists_bytes + copies_bytes <= available_bytes)
         return PP_OK;
@@ -60,7 +60,7 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
     const double available_bytes = is_host ? (double)pp_host_available_bytes()
                                            : (double)m->backend->available_bytes(m->device),
                  mib = 1024.0 * 1024.0, lists_bytes = is_host ? bookkeeping_bytes(m) : 0,
-                 copies_bytes = is_host ? mirror_bytes(m) : 0,
+                 copies_bytes = is_host ? staging_bytes(m) : 0,
                  reserved_bytes = (double)m->options.reserved_bytes;
     double needed_bytes = lists_bytes + copies_bytes + reserved_bytes;
 
@@ -98,22 +98,23 @@ static struct pp_state state_at(const struct pp_machine *m, int replica, int pla
                        m->options.recipe->is_exact, copy, copies, at);
 }
 
-struct pp_mirror pp_block_mirror(const struct pp_machine *m, struct pp_arena *arena,
-                                 const struct pp_worker *w, size_t offset, size_t bytes)
+struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
+                                   const struct pp_worker *w, size_t offset, size_t bytes)
 {
     return pp_is_elsewhere(m, w)
-               ? pp_mirror_itself(w->block + offset, bytes)
-               : pp_mirror_make(arena, m->backend, m->device, w->block + offset, bytes);
+               ? pp_staging_itself(w->block + offset, bytes)
+               : pp_staging_make(arena, m->backend, m->device, w->block + offset, bytes);
 }
 
 static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
                              struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const struct pp_mirror all = pp_block_mirror(m, scratch, w, 0, m->layout[w->rank].block_bytes);
+    const struct pp_staging all =
+        pp_block_staging(m, scratch, w, 0, m->layout[w->rank].block_bytes);
 
-    pp_memory_poison(all.here, all.bytes);
-    return pp_mirror_push(&all, err);
+    pp_memory_poison(all.on_host, all.bytes);
+    return pp_staging_push(&all, err);
 }
 
 static void place_chunks(struct pp_machine *m, struct pp_worker *w)
@@ -135,7 +136,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         if (m->options.meeting.count > 1 && m->options.meeting.index != 0)
             continue;
         const struct pp_state state =
-            pp_state_shifted(&chunk->state, w->mirror.there, w->mirror.here);
+            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
         pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &state,
                       m->copies[place % m->stages]);
     }
@@ -161,14 +162,14 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
     const struct pp_rank_layout *layout = &m->layout[w->rank];
 
     PP_TRY(take_block(m, w, err));
-    w->mirror = pp_block_mirror(m, m->arena, w, 0, layout->state_bytes);
-    w->losses = pp_block_mirror(m, m->arena, w, layout->loss_offset, layout->loss_bytes);
+    w->staging = pp_block_staging(m, m->arena, w, 0, layout->state_bytes);
+    w->losses = pp_block_staging(m, m->arena, w, layout->loss_offset, layout->loss_bytes);
     if (m->options.is_poisoned && !pp_is_elsewhere(m, w)) {
         PP_TRY(poison(m, w, err));
-        PP_TRY(pp_mirror_fetch(&w->mirror, err));
+        PP_TRY(pp_staging_fetch(&w->staging, err));
     }
     place_chunks(m, w);
-    return pp_mirror_push(&w->mirror, err);
+    return pp_staging_push(&w->staging, err);
 }
 
 /* What device and host both see. */
@@ -207,7 +208,7 @@ enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_mirror_fetch(&m->workers[k].mirror, err));
+        PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
     m->read->fetched_at = m->steps_done;
     return PP_OK;
 }

@@ -18,7 +18,7 @@ void pp_machine_on_gradients(struct pp_machine *m,
 enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_mirror_push(&m->workers[k].mirror, err));
+        PP_TRY(pp_staging_push(&m->workers[k].staging, err));
     return PP_OK;
 }
 
@@ -43,8 +43,8 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
 
     PP_TRY(pp_machine_fetch(m, err));
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
-    *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->mirror.there,
-                              w->mirror.here);
+    *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->staging.on_device,
+                              w->staging.on_host);
     return PP_OK;
 }
 
@@ -144,13 +144,13 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
-    const struct pp_mirror all = pp_block_mirror(m, scratch, w, 0, layout->block_bytes);
-    const char *block = all.here;
+    const struct pp_staging all = pp_block_staging(m, scratch, w, 0, layout->block_bytes);
+    const char *block = all.on_host;
     struct pp_error err;
 
     if (w->touched_bytes > 0)
         return w->touched_bytes;
-    if (pp_mirror_fetch(&all, &err) != PP_OK)
+    if (pp_staging_fetch(&all, &err) != PP_OK)
         return 0;
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
@@ -161,46 +161,46 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 
 /* ---- what the parts of an op take ------------------------------------------------------------*/
 
-static void place_marks(struct pp_machine *m, struct pp_bound_call *call)
+static void place_timings(struct pp_machine *m, struct pp_bound_call *call)
 {
     int most = 0;
 
     for (int g = 0; g < call->count; g++)
-        most += pp_stage_marks(call->works[g].stage);
-    if (most > 0 && !call->part.marks)
-        call->part.marks = PP_ARRAY(m->arena, uint8_t, most);
+        most += pp_stage_timings(call->works[g].stage);
+    if (most > 0 && !call->part.timings)
+        call->part.timings = PP_ARRAY(m->arena, uint8_t, most);
 }
 
 void pp_machine_probes(struct pp_machine *m, bool on)
 {
-    void (*const mark)(void *stream) = on ? m->backend->mark : NULL;
+    void (*const record_timing)(void *stream) = on ? m->backend->record_timing : NULL;
 
     m->has_probes = on;
     for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++) {
         struct pp_bound_call *call = &m->calls[row];
-        if (mark)
-            place_marks(m, call);
-        call->part.mark = mark;
-        call->part.now_s = on && !mark ? pp_host_thread_s : NULL;
+        if (record_timing)
+            place_timings(m, call);
+        call->part.record_timing = record_timing;
+        call->part.now_s = on && !record_timing ? pp_host_thread_s : NULL;
         for (int g = 0; g < call->count; g++)
             call->works[g].probe = on ? &call->part : NULL;
     }
     if (m->has_run)
-        pp_machine_keep(m);
+        pp_machine_capture(m);
 }
 
-static void read_marks(const struct pp_machine *m, const struct pp_worker *w, size_t row)
+static void read_timings(const struct pp_machine *m, const struct pp_worker *w, size_t row)
 {
     const pp_stream_id stream = pp_stream_of(w, (int)(row / (size_t)m->replicas));
     struct pp_bound_call *call = &m->calls[row];
     double last_s = NAN;
 
     memset(call->probe.s, 0, sizeof(call->probe.s));
-    for (int k = 0; k < call->part.mark_count; k++) {
-        const int what = call->part.marks[k];
-        const double at_s = m->backend->mark_s(m->device, stream, m->launch_of[row], k);
+    for (int k = 0; k < call->part.timing_count; k++) {
+        const int what = call->part.timings[k];
+        const double at_s = m->backend->timing_s(m->device, stream, m->launch_of[row], k);
 
-        if (what != PP_MARK_BEGIN)
+        if (what != PP_TIMING_BEGIN)
             call->probe.s[what / PP_PARTS][what % PP_PARTS] += at_s - last_s;
         last_s = at_s;
     }
@@ -208,12 +208,12 @@ static void read_marks(const struct pp_machine *m, const struct pp_worker *w, si
 
 void pp_probes_read(struct pp_machine *m)
 {
-    for (int k = 0; k < m->worker_count && m->has_probes && m->backend->mark; k++) {
+    for (int k = 0; k < m->worker_count && m->has_probes && m->backend->record_timing; k++) {
         const struct pp_worker *w = &m->workers[k];
         for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1];
              i++)
             if (m->calls[pp_row(m, i, w->replica)].count > 0)
-                read_marks(m, w, pp_row(m, i, w->replica));
+                read_timings(m, w, pp_row(m, i, w->replica));
     }
 }
 

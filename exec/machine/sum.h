@@ -48,9 +48,9 @@ struct pp_machine_collective {
     int posts;
     int64_t ps; /* duration */
     pp_event_id done;
-    int32_t line; /* the collective on whose stream this one runs: at first its own */
-    int launch;   /* its number on that stream in this step */
-    int launches; /* of this step on the stream of this collective */
+    int32_t stream_of; /* the collective on whose stream this one runs: at first its own */
+    int launch;        /* its number on that stream in this step */
+    int launches;      /* of this step on the stream of this collective */
 };
 /* The stream on which a collective runs. */
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective);

@@ -56,10 +56,10 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
     struct pp_loss_sum sum = {.is_finite = true};
 
     for (int k = 0; k < m->worker_count; k++) {
-        const struct pp_mirror *losses = &m->workers[k].losses;
+        const struct pp_staging *losses = &m->workers[k].losses;
 
-        PP_TRY(pp_mirror_fetch(losses, err));
-        pp_loss_add(&sum, (const double *)(const void *)losses->here,
+        PP_TRY(pp_staging_fetch(losses, err));
+        pp_loss_add(&sum, (const double *)(const void *)losses->on_host,
                     (int64_t)(losses->bytes / sizeof(double)));
     }
     m->loss = pp_loss_mean(&sum);
@@ -164,7 +164,8 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     if (!pp_worker_order(w, i))
         return false;
     if (w->barriers == m->barrier_count)
-        pp_worker_launch(w, false, pp_kept_bar_id(w), (struct pp_worker_launch){pp_squares_run, w});
+        pp_worker_launch(w, false, pp_bar_graph_id(w),
+                         (struct pp_worker_launch){pp_squares_run, w});
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));

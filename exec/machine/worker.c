@@ -56,9 +56,9 @@ int64_t pp_given_ps(const struct pp_machine *m, int i)
 
 /* ---- streams --------------------------------------------------------------------------------*/
 
-static pp_stream_id stream_at(const struct pp_worker *w, bool is_beside)
+static pp_stream_id stream_at(const struct pp_worker *w, bool on_weights)
 {
-    return w->index + (is_beside ? w->machine->weights : 0);
+    return w->index + (on_weights ? w->machine->weights : 0);
 }
 
 pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
@@ -76,7 +76,7 @@ bool pp_worker_order(struct pp_worker *w, int i)
 }
 
 /* What has just been launched may be waited for by the other lane. */
-static void tell_lane(const struct pp_worker *w, int i)
+static void record_op(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
 
@@ -86,7 +86,8 @@ static void tell_lane(const struct pp_worker *w, int i)
 
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
 {
-    return m->worker_count + m->p->channel_count * m->replicas + m->collectives[collective].line;
+    return m->worker_count + m->p->channel_count * m->replicas +
+           m->collectives[collective].stream_of;
 }
 
 /* ---- launches -------------------------------------------------------------------------------*/
@@ -104,12 +105,12 @@ int pp_list_length(const struct pp_worker *w)
     return p->begin[w->rank + 1] - p->begin[w->rank];
 }
 
-int pp_kept_bar_id(const struct pp_worker *w)
+int pp_bar_graph_id(const struct pp_worker *w)
 {
     return 2 * pp_list_length(w);
 }
 
-int pp_kept_id(const struct pp_worker *w, int i)
+int pp_graph_id(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     const size_t row = pp_row(m, i, w->replica);
@@ -123,7 +124,7 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     struct pp_bound_call *call = argument;
     struct pp_probe *probe = call->works[0].probe;
 
-    call->part.mark_count = 0;
+    call->part.timing_count = 0;
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);
         for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
@@ -154,23 +155,23 @@ struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
     return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
 }
 
-int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch)
+int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch)
 {
     const struct pp_machine *m = w->machine;
-    const pp_stream_id stream = stream_at(w, is_beside);
+    const pp_stream_id stream = stream_at(w, on_weights);
 
-    if (m->backend->launch_kept)
-        m->backend->launch_kept(m->device, stream, id, launch.work, launch.argument);
+    if (m->backend->launch_graph)
+        m->backend->launch_graph(m->device, stream, id, launch.work, launch.argument);
     else
         m->backend->launch(m->device, stream, launch.work, launch.argument);
-    return w->launches[is_beside]++;
+    return w->launches[on_weights]++;
 }
 
 void pp_worker_issue(struct pp_worker *w, int i)
 {
     w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
-        w, pp_weight_lane_has(w->machine->p, i), pp_kept_id(w, i), pp_launch_of(w, i));
-    tell_lane(w, i);
+        w, pp_weight_lane_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
+    record_op(w, i);
 }
 
 /* ---- when they ran --------------------------------------------------------------------------*/

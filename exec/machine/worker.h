@@ -7,7 +7,7 @@
 #ifndef PP_EXEC_MACHINE_WORKER_H
 #define PP_EXEC_MACHINE_WORKER_H
 
-#include "exec/backend/mirror.h"
+#include "exec/backend/staging.h"
 #include "exec/machine/machine.h"
 #include "exec/machine/message.h"
 #include "exec/machine/sum.h"
@@ -48,8 +48,8 @@ struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, index;
     char *block;
-    struct pp_mirror mirror; /* of the states at its begin */
-    struct pp_mirror losses;
+    struct pp_staging staging; /* of the states at its begin */
+    struct pp_staging losses;
     struct pp_chunk *chunks; /* [place] */
     double *squares;         /* scratch */
     int *status;             /* enum pp_fixed_status of its gradients */
@@ -96,7 +96,7 @@ struct pp_machine {
     struct pp_worker *workers;     /* [replica * ranks + rank] */
     struct pp_bound_call *calls;   /* [row] */
     int32_t *same_as;              /* [row]: see machine_keep.c */
-    bool is_kept[2], has_run;      /* work without and with marks; a step of this process */
+    bool has_graphs[2], has_run;   /* work without and with marks; a step of this process */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
     int *statuses;                 /* of workers, collectives and tied sums: see `status` there */
 

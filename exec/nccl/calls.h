@@ -13,8 +13,8 @@ struct pp_nccl_calls {
     /* Where this process is. */
     enum pp_status (*place)(struct pp_backend_device *device, struct pp_nccl_place *place,
                             struct pp_error *err);
-    /* All lines of the plan, on the device, which stays open for longer; the plan is kept by
-     * reference. `places` of all processes. Errors: pp_nccl_open(). */
+    /* All communicators of the plan, on the device, which stays open for longer; the plan is kept
+     * by reference. `places` of all processes. Errors: pp_nccl_open(). */
     enum pp_status (*open)(struct pp_arena *arena, struct pp_backend_device *device,
                            const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                            struct pp_nccl **nccl, struct pp_error *err);

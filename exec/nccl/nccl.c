@@ -1,4 +1,4 @@
-/* What goes wrong with lines, waiting for them, and their end before their time. */
+/* What goes wrong with communicators, waiting for them, and their end before their time. */
 #define _GNU_SOURCE /* usleep */
 #include "exec/nccl/parts.h"
 
@@ -10,20 +10,20 @@ enum { POLL_US = 20 };
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-static const char *text_of(const struct pp_nccl_line *line)
+static const char *text_of(const struct pp_nccl_comm *comm)
 {
-    return line ? line->text : "a group of calls";
+    return comm ? comm->text : "a group of calls";
 }
 
-enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err)
 {
     const struct pp_nccl_library *l = nccl->library;
 
     if (result == ncclSuccess || result == ncclInProgress)
         return PP_OK;
-    return pp_error_set(err, PP_EFAIL, "NCCL: %s: %s\n  %s", text_of(line),
-                        l->GetErrorString(result), l->GetLastError(line ? line->comm : NULL));
+    return pp_error_set(err, PP_EFAIL, "NCCL: %s: %s\n  %s", text_of(comm),
+                        l->GetErrorString(result), l->GetLastError(comm ? comm->handle : NULL));
 }
 
 enum pp_status pp_nccl_aborted(struct pp_error *err)
@@ -31,38 +31,38 @@ enum pp_status pp_nccl_aborted(struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "NCCL: aborted");
 }
 
-static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_line *line,
+static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                               struct pp_error *err)
 {
     return pp_error_set(err, PP_EFAIL,
                         "NCCL: %s: nothing for %g s: its other processes have not come to it",
-                        line->text, nccl->plan->timeout_s);
+                        comm->text, nccl->plan->timeout_s);
 }
 
-/* Whether a line that has not failed is busy. */
-static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_line *line, bool *is_busy,
+/* Whether a communicator that has not failed is busy. */
+static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_comm *comm, bool *is_busy,
                               struct pp_error *err)
 {
     ncclResult_t state = ncclSuccess;
 
-    PP_TRY(pp_nccl_judge(nccl, line, nccl->library->CommGetAsyncError(line->comm, &state), err));
-    PP_TRY(pp_nccl_judge(nccl, line, state, err));
+    PP_TRY(pp_nccl_judge(nccl, comm, nccl->library->CommGetAsyncError(comm->handle, &state), err));
+    PP_TRY(pp_nccl_judge(nccl, comm, state, err));
     *is_busy = state == ncclInProgress;
     return PP_OK;
 }
 
-/* *busy: the first line that is; NULL: none. */
-static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_line **busy,
+/* *busy: the first communicator that is; NULL: none. */
+static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_comm **busy,
                                   struct pp_error *err)
 {
     *busy = NULL;
-    for (int i = 0; i < nccl->line_count; i++) {
-        const struct pp_nccl_line *line = &nccl->lines[i];
+    for (int i = 0; i < nccl->comm_count; i++) {
+        const struct pp_nccl_comm *comm = &nccl->comms[i];
         bool is_busy = false;
-        if (line->comm)
-            PP_TRY(look_at(nccl, line, &is_busy, err));
+        if (comm->handle)
+            PP_TRY(look_at(nccl, comm, &is_busy, err));
         if (is_busy && !*busy)
-            *busy = line;
+            *busy = comm;
     }
     return PP_OK;
 }
@@ -70,7 +70,7 @@ static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_lin
 enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err)
 {
     const double end_s = pp_clock_s() + nccl->plan->timeout_s;
-    const struct pp_nccl_line *busy;
+    const struct pp_nccl_comm *busy;
 
     for (;;) {
         if (nccl->is_aborted)
@@ -84,7 +84,7 @@ enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err)
     }
 }
 
-enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+enum pp_status pp_nccl_settle_comm(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                                    struct pp_error *err)
 {
     const double end_s = pp_clock_s() + nccl->plan->timeout_s;
@@ -93,18 +93,18 @@ enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_li
     for (;;) {
         if (nccl->is_aborted)
             return pp_nccl_aborted(err);
-        PP_TRY(look_at(nccl, line, &is_busy, err));
+        PP_TRY(look_at(nccl, comm, &is_busy, err));
         if (!is_busy)
             return PP_OK;
         if (pp_clock_s() > end_s)
-            return overdue(nccl, line, err);
+            return overdue(nccl, comm, err);
         usleep(POLL_US);
     }
 }
 
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
 {
-    const struct pp_nccl_line *busy;
+    const struct pp_nccl_comm *busy;
 
     if (nccl->is_aborted)
         return pp_nccl_aborted(err);
@@ -121,10 +121,10 @@ enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
 static enum pp_status stuck(struct pp_nccl *nccl, void *stream, struct pp_error *err)
 {
     pp_error_set(err, PP_EFAIL, "NCCL: nothing for %g s on the stream of", nccl->plan->timeout_s);
-    for (int i = 0; i < nccl->line_count; i++)
-        if (nccl->lines[i].issued > 0 && nccl->lines[i].stream == stream)
-            pp_error_append(err, "\n  %s, last operation %ld", nccl->lines[i].text,
-                            nccl->lines[i].issued);
+    for (int i = 0; i < nccl->comm_count; i++)
+        if (nccl->comms[i].issued > 0 && nccl->comms[i].stream == stream)
+            pp_error_append(err, "\n  %s, last operation %ld", nccl->comms[i].text,
+                            nccl->comms[i].issued);
     return PP_EFAIL;
 }
 
@@ -153,10 +153,10 @@ static void abort_all(struct pp_nccl *nccl)
     const struct pp_nccl_library *l = nccl->library;
 
     l->GroupStart();
-    for (int i = 0; i < nccl->line_count; i++) {
-        if (nccl->lines[i].comm)
-            l->CommAbort(nccl->lines[i].comm);
-        nccl->lines[i].comm = NULL;
+    for (int i = 0; i < nccl->comm_count; i++) {
+        if (nccl->comms[i].handle)
+            l->CommAbort(nccl->comms[i].handle);
+        nccl->comms[i].handle = NULL;
     }
     l->GroupEnd();
 }

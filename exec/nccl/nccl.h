@@ -2,10 +2,10 @@
  * NCCL.
  *
  * A channel of a program (source, destination, pipeline, kind) has a communicator of its own with
- * two members, and a group of processes that sum has one: so operations of one line never wait for
- * those of another, in whatever order streams run them. All are made and used once before any step:
- * the first use connects two processes and holds up their hosts until both have come to it, so that
- * first uses in the order of a schedule could wait for each other for ever.
+ * two members, and a group of processes that sum has one: so operations of one communicator never
+ * wait for those of another, in whatever order streams run them. All are made and used once before
+ * any step: the first use connects two processes and holds up their hosts until both have come to
+ * it, so that first uses in the order of a schedule could wait for each other for ever.
  *
  * Operations are issued to streams of CUDA and are over when their stream has passed them. A
  * message is rendezvous: a send is not over before its receive has begun. Communicators are not
@@ -84,16 +84,17 @@ enum pp_status pp_nccl_load(struct pp_arena *arena, const struct pp_nccl_library
                             struct pp_error *err);
 
 /* Make all communicators on the current device, use each once on `stream`, and wait until that is
- * over. PP_EFAIL says which line failed; nothing is left then. */
+ * over. PP_EFAIL says which communicator failed; nothing is left then. */
 enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library *library,
                             const struct pp_nccl_plan *plan, void *stream, void *scratch,
                             struct pp_nccl **nccl, struct pp_error *err);
 /* All is over that was issued; all processes close. PP_EFAIL when one does not: then abort. */
 enum pp_status pp_nccl_close(struct pp_nccl *nccl, struct pp_error *err);
 
-/* Issue an operation; on return it stands in the stream. Of any thread, of one line by one thread
- * at a time. `channel` and `group` number those of the plan. A sum is in place, and its additions
- * have an order of NCCL's: exact for int64 alone. PP_EFAIL: refused, a process is gone, or aborted.
+/* Issue an operation; on return it stands in the stream. Of any thread, of one communicator by one
+ * thread at a time. `channel` and `group` number those of the plan. A sum is in place, and its
+ * additions have an order of NCCL's: exact for int64 alone. PP_EFAIL: refused, a process is gone,
+ * or aborted.
  */
 enum pp_nccl_type { PP_NCCL_INT64, PP_NCCL_FLOAT };
 enum pp_status pp_nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
@@ -119,11 +120,11 @@ enum pp_status pp_nccl_broadcast(struct pp_nccl *nccl, int group,
                                  const struct pp_nccl_piece *pieces, int count, void *stream,
                                  struct pp_error *err);
 
-/* PP_EFAIL names the first line that has failed, and its processes. Waits for nobody: PP_OK while
- * another call is under way, which looks by itself. */
+/* PP_EFAIL names the first communicator that has failed, and its processes. Waits for nobody: PP_OK
+ * while another call is under way, which looks by itself. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
 /* Wait for a stream while checking. PP_EFAIL as well when that takes longer than the plan allows:
- * names the lines that were last used on it. */
+ * names the communicators that were last used on it. */
 enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_error *err);
 /* End whatever is under way, of any thread: streams go on, with no matter what in their buffers.
  * Calls that wait return PP_EFAIL, and so does every one after; a second abort does nothing. */

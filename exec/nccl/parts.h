@@ -1,4 +1,5 @@
-/* exec/nccl/parts.h — private to exec/nccl*.c: the library as a table, lines and how they fail. */
+/* exec/nccl/parts.h — private to exec/nccl*.c: the library as a table, communicators and how they
+ * fail. */
 #ifndef PP_EXEC_NCCL_PARTS_H
 #define PP_EXEC_NCCL_PARTS_H
 
@@ -37,34 +38,34 @@ struct pp_nccl_library {
 };
 
 /* A channel, or a group. */
-struct pp_nccl_line {
-    ncclComm_t comm;  /* NULL: this process is no member */
-    const char *name; /* of the communicator */
-    const char *text; /* for messages: with its processes */
-    int count, own;   /* members; which of them this process is, -1: none */
-    int peer;         /* of a channel: the other member */
-    void *stream;     /* of the last operation */
-    long issued;      /* operations */
+struct pp_nccl_comm {
+    ncclComm_t handle; /* NULL: this process is no member */
+    const char *name;  /* of the communicator */
+    const char *text;  /* for messages: with its processes */
+    int count, own;    /* members; which of them this process is, -1: none */
+    int peer;          /* of a channel: the other member */
+    void *stream;      /* of the last operation */
+    long issued;       /* operations */
 };
 
 struct pp_nccl {
     const struct pp_nccl_library *library;
     const struct pp_nccl_plan *plan;
-    struct pp_nccl_line *lines; /* channels, then groups */
-    int line_count;
+    struct pp_nccl_comm *comms; /* channels, then groups */
+    int comm_count;
     pthread_mutex_t mutex; /* whoever calls NCCL */
     atomic_bool is_aborted;
 };
 
-/* Under the mutex. What NCCL said of a line: PP_OK for ncclSuccess and ncclInProgress. */
-enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+/* Under the mutex. What NCCL said of a communicator: PP_OK for ncclSuccess and ncclInProgress. */
+enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err);
 enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets it */
-/* Under the mutex: wait until no line is busy. PP_EFAIL as well after an abort. */
+/* Under the mutex: wait until no communicator is busy. PP_EFAIL as well after an abort. */
 enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err);
-enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_line *line,
+enum pp_status pp_nccl_settle_comm(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                                    struct pp_error *err);
-/* Names, members and roles of the lines of a plan. */
-void pp_nccl_draw_lines(struct pp_arena *arena, struct pp_nccl *nccl);
+/* Names, members and roles of the communicators of a plan. */
+void pp_nccl_name_comms(struct pp_arena *arena, struct pp_nccl *nccl);
 
 #endif

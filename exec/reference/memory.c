@@ -77,8 +77,8 @@ size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *ker
     return places_of(stage, kernels, is_exact).end + shared_bytes(stage);
 }
 
-size_t pp_reference_mirror_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                                 const struct pp_batch *batch, bool is_exact)
+size_t pp_reference_staging_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                                  const struct pp_batch *batch, bool is_exact)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_stage *stage = stage_of(scratch, net, kernels, batch);
@@ -115,11 +115,11 @@ static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct
 {
     const struct pp_stage *stage = r->stage;
 
-    r->mirror = pp_mirror_make(arena, r->backend, r->device, at + p->state, p->kept - p->state);
-    r->losses = pp_mirror_make(arena, r->backend, r->device, at + p->losses,
-                               pp_reference_granule_tokens(stage) * sizeof(double));
+    r->staging = pp_staging_make(arena, r->backend, r->device, at + p->state, p->kept - p->state);
+    r->losses = pp_staging_make(arena, r->backend, r->device, at + p->losses,
+                                pp_reference_granule_tokens(stage) * sizeof(double));
     r->state = pp_state_at(stage, r->kernels, r->recipe.is_exact, 0, 1, at + p->state);
-    r->seen = pp_state_shifted(&r->state, r->mirror.there, r->mirror.here);
+    r->seen = pp_state_shifted(&r->state, r->staging.on_device, r->staging.on_host);
     r->kept = PP_ARRAY(arena, void *, stage->shape.splits);
     r->saved = PP_ARRAY(arena, void *, stage->shape.splits);
     for (int split = 0; split < stage->shape.splits; split++) {

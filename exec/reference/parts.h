@@ -2,7 +2,7 @@
 #ifndef PP_EXEC_REFERENCE_PARTS_H
 #define PP_EXEC_REFERENCE_PARTS_H
 
-#include "exec/backend/mirror.h"
+#include "exec/backend/staging.h"
 #include "exec/host/alarm.h"
 #include "exec/reference/reference.h"
 
@@ -16,13 +16,13 @@ struct pp_reference {
     struct pp_recipe recipe;
     struct pp_stage *stage;
     struct pp_state state, seen; /* on the device; by the host */
-    struct pp_mirror mirror;     /* of the state */
+    struct pp_staging staging;   /* of the state */
     double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
     bool has_gradients;          /* of a step that no update has used and zeroed */
 
     /* of one granule */
-    void **kept, **saved;    /* [splits] */
-    struct pp_mirror losses; /* double [splits][rows * tokens] */
+    void **kept, **saved;     /* [splits] */
+    struct pp_staging losses; /* double [splits][rows * tokens] */
     int32_t *ids, *targets;
     int *status; /* enum pp_fixed_status */
     void *scratch, *grad_scratch;

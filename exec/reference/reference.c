@@ -39,7 +39,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     PP_TRY(pp_reference_take(arena, r, place, err));
     PP_TRY(look_after(arena, r, place, err));
     pp_state_init(r->stage, kernels, recipe->seed, &r->seen, 1);
-    PP_TRY(pp_mirror_push(&r->mirror, err));
+    PP_TRY(pp_staging_push(&r->staging, err));
     *reference = r;
     return PP_OK;
 }
@@ -95,7 +95,7 @@ static void run_granule(const struct pp_kernels *k, void *stream, void *argument
 
     for (work.split = 0; work.split < splits; work.split++) {
         work.kept = r->kept[work.split];
-        work.loss = (double *)(void *)r->losses.there + (size_t)work.split * split_tokens;
+        work.loss = (double *)(void *)r->losses.on_device + (size_t)work.split * split_tokens;
         pp_stage_forward(k, stream, &work);
     }
     for (work.split = splits - 1; work.split >= 0; work.split--) {
@@ -147,13 +147,13 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
     for (int g = 0; g < granules; g++) {
         take_samples(r, text, step, g);
         PP_TRY(run(r, run_granule, r, err));
-        PP_TRY(pp_mirror_fetch(&r->losses, err));
-        pp_loss_add(&sum, (const double *)(const void *)r->losses.here,
+        PP_TRY(pp_staging_fetch(&r->losses, err));
+        pp_loss_add(&sum, (const double *)(const void *)r->losses.on_host,
                     (int64_t)pp_reference_granule_tokens(r->stage));
         PP_TRY(check_granule(r, step, g, &sum, err));
     }
     *loss = pp_loss_mean(&sum);
-    return pp_mirror_fetch(&r->mirror, err);
+    return pp_staging_fetch(&r->staging, err);
 }
 
 /* ---- update ---------------------------------------------------------------------------------*/
@@ -199,7 +199,7 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     r->adamw->grad_scale = pp_recipe_grad_scale(&r->recipe, norm);
     PP_TRY(run(r, update, r, err));
     r->has_gradients = false;
-    return pp_mirror_fetch(&r->mirror, err);
+    return pp_staging_fetch(&r->staging, err);
 }
 
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference)
@@ -214,7 +214,7 @@ const struct pp_state *pp_reference_state(const struct pp_reference *reference)
 
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err)
 {
-    return pp_mirror_push(&reference->mirror, err);
+    return pp_staging_push(&reference->staging, err);
 }
 
 const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference)

@@ -25,8 +25,8 @@ struct pp_reference;
 size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
                           const struct pp_batch *batch, bool is_exact);
 /* What of that the host holds as well, where memory of the backend is apart. */
-size_t pp_reference_mirror_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                                 const struct pp_batch *batch, bool is_exact);
+size_t pp_reference_staging_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                                  const struct pp_batch *batch, bool is_exact);
 /* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
  * when it is more than is left, with sizes. `net` and `kernels` are kept by reference;
  * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */

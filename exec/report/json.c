@@ -161,13 +161,13 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
                                                                  : json_null());
 }
 
-static json_t *kept_json(const struct pp_kept *kept)
+static json_t *graphs_json(const struct pp_graph_stats *stats)
 {
-    if (kept->count + kept->left_out == 0 && !kept->why_not)
+    if (stats->count + stats->left_out == 0 && !stats->why_not)
         return json_null();
-    return json_pack("{si si ss? sI sI ss?}", "count", kept->count, "left_out", kept->left_out,
-                     "why_left", kept->why_left, "kernels", (json_int_t)kept->kernels, "launches",
-                     (json_int_t)kept->launches, "why_not", kept->why_not);
+    return json_pack("{si si ss? sI sI ss?}", "count", stats->count, "left_out", stats->left_out,
+                     "why_left", stats->why_left, "kernels", (json_int_t)stats->kernels, "launches",
+                     (json_int_t)stats->launches, "why_not", stats->why_not);
 }
 
 static json_t *machinery_json(const struct pp_training_result *r)
@@ -180,7 +180,7 @@ static json_t *machinery_json(const struct pp_training_result *r)
     pp_json_put_int(o, "instructions", r->instructions);
     pp_json_put(o, "issue_s", r->issued > 0 ? r->issue_s : (double)NAN);
     pp_json_put_int(o, "issued", r->issued);
-    json_object_set_new(o, "graphs", kept_json(&r->kept));
+    json_object_set_new(o, "graphs", graphs_json(&r->graphs));
     return o;
 }
 

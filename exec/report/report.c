@@ -162,19 +162,19 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
 static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
     char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
-    const struct pp_kept *kept = &r->kept;
+    const struct pp_graph_stats *stats = &r->graphs;
     int length = snprintf(text, sizeof(text), "%s of the host to issue an op",
                           seconds(r->issue_s / (double)r->issued, each));
 
-    if (kept->why_not)
+    if (stats->why_not)
         length += snprintf(text + length, sizeof(text) - (size_t)length, "; no graphs: %s",
-                           kept->why_not);
-    else if (kept->count + kept->left_out > 0)
+                           stats->why_not);
+    else if (stats->count + stats->left_out > 0)
         length += snprintf(text + length, sizeof(text) - (size_t)length,
-                           "; %d~graphs of %" PRId64 "~kernels", kept->count, kept->kernels);
-    if (kept->left_out > 0)
-        snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)", kept->left_out,
-                 kept->why_left);
+                           "; %d~graphs of %" PRId64 "~kernels", stats->count, stats->kernels);
+    if (stats->left_out > 0)
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)",
+                 stats->left_out, stats->why_left);
     paragraph(page, "machinery", text);
 }
 

@@ -25,7 +25,7 @@ struct pp_exec_config {
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */
     bool has_weight_stream;   /* --weight-grad-stream on */
-    bool keeps;               /* --cuda-graphs */
+    bool uses_graphs;         /* --cuda-graphs */
     enum pp_clock_kind clock;
     double timeout_s;
     struct pp_inject inject;

@@ -28,7 +28,7 @@ static enum pp_status choose_graphs(const struct pp_request *request, struct pp_
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --backend %s: graphs are those of CUDA",
                             pp_request_typed(request, "cuda-graphs", typed), config->backend->name);
-    config->keeps = config->cuda && pp_request_int(request, "cuda-graphs", ON) == ON;
+    config->uses_graphs = config->cuda && pp_request_int(request, "cuda-graphs", ON) == ON;
     return PP_OK;
 }
 

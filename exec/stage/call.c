@@ -3,19 +3,19 @@
 #include <string.h>
 
 /* A full backward has two marks for each part. */
-int pp_stage_marks(const struct pp_stage *stage)
+int pp_stage_timings(const struct pp_stage *stage)
 {
     enum { PASSES = 2, ENDS = 2 };
 
     return 1 + PASSES * (stage->shape.blocks + ENDS);
 }
 
-static void mark(const struct pp_call *c, int what)
+static void record(const struct pp_call *c, int what)
 {
     struct pp_probe *probe = c->w->probe;
 
-    probe->mark(c->stream);
-    probe->marks[probe->mark_count++] = (uint8_t)what;
+    probe->record_timing(c->stream);
+    probe->timings[probe->timing_count++] = (uint8_t)what;
 }
 
 struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
@@ -29,8 +29,8 @@ struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
                         .l = w->stage->layout,
                         .saved = w->stage->saved_bytes > 0 ? w->saved[w->split] : NULL};
 
-    if (w->probe != NULL && w->probe->mark != NULL) {
-        mark(&c, PP_MARK_BEGIN);
+    if (w->probe != NULL && w->probe->record_timing != NULL) {
+        record(&c, PP_TIMING_BEGIN);
     } else if (w->probe != NULL) {
         memset(w->probe->s, 0, sizeof w->probe->s);
         c.last_s = w->probe->now_s();
@@ -44,8 +44,8 @@ void pp_call_stamp(struct pp_call *c, enum pp_call_kind kind, enum pp_layer_part
 
     if (probe == NULL)
         return;
-    if (probe->mark != NULL) {
-        mark(c, (int)kind * PP_PARTS + (int)part);
+    if (probe->record_timing != NULL) {
+        record(c, (int)kind * PP_PARTS + (int)part);
         return;
     }
     const double now_s = probe->now_s();

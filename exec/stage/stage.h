@@ -65,20 +65,20 @@ struct pp_grads {
 /* Seconds per kind of layer inside one call, for calibration: by the clock of the thread, or, where
  * work runs later, by marks between the parts, whose times the device knows when they have run. */
 enum pp_layer_part { PP_PART_EMBEDDING, PP_PART_BLOCK, PP_PART_HEAD, PP_PARTS };
-enum { PP_MARK_BEGIN = 3 * PP_PARTS }; /* of a call */
+enum { PP_TIMING_BEGIN = 3 * PP_PARTS }; /* of a call */
 struct pp_probe {
     double (*now_s)(void); /* of this thread; NULL where there are marks */
-    void (*mark)(void *stream);
-    /* [mark_count], of all calls since that was 0: PP_MARK_BEGIN, or what ends there,
-     * row of `s` * PP_PARTS + part; room for pp_stage_marks of each call */
-    uint8_t *marks;
-    int mark_count;
+    void (*record_timing)(void *stream);
+    /* [timing_count], of all calls since that was 0: PP_TIMING_BEGIN, or what ends there,
+     * row of `s` * PP_PARTS + part; room for pp_stage_timings of each call */
+    uint8_t *timings;
+    int timing_count;
     /* Of the last call: F or R in [0], input gradients in [1], weight gradients in [2]; BLOCK is
      * the sum over the stage's blocks. */
     double s[3][PP_PARTS];
 };
 
-int pp_stage_marks(const struct pp_stage *stage); /* at most, of one call */
+int pp_stage_timings(const struct pp_stage *stage); /* at most, of one call */
 
 /* One call. Pointers of a kind that the call does not use may be NULL. */
 struct pp_stage_work {

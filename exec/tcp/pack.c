@@ -48,13 +48,13 @@ static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char 
 }
 
 /* Where the device does not answer, there is nothing to tell but that. */
-static char *pack_fetched(const struct pp_mirror *const *mirrors, walk_fn walk,
+static char *pack_fetched(const struct pp_staging *const *staged, walk_fn walk,
                           const struct pp_worker *w, void *closure, uint64_t *bytes)
 {
     struct pp_error err = {0};
 
-    for (int k = 0; mirrors[k]; k++)
-        if (pp_mirror_fetch(mirrors[k], &err) != PP_OK) {
+    for (int k = 0; staged[k]; k++)
+        if (pp_staging_fetch(staged[k], &err) != PP_OK) {
             pp_machine_fail(w->machine, &err);
             return NULL;
         }
@@ -63,7 +63,7 @@ static char *pack_fetched(const struct pp_mirror *const *mirrors, walk_fn walk,
 
 /* ---- state ----------------------------------------------------------------------------------*/
 
-/* Of the mirror. */
+/* Of the staging buffer. */
 static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
 {
     const struct pp_machine *m = w->machine;
@@ -77,7 +77,7 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
             pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
                            m->copies[place % m->stages]);
         const struct pp_state state =
-            pp_state_shifted(&chunk->state, w->mirror.there, w->mirror.here);
+            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
         void *gradients = state.fixed ? (void *)state.fixed : state.sum;
         if (!is_gradients)
             pack(packer, state.weights, bytes.weights);
@@ -104,7 +104,7 @@ uint64_t pp_tcp_state_bytes(const struct pp_worker *w)
 
 char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
 {
-    return pack_fetched((const struct pp_mirror *const[]){&w->mirror, NULL}, walk_state, w, NULL,
+    return pack_fetched((const struct pp_staging *const[]){&w->staging, NULL}, walk_state, w, NULL,
                         bytes);
 }
 
@@ -113,7 +113,7 @@ void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
     struct pp_error err = {0};
 
     unpack(walk_state, w, NULL, payload);
-    if (pp_mirror_push(&w->mirror, &err) != PP_OK)
+    if (pp_staging_push(&w->staging, &err) != PP_OK)
         pp_machine_fail(w->machine, &err);
 }
 
@@ -134,7 +134,7 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
     pack(packer, figures->squares, sizeof(double) * (size_t)m->square_count);
-    pack(packer, w->losses.here, layout->loss_bytes);
+    pack(packer, w->losses.on_host, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
 }
@@ -163,7 +163,7 @@ char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_
                               has_gradients};
 
     return pack_fetched(
-        (const struct pp_mirror *const[]){&w->losses, has_gradients ? &w->mirror : NULL, NULL},
+        (const struct pp_staging *const[]){&w->losses, has_gradients ? &w->staging : NULL, NULL},
         walk_figures, w, &figures, bytes);
 }
 

@@ -262,7 +262,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
-    pp_machine_graphs(run->arena, run->machine, &run->result->kept);
+    pp_machine_graphs(run->arena, run->machine, &run->result->graphs);
     return judge(run, err);
 }
 
@@ -292,7 +292,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     if (training->check != PP_CHECK_NONE) {
         options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
                                                     options.recipe->is_exact);
-        options.reserved_mirror_bytes = pp_reference_mirror_bytes(
+        options.reserved_staging_bytes = pp_reference_staging_bytes(
             &training->net, options.kernels, options.batch, options.recipe->is_exact);
     }
     result->first_judged = steps - options.kept_steps;

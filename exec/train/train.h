@@ -49,7 +49,7 @@ struct pp_training_result {
     double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
     double issue_s;                       /* likewise, see pp_step_result */
     int64_t instructions, issued;
-    struct pp_kept kept;
+    struct pp_graph_stats graphs;
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks took each other's time: there is no error, both are NAN */

@@ -48,7 +48,7 @@ void pp_device_join_sums(struct pp_machine *m)
 
         while (!has_same_members(&m->collectives[first], &m->collectives[c]))
             first++;
-        m->collectives[c].line = first;
+        m->collectives[c].stream_of = first;
     }
 }
 
@@ -57,7 +57,7 @@ void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void 
     struct pp_machine *m = w->machine;
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
 
-    c->launch = m->collectives[c->line].launches++;
+    c->launch = m->collectives[c->stream_of].launches++;
     pp_device_issue(m, pp_sum_stream(m, m->p->arg[i]), pp_row(m, i, w->replica), work, argument,
                     c->done);
 }

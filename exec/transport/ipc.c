@@ -126,21 +126,23 @@ static void ipc_stop(struct pp_machine *m)
 
 /* ---- messages -------------------------------------------------------------------------------*/
 
-static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_line *line, void *stream,
-                           struct pp_error *err)
+static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_channel *channel,
+                           void *stream, struct pp_error *err)
 {
-    PP_TRY(run->calls->tell(run->ipc, line->peer, line->flag + IPC_THERE, line->uses, stream, err));
-    return run->calls->await(run->ipc, line->flag + IPC_TAKEN, line->uses, stream, err);
+    PP_TRY(run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_THERE, channel->uses,
+                            stream, err));
+    return run->calls->await(run->ipc, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
 static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_run *run,
                               const struct ipc_message *n, void *stream, struct pp_error *err)
 {
-    const struct ipc_line *line = n->line;
+    const struct ipc_channel *channel = n->channel;
 
-    PP_TRY(run->calls->await(run->ipc, line->flag + IPC_THERE, line->uses, stream, err));
+    PP_TRY(run->calls->await(run->ipc, channel->flag + IPC_THERE, channel->uses, stream, err));
     k->copy(stream, n->message->bytes, n->from, n->message->recv.buffer);
-    return run->calls->tell(run->ipc, line->peer, line->flag + IPC_TAKEN, line->uses, stream, err);
+    return run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_TAKEN, channel->uses,
+                            stream, err);
 }
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
@@ -149,10 +151,10 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
     const struct pp_ipc_run *run = ipc_of(n->m);
     struct pp_error err = {0};
 
-    n->line->uses++;
+    n->channel->uses++;
     pp_device_fail_if(n->m,
-                      n->line->is_send ? send(run, n->line, stream, &err)
-                                       : receive(k, run, n, stream, &err),
+                      n->channel->is_send ? send(run, n->channel, stream, &err)
+                                          : receive(k, run, n, stream, &err),
                       &err);
 }
 

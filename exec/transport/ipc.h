@@ -8,9 +8,9 @@
 
 /* Flags of a line, a channel of a replica: what is there, for the receiver; what is taken, for the
  * sender. Each lies with whoever waits for it. */
-enum { IPC_THERE, IPC_TAKEN, IPC_LINE_FLAGS };
+enum { IPC_THERE, IPC_TAKEN, IPC_CHANNEL_FLAGS };
 
-struct ipc_line {
+struct ipc_channel {
     int peer;      /* the other process */
     int flag;      /* the first of its flags, in every process */
     uint32_t uses; /* messages that have been issued here */
@@ -20,7 +20,7 @@ struct ipc_line {
 struct ipc_message {
     struct pp_machine *m;
     const struct pp_machine_message *message;
-    struct ipc_line *line;
+    struct ipc_channel *channel;
     const void *from; /* of a receiver: what the sender has, as seen here */
 };
 /* Whoever has the first copy adds all of them up. The flags: one for each member, that it has come,
@@ -39,7 +39,7 @@ struct pp_ipc_run {
     const struct pp_ipc_calls *calls;
     struct pp_ipc *ipc; /* NULL: nothing is shown */
     bool has_left;
-    struct ipc_line *lines;       /* [channel of a replica] */
+    struct ipc_channel *channels; /* [channel of a replica] */
     struct ipc_message *messages; /* [message * replicas + replica], of this process */
     struct ipc_sum *sums;         /* [collective] */
     int flag_count;

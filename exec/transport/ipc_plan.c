@@ -8,20 +8,20 @@ static int own_process(const struct pp_machine *m)
 
 /* ---- messages -------------------------------------------------------------------------------*/
 
-static void plan_line(const struct pp_machine *m, struct pp_ipc_run *run, int c, int replica)
+static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c, int replica)
 {
-    const struct pp_channel *channel = &m->p->channels[c];
-    const int source = pp_worker_at(m, channel->source, replica)->index,
-              dest = pp_worker_at(m, channel->dest, replica)->index, own = own_process(m);
-    struct ipc_line *line = &run->lines[c * m->replicas + replica];
+    const struct pp_channel *ends = &m->p->channels[c];
+    const int source = pp_worker_at(m, ends->source, replica)->index,
+              dest = pp_worker_at(m, ends->dest, replica)->index, own = own_process(m);
+    struct ipc_channel *channel = &run->channels[c * m->replicas + replica];
 
-    *line = (struct ipc_line){.peer = own == source ? dest : source,
-                              .flag = run->flag_count,
-                              .is_send = own == source,
-                              .is_here = own == source || own == dest};
-    run->flag_count += IPC_LINE_FLAGS;
-    if (line->is_here)
-        run->is_peer[line->peer] = true;
+    *channel = (struct ipc_channel){.peer = own == source ? dest : source,
+                                    .flag = run->flag_count,
+                                    .is_send = own == source,
+                                    .is_here = own == source || own == dest};
+    run->flag_count += IPC_CHANNEL_FLAGS;
+    if (channel->is_here)
+        run->is_peer[channel->peer] = true;
 }
 
 static void plan_messages(struct pp_machine *m, struct pp_ipc_run *run)
@@ -31,7 +31,7 @@ static void plan_messages(struct pp_machine *m, struct pp_ipc_run *run)
     run->messages = PP_ARRAY(m->arena, struct ipc_message, count + 1);
     for (int k = 0; k < count; k++)
         run->messages[k] = (struct ipc_message){
-            .m = m, .message = &m->messages[k], .line = &run->lines[m->messages[k].channel]};
+            .m = m, .message = &m->messages[k], .channel = &run->channels[m->messages[k].channel]};
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
@@ -60,11 +60,11 @@ void pp_ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
 {
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
     run->blocks = PP_ARRAY(m->arena, void *, m->worker_count);
-    run->lines = PP_ARRAY(m->arena, struct ipc_line, m->p->channel_count * m->replicas + 1);
+    run->channels = PP_ARRAY(m->arena, struct ipc_channel, m->p->channel_count * m->replicas + 1);
     run->sums = PP_ARRAY(m->arena, struct ipc_sum, m->p->collective_count + 1);
     for (int c = 0; c < m->p->channel_count; c++)
         for (int replica = 0; replica < m->replicas; replica++)
-            plan_line(m, run, c, replica);
+            plan_channel(m, run, c, replica);
     plan_messages(m, run);
     for (int c = 0; c < m->p->collective_count; c++)
         plan_sum(m, run, c);
@@ -96,8 +96,9 @@ void pp_ipc_bind(struct pp_machine *m, struct pp_ipc_run *run)
     for (int k = 0; k < m->p->message_count * m->replicas; k++) {
         struct ipc_message *message = &run->messages[k];
 
-        if (message->line->is_here && !message->line->is_send)
-            message->from = seen_here(m, run, message->line->peer, message->message->send.buffer);
+        if (message->channel->is_here && !message->channel->is_send)
+            message->from =
+                seen_here(m, run, message->channel->peer, message->message->send.buffer);
     }
     for (int c = 0; c < m->p->collective_count; c++)
         if (run->sums[c].owner == own_process(m))

@@ -53,7 +53,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
                                       .spread = spread,
                                       .closure = m};
-    pp_nccl_plan_lines(m, run);
+    pp_nccl_plan_comms(m, run);
     const struct pp_nccl_place *places;
     struct pp_nccl *nccl;
     PP_TRY(find_places(m, &places, err));

@@ -37,7 +37,7 @@ struct pp_nccl_run {
 };
 
 /* Channels and groups of the plan, messages and sums. */
-void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run);
+void pp_nccl_plan_comms(struct pp_machine *m, struct pp_nccl_run *run);
 
 /* transport_nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
  * as work on a stream. */

@@ -71,7 +71,7 @@ static struct nccl_message *plan_messages(struct pp_machine *m)
     return messages;
 }
 
-void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run)
+void pp_nccl_plan_comms(struct pp_machine *m, struct pp_nccl_run *run)
 {
     run->messages = plan_messages(m);
     plan_channels(m, &run->plan);

@@ -151,7 +151,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                     .transport = c->transport ? c->transport : &pp_transport_local,
                                     .clock = c->clock,
                                     .mode = c->mode,
-                                    .keeps = c->keeps,
+                                    .uses_graphs = c->uses_graphs,
                                     .kept_steps = 3,
                                     .is_poisoned = true,
                                     .seed = c->seed};

@@ -21,7 +21,7 @@ struct exec_case {
     const struct pp_backend *backend; /* NULL = cpu */
     const struct pp_kernels *kernels; /* NULL = those of the CPU, as is_double and is_bf16 say */
     enum pp_device_mode mode;         /* of a backend that has modes */
-    bool keeps;                       /* likewise */
+    bool uses_graphs;                 /* likewise */
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_lane;                 /* W on streams of their own */
     enum pp_clock_kind clock;

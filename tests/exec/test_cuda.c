@@ -111,7 +111,7 @@ static struct exec_case exact_case(const struct pp_cuda_module *module, enum pp_
     return (struct exec_case){.backend = module->backend,
                               .kernels = module->fp32,
                               .mode = mode,
-                              .keeps = true,
+                              .uses_graphs = true,
                               .replicas = 1,
                               .mbs = 1,
                               .steps = 3,
@@ -200,7 +200,7 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
             c.backend = usual.backend;
             c.kernels = is_bf16 ? module->bf16 : module->fp32;
             c.mode = mode;
-            c.keeps = usual.keeps;
+            c.uses_graphs = usual.uses_graphs;
             c.replicas = c.replicas ? c.replicas : 1;
             c.mbs = 1;
             c.steps = usual.steps;
@@ -285,18 +285,18 @@ static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mod
     c.kernels = is_bf16 ? module->bf16 : module->fp32;
     c.is_exact = false;
     c.steps = 5;
-    c.keeps = false;
+    c.uses_graphs = false;
     train(arena, &c, &plain);
-    c.keeps = true;
+    c.uses_graphs = true;
     train(arena, &c, &kept);
-    cr_assert_eq(plain.result.kept.count + plain.result.kept.launches, 0);
-    cr_assert_null(kept.result.kept.why_not);
-    cr_assert_eq(kept.result.kept.left_out, 0);
-    cr_assert_gt(kept.result.kept.kernels, 5 * kept.result.kept.count);
+    cr_assert_eq(plain.result.graphs.count + plain.result.graphs.launches, 0);
+    cr_assert_null(kept.result.graphs.why_not);
+    cr_assert_eq(kept.result.graphs.left_out, 0);
+    cr_assert_gt(kept.result.graphs.kernels, 5 * kept.result.graphs.count);
     /* In steps 2 to 5 all ops, updates and sums of squares are graphs. */
     const int updates = 2 * 2, squares = 2, ops = 3 * 2 * 4;
-    cr_assert_eq(kept.result.kept.launches, 4 * (updates + squares + ops), "%ld",
-                 (long)kept.result.kept.launches);
+    cr_assert_eq(kept.result.graphs.launches, 4 * (updates + squares + ops), "%ld",
+                 (long)kept.result.graphs.launches);
     cr_assert_arr_eq(kept.result.losses, plain.result.losses, sizeof(double) * 5);
     cr_assert_arr_eq(kept.result.grad_norms, plain.result.grad_norms, sizeof(double) * 5);
     cr_assert_neq(kept.result.losses[4], kept.result.losses[3]);

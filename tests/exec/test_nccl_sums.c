@@ -150,7 +150,7 @@ Test(nccl_sums, those_of_the_same_processes_share_a_stream)
 
     pp_device_join_sums(&m);
     for (int c = 0; c < 6; c++)
-        cr_assert_eq(collectives[c].line, lines[c], "collective %d", c);
+        cr_assert_eq(collectives[c].stream_of, lines[c], "collective %d", c);
     for (int i = 0; i < 6; i++) {
         pp_device_issue_sum(&w, i, NULL, NULL);
         cr_assert_eq(issued_on[i], 3 + 4 * 2 + due[i], "instruction %d", i);

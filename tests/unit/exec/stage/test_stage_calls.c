@@ -206,21 +206,21 @@ Test(stage_calls, marks_part_what_a_clock_parts)
     static const rig_call calls[] = {pp_stage_forward, pp_stage_input_grad, pp_stage_weight_grad,
                                      pp_stage_backward};
     struct rig *r = rig_create(arena, &pp_kernels_reference, &net, 1, whole, ROWS, 1, false);
-    const int most = pp_stage_marks(r->chunk[0].stage);
+    const int most = pp_stage_timings(r->chunk[0].stage);
     struct pp_probe clock = {.now_s = tick};
 
     rig_forward(r);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        struct pp_probe probe = {.mark = mark, .marks = PP_ARRAY(arena, uint8_t, most)};
+        struct pp_probe probe = {.record_timing = mark, .timings = PP_ARRAY(arena, uint8_t, most)};
         double count[3][PP_PARTS] = {0};
 
         marked = 0;
         r->probe = &probe;
         rig_call_stage(r, calls[i], 0, 0);
-        cr_assert(probe.mark_count == marked && marked <= most, "%d marks", marked);
-        cr_assert_eq(probe.marks[0], PP_MARK_BEGIN);
+        cr_assert(probe.timing_count == marked && marked <= most, "%d marks", marked);
+        cr_assert_eq(probe.timings[0], PP_TIMING_BEGIN);
         for (int k = 1; k < marked; k++)
-            count[probe.marks[k] / PP_PARTS][probe.marks[k] % PP_PARTS]++;
+            count[probe.timings[k] / PP_PARTS][probe.timings[k] % PP_PARTS]++;
         r->probe = &clock;
         rig_call_stage(r, calls[i], 0, 0);
         cr_assert_arr_eq(count, clock.s, sizeof count);

@@ -85,42 +85,43 @@ void pp_bind_same(struct pp_machine *m)
 
 /* ---- keeping it -----------------------------------------------------------------------------*/
 
-static void keep_list(const struct pp_machine *m, const struct pp_worker *w)
+static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
 {
     const struct pp_program *p = m->p;
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t row = pp_row(m, i, w->replica);
-        const int id = pp_kept_id(w, i);
-        const bool has_marks = id >= pp_list_length(w);
+        const int id = pp_graph_id(w, i);
+        const bool has_timings = id >= pp_list_length(w);
 
-        if (!pp_op_is_compute(p->kind[i]) || (!has_marks && id != pp_place_of(w, i)))
+        if (!pp_op_is_compute(p->kind[i]) || (!has_timings && id != pp_place_of(w, i)))
             continue;
         const struct pp_worker_launch launch = pp_launch_of(w, i);
-        m->backend->keep(m->device, pp_stream_of(w, i), id, has_marks ? m->launch_of[row] : -1,
-                         launch.work, launch.argument);
+        m->backend->capture(m->device, pp_stream_of(w, i), id, has_timings ? m->launch_of[row] : -1,
+                            launch.work, launch.argument);
     }
-    m->backend->keep(m->device, w->index, pp_kept_bar_id(w), -1, pp_squares_run, (void *)w);
+    m->backend->capture(m->device, w->index, pp_bar_graph_id(w), -1, pp_squares_run, (void *)w);
 }
 
-void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m, struct pp_kept *kept)
+void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m,
+                       struct pp_graph_stats *stats)
 {
-    *kept = (struct pp_kept){0};
-    if (!m->backend->kept || !m->options.keeps)
+    *stats = (struct pp_graph_stats){0};
+    if (!m->backend->graph_stats || !m->options.uses_graphs)
         return;
-    m->backend->kept(m->device, kept);
-    if (kept->why_not) /* the device's text, which ends with it */
-        kept->why_not = pp_arena_strdup(arena, kept->why_not);
+    m->backend->graph_stats(m->device, stats);
+    if (stats->why_not) /* the device's text, which ends with it */
+        stats->why_not = pp_arena_strdup(arena, stats->why_not);
 }
 
-void pp_machine_keep(struct pp_machine *m)
+void pp_machine_capture(struct pp_machine *m)
 {
-    if (!m->options.keeps || !m->backend->keep || m->is_kept[m->has_probes])
+    if (!m->options.uses_graphs || !m->backend->capture || m->has_graphs[m->has_probes])
         return;
-    m->is_kept[m->has_probes] = true;
+    m->has_graphs[m->has_probes] = true;
     for (int k = 0; k < m->worker_count; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))
-            keep_list(m, &m->workers[k]);
+            capture_list(m, &m->workers[k]);
 }
 
 /* ---- warming up -----------------------------------------------------------------------------*/
@@ -164,6 +165,6 @@ enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)
     PP_TRY(m->backend->finish(m->device, err));
     for (int k = 0; k < m->worker_count; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))
-            PP_TRY(pp_mirror_push(&m->workers[k].mirror, err));
+            PP_TRY(pp_staging_push(&m->workers[k].staging, err));
     return PP_OK;
 }

@@ -1,0 +1,25 @@
+/* exec/backend/staging.h — memory of a device as the host sees it: itself, or where it is apart a
+ * copy that fetch and push bring up to date. */
+#ifndef PP_EXEC_BACKEND_STAGING_H
+#define PP_EXEC_BACKEND_STAGING_H
+
+#include "exec/backend/backend.h"
+
+struct pp_staging {
+    const struct pp_backend *backend;
+    struct pp_backend_device *device;
+    char *on_device, *on_host; /* the device's; the host's */
+    size_t bytes;
+};
+
+/* Of `bytes` from `on_device` on; a copy, if there is one, lies in the arena and holds nothing yet.
+ */
+struct pp_staging pp_staging_make(struct pp_arena *arena, const struct pp_backend *backend,
+                                  struct pp_backend_device *device, void *on_device, size_t bytes);
+/* Of memory that is the host's. */
+struct pp_staging pp_staging_itself(void *memory, size_t bytes);
+/* From the device, to it. PP_EFAIL when it does not answer. */
+enum pp_status pp_staging_fetch(const struct pp_staging *staging, struct pp_error *err);
+enum pp_status pp_staging_push(const struct pp_staging *staging, struct pp_error *err);
+
+#endif
