@@ -28,10 +28,10 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
         fprintf(out, "pipeexec %s\n", PP_VERSION);
         return PP_OK;
     }
-    PP_TRY(pp_options_answer(&pp_exec_cli, &parsed, out, width, &is_answered, err));
+    PP_TRY(pp_options_answer(&parsed, out, width, &is_answered, err));
     if (is_answered)
         return PP_OK;
-    request = (struct pp_request){.cli = &pp_exec_cli, .flags = &parsed};
+    request = (struct pp_request){.flags = &parsed};
     return pp_exec_command_run(arena, &request, out, end_stuck, err);
 }
 

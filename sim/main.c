@@ -51,7 +51,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     if (parsed.wants_version) {
         return version(out);
     }
-    PP_TRY(pp_options_answer(&pp_sim_cli, &parsed, out, width, &is_answered, err));
+    PP_TRY(pp_options_answer(&parsed, out, width, &is_answered, err));
     if (is_answered)
         return PP_OK;
     return COMMANDS[parsed.command](arena, &parsed, out, err);

@@ -35,9 +35,9 @@ static const char *with_option(struct pp_arena *arena, const char *line,
     return line;
 }
 
-const char *pp_options_command(struct pp_arena *arena, const struct pp_cli *cli,
-                               const struct pp_parsed *parsed)
+const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed)
 {
+    const struct pp_cli *cli = parsed->cli;
     const char *line = cli->program;
 
     if (parsed->command != 0)

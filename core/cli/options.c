@@ -305,6 +305,7 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
     bool has_options = true;
 
     *parsed = (struct pp_parsed){
+        .cli = cli,
         .command = command < 0 ? 0 : command,
         .has_command = command >= 0,
         .values = PP_ARRAY(arena, struct pp_option_value, cli->option_count + 1),
@@ -329,9 +330,9 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
     return wants_any_help(parsed) ? finish_help(&p) : check_operands(&p);
 }
 
-const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
-                                             const struct pp_parsed *parsed, const char *name)
+const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name)
 {
+    const struct pp_cli *cli = parsed->cli;
     int found = -1;
 
     for (int i = 0; i < cli->option_count; i++) { /* nearly always: by its first name */

@@ -66,6 +66,7 @@ struct pp_topic { /* what "help NAME" explains beside commands, or before the co
     void (*more)(FILE *out, int width); /* behind them; may be NULL */
 };
 
+struct pp_preset;
 struct pp_cli {
     const char *program, *summary;
     const struct pp_command *commands;
@@ -74,9 +75,10 @@ struct pp_cli {
     int option_count;
     const struct pp_example *examples;
     int example_count;
-    const struct pp_topic *topics; /* ends with a name of NULL; may be NULL */
-    const struct pp_exit *exits;   /* ends with a meaning of NULL; may be NULL */
-    const char *date;              /* of the man page, ISO; may be NULL */
+    const struct pp_topic *topics;   /* ends with a name of NULL; may be NULL */
+    const struct pp_exit *exits;     /* ends with a meaning of NULL; may be NULL */
+    const char *date;                /* of the man page, ISO; may be NULL */
+    const struct pp_preset *presets; /* core/cli/request.h; ends with a name of NULL; may be NULL */
 };
 
 /* For tables of options: a list of other names, and a bound for counts of things. */
@@ -97,6 +99,7 @@ struct pp_option_value {
     double number;     /* COUNT, FRAC */
 };
 struct pp_parsed {
+    const struct pp_cli *cli;
     int command;      /* index into cli->commands */
     bool has_command; /* it was typed, not defaulted */
     struct pp_option_value *values;
@@ -117,14 +120,17 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
                               struct pp_option_value *value, struct pp_error *err);
 /* The value of an option by its name or one of its other names; asserts that it exists. Where the
  * table has the name several times, the entry of the parsed command. */
-const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
-                                             const struct pp_parsed *parsed, const char *name);
+const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name);
+/* Whether it was given. */
+static inline bool pp_options_has(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(parsed, name)->count > 0;
+}
 
 /* ---- core/cli/command.c ---- */
 /* The same command by the names of the table and in its order, quoted for a shell where it needs to
  * be. In the arena. */
-const char *pp_options_command(struct pp_arena *arena, const struct pp_cli *cli,
-                               const struct pp_parsed *parsed);
+const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed);
 
 /* `width` columns, 80 when unknown. command -1: all of them. */
 void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width);
@@ -136,8 +142,8 @@ void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *
 /* What was asked about the program itself, but its version: -h, --help, and the command named
  * "help", whose operand is nothing = everything, a command, "man", or a shell's name for its
  * completion; PP_EINVAL for anything else. `*is_answered` is false when nothing was. */
-enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parsed *parsed,
-                                 FILE *out, int width, bool *is_answered, struct pp_error *err);
+enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int width,
+                                 bool *is_answered, struct pp_error *err);
 
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */

@@ -1,3 +1,4 @@
+/* A request: a preset looked up by name, and options of the flags over those of the preset. */
 #include "core/cli/request.h"
 
 #include <stdio.h>
@@ -12,9 +13,9 @@ static const struct pp_preset *find_preset(const struct pp_preset *presets, cons
 }
 
 static enum pp_status unknown_preset(struct pp_arena *arena, const struct pp_cli *cli,
-                                     const struct pp_preset *presets, const char *name,
-                                     struct pp_error *err)
+                                     const char *name, struct pp_error *err)
 {
+    const struct pp_preset *presets = cli->presets;
     int count = 0;
 
     while (presets[count].name)
@@ -39,33 +40,31 @@ enum pp_status pp_request_defaults(struct pp_arena *arena, struct pp_request *re
     for (int i = 0; i < count; i++)
         argv[i + 1] = (char *)(uintptr_t)row->arguments[i];
     request->preset_row = row;
-    return pp_options_parse(arena, request->cli, count + 1, argv, &request->preset, err);
+    return pp_options_parse(arena, request->flags->cli, count + 1, argv, &request->preset, err);
 }
 
-enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_cli *cli,
-                               const struct pp_preset *presets, const struct pp_parsed *flags,
+enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_parsed *flags,
                                struct pp_request *request, struct pp_error *err)
 {
-    *request = (struct pp_request){.cli = cli, .flags = flags};
+    *request = (struct pp_request){.flags = flags};
     const struct pp_preset *row;
     const char *name = pp_request_text(request, "preset", NULL);
     if (!name)
         return PP_OK;
-    row = find_preset(presets, name);
+    row = find_preset(flags->cli->presets, name);
     return row ? pp_request_defaults(arena, request, row, err)
-               : unknown_preset(arena, cli, presets, name, err);
+               : unknown_preset(arena, flags->cli, name, err);
 }
 
 const struct pp_option_value *pp_request_get(const struct pp_request *request, const char *name,
                                              enum pp_origin *origin)
 {
-    const struct pp_option_value *value = pp_options_get(request->cli, request->flags, name);
+    const struct pp_option_value *value = pp_options_get(request->flags, name);
     enum pp_origin from = PP_FROM_FLAG;
 
     if (!value->count) {
         from = PP_FROM_PRESET;
-        value =
-            request->preset.values ? pp_options_get(request->cli, &request->preset, name) : NULL;
+        value = request->preset.values ? pp_options_get(&request->preset, name) : NULL;
         if (!value || !value->count) {
             from = PP_FROM_NOTHING;
             value = NULL;

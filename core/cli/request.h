@@ -14,17 +14,15 @@ enum pp_origin { PP_FROM_NOTHING, PP_FROM_PRESET, PP_FROM_FLAG };
 
 struct pp_platforms;
 struct pp_request {
-    const struct pp_cli *cli;
     const struct pp_parsed *flags;
     struct pp_parsed preset; /* values NULL without --preset */
     const struct pp_preset *preset_row;
     struct pp_platforms *platforms; /* that stay open for other requests; NULL = none do */
 };
 
-/* Look up --preset among `presets` (ended by a name of NULL) and parse its arguments. PP_EINVAL
- * with a suggestion for an unknown name. */
-enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_cli *cli,
-                               const struct pp_preset *presets, const struct pp_parsed *flags,
+/* Look up --preset among those of the table and parse its arguments. PP_EINVAL with a suggestion
+ * for an unknown name. */
+enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_parsed *flags,
                                struct pp_request *request, struct pp_error *err);
 /* Take the arguments of a row as defaults where the user gave no --preset: a command's own. */
 enum pp_status pp_request_defaults(struct pp_arena *arena, struct pp_request *request,

@@ -100,9 +100,10 @@ static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, F
     return PP_OK;
 }
 
-enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parsed *parsed,
-                                 FILE *out, int width, bool *is_answered, struct pp_error *err)
+enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int width,
+                                 bool *is_answered, struct pp_error *err)
 {
+    const struct pp_cli *cli = parsed->cli;
     *is_answered = true;
     if (parsed->wants_short_help)
         pp_options_short_help(cli, out, width);

@@ -42,7 +42,7 @@ enum pp_status pp_subjects_check_dialect(const struct pp_request *request,
                                          const struct pp_subject *subjects, int count,
                                          struct pp_error *err)
 {
-    const struct pp_option_value *dialect = pp_options_get(request->cli, request->flags, "dialect");
+    const struct pp_option_value *dialect = pp_options_get(request->flags, "dialect");
 
     for (int i = 0; i < count; i++)
         if (subjects[i].file)

@@ -16,12 +16,12 @@ enum pp_status pp_calibrate_check_kineto(const struct pp_parsed *parsed, int fil
                                          struct pp_error *err)
 {
     for (int k = 0; k < RUN_OPTION_COUNT && files == 0; k++)
-        if (pp_options_get(&pp_sim_cli, parsed, RUN_OPTIONS[k])->count)
+        if (pp_options_get(parsed, RUN_OPTIONS[k])->count)
             return pp_error_set(
                 err, PP_EINVAL,
                 "--%s says what a run of PyTorch was; these traces say it themselves",
                 RUN_OPTIONS[k]);
-    if (files > 0 && !pp_options_get(&pp_sim_cli, parsed, "mbs")->count)
+    if (files > 0 && !pp_options_get(parsed, "mbs")->count)
         return pp_error_set(err, PP_EINVAL,
                             "traces of PyTorch do not say what ran: give --mbs, and --model, --seq "
                             "and --precision where the run's are not the default");
@@ -57,9 +57,9 @@ static void add_options(struct options *o, const struct pp_parsed *parsed,
     add_int(o, "micro-batches", seen->micro_batches);
     if (seen->splits > 1)
         add_int(o, "splits", seen->splits);
-    add(o, "mbs", pp_options_get(&pp_sim_cli, parsed, "mbs")->text);
+    add(o, "mbs", pp_options_get(parsed, "mbs")->text);
     for (const char *const *name = pp_calibrate_model_options; *name; name++) {
-        const struct pp_option_value *value = pp_options_get(&pp_sim_cli, parsed, *name);
+        const struct pp_option_value *value = pp_options_get(parsed, *name);
         if (value->count || name == pp_calibrate_model_options)
             add(o, *name, value->count ? value->text : "tiny");
     }
@@ -71,7 +71,7 @@ static const struct pp_trace_about *describe(struct pp_arena *arena, const struc
 {
     struct pp_trace_about *about = PP_NEW(arena, struct pp_trace_about);
     struct options o = {.arena = arena, .list = PP_ARRAY(arena, const char *, MOST_OPTIONS)};
-    const struct pp_option_value *precision = pp_options_get(&pp_sim_cli, parsed, "precision");
+    const struct pp_option_value *precision = pp_options_get(parsed, "precision");
     const int bytes =
         precision->count && !strcmp(precision->text, "fp32") ? FP32_BYTES : BF16_BYTES;
 

@@ -77,7 +77,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
     struct pp_costs *costs;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_request_open(arena, parsed, request, err));
     const char *name = pp_request_text(request, "schedule", NULL);
     if (!name)
         return pp_error_set(err, PP_EINVAL, "no schedule is named");
@@ -152,8 +152,7 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
     if (seen.splits > 1)
         add_int(&w, "--splits", seen.splits);
     for (int k = 0; pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value =
-            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
+        const struct pp_option_value *value = pp_options_get(parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
         add(&w, pp_arena_printf(arena, "--%s", pp_calibrate_model_options[k]));
@@ -210,8 +209,7 @@ static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
             model[c->file->model_count++] = about->options[k + 1];
         }
     for (int k = 0; !about && pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value =
-            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
+        const struct pp_option_value *value = pp_options_get(parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
         model[c->file->model_count++] =
@@ -247,8 +245,7 @@ enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed 
         PP_TRY(open_run(c->arena, parsed, files.own[k], &c->runs[k], err));
     if (files.kineto_count > 0)
         PP_TRY(open_kineto(c->arena, parsed, &files, &c->runs[files.own_count], err));
-    PP_TRY(pp_calibrate_check_machines(
-        c, pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count > 0, err));
+    PP_TRY(pp_calibrate_check_machines(c, pp_options_has(parsed, "mixed-machines"), err));
     name_model(c, parsed);
     return pp_calibrate_leave_out(c, parsed, err);
 }

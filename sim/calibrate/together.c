@@ -51,7 +51,7 @@ static const char *choose_left_out(const struct pp_calibrate *c)
 enum pp_status pp_calibrate_leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                       struct pp_error *err)
 {
-    const struct pp_option_value *given = pp_options_get(&pp_sim_cli, parsed, "hold-out");
+    const struct pp_option_value *given = pp_options_get(parsed, "hold-out");
     int left = 0;
 
     c->is_left_out_chosen = given->count == 0;

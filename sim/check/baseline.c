@@ -112,7 +112,7 @@ static enum pp_status preset_of(struct words *w, json_t *inputs, struct pp_reque
         return PP_OK;
     char *argv[] = {"pipesim", pp_arena_printf(w->arena, "--preset=%s", name)};
     PP_TRY(pp_options_parse(w->arena, &pp_sim_cli, 2, argv, flags, err));
-    return pp_request_open(w->arena, &pp_sim_cli, pp_presets, flags, request, err);
+    return pp_request_open(w->arena, flags, request, err);
 }
 
 static bool is_of_run(const char *name)
@@ -142,7 +142,7 @@ static enum pp_status add_inputs(struct words *w, json_t *inputs, struct pp_erro
         if (!strcmp(name, "require-fit")) /* changes an exit code, no figure */
             continue;
         const struct pp_option_value *of_preset =
-            request.preset.values ? pp_options_get(&pp_sim_cli, &request.preset, name) : NULL;
+            request.preset.values ? pp_options_get(&request.preset, name) : NULL;
         if (!of_preset || !is_same_input(of_preset, value))
             PP_TRY(add_input(w, name, value, err));
     }
@@ -207,7 +207,7 @@ struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_basel
 enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed **parsed,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *from = pp_options_get(&pp_sim_cli, *parsed, "from");
+    const struct pp_option_value *from = pp_options_get(*parsed, "from");
     struct pp_parsed *both = PP_NEW(arena, struct pp_parsed);
     struct pp_baseline baseline;
 

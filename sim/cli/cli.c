@@ -405,6 +405,7 @@ static struct pp_option options[CAPACITY];
 struct pp_cli pp_sim_cli = {
     .program = "pipesim",
     .topics = pp_sim_topics,
+    .presets = pp_presets,
     .exits = exits,
     .date = "2026-11-22",
     .summary = "predict step time, bubble, memory and MFU of pipeline-parallel training",

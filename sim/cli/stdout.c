@@ -5,14 +5,9 @@
 
 #include <string.h>
 
-static bool has(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
-}
-
 static bool is_dash(const struct pp_parsed *parsed, const char *name)
 {
-    const char *path = pp_options_get(&pp_sim_cli, parsed, name)->text;
+    const char *path = pp_options_get(parsed, name)->text;
 
     return path && !strcmp(path, "-");
 }
@@ -21,18 +16,18 @@ enum pp_status pp_stdout_owner(const struct pp_parsed *parsed, enum pp_stdout *o
                                struct pp_error *err)
 {
     const bool is_plan = parsed->command == PP_CMD_PLAN;
-    const bool has_file = has(parsed, "output") && !is_dash(parsed, "output");
+    const bool has_file = pp_options_has(parsed, "output") && !is_dash(parsed, "output");
     const struct {
         const char *text;
         bool is_wanted;
     } claims[PP_STDOUT_REPORT] = {
         [PP_STDOUT_PAGE] = {"--html -", is_dash(parsed, "html")},
-        [PP_STDOUT_JSON] = {"--json", has(parsed, "json")},
-        [PP_STDOUT_GANTT] = {"--gantt", has(parsed, "gantt")},
-        [PP_STDOUT_EXPLAIN] = {"--explain", has(parsed, "explain")},
-        [PP_STDOUT_MARKDOWN] = {"--markdown", has(parsed, "markdown")},
+        [PP_STDOUT_JSON] = {"--json", pp_options_has(parsed, "json")},
+        [PP_STDOUT_GANTT] = {"--gantt", pp_options_has(parsed, "gantt")},
+        [PP_STDOUT_EXPLAIN] = {"--explain", pp_options_has(parsed, "explain")},
+        [PP_STDOUT_MARKDOWN] = {"--markdown", pp_options_has(parsed, "markdown")},
         [PP_STDOUT_TABLE] = {"-o -", is_plan && is_dash(parsed, "output")},
-        [PP_STDOUT_EMIT] = {"--emit", has(parsed, "emit") && (is_plan || !has_file)},
+        [PP_STDOUT_EMIT] = {"--emit", pp_options_has(parsed, "emit") && (is_plan || !has_file)},
     };
 
     *owner = PP_STDOUT_REPORT;

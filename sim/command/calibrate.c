@@ -7,16 +7,11 @@
 
 #include <string.h>
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *logs = get(parsed, "nccl-tests"),
-                                 *collective = get(parsed, "collective");
+    const struct pp_option_value *logs = pp_options_get(parsed, "nccl-tests"),
+                                 *collective = pp_options_get(parsed, "collective");
 
     if (collective->count && !logs->count)
         return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
@@ -50,7 +45,8 @@ static enum pp_status try_all(const struct pp_calibrate *c, uint64_t seed,
 enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_parsed *parsed,
                                     FILE *out, struct pp_error *err)
 {
-    const struct pp_option_value *output = get(parsed, "output"), *seed = get(parsed, "seed");
+    const struct pp_option_value *output = pp_options_get(parsed, "output"),
+                                 *seed = pp_options_get(parsed, "seed");
     struct pp_calibrate *c = PP_NEW(arena, struct pp_calibrate);
     struct pp_calibrate_trial *trials;
     int count;

@@ -21,11 +21,6 @@ struct check {
     json_t *files;    /* --json: an answer for each; NULL = text */
 };
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 /* As pipesim run --json prints it. */
 static enum pp_status run_again(struct pp_arena *arena, const struct pp_baseline *baseline,
                                 char **text, size_t *length, struct pp_error *err)
@@ -213,19 +208,19 @@ static enum pp_status check_all(const struct check *check, const struct pp_parse
 enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *tolerance = get(parsed, "tolerance"),
-                                 *worst = get(parsed, "worst");
+    const struct pp_option_value *tolerance = pp_options_get(parsed, "tolerance"),
+                                 *worst = pp_options_get(parsed, "worst");
     struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
                           .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
-                          .updates = get(parsed, "update")->count > 0,
-                          .with = get(parsed, "with")->text};
+                          .updates = pp_options_has(parsed, "update"),
+                          .with = pp_options_get(parsed, "with")->text};
 
     (void)arena;
     if (check.with && parsed->operand_count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "--with %s is the new form of one sweep, not of %d files", check.with,
                             parsed->operand_count);
-    if (get(parsed, "json")->count > 0)
+    if (pp_options_has(parsed, "json"))
         check.files = json_array();
     const enum pp_status status = check_all(&check, parsed, out, err);
     if (check.files) {

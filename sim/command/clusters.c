@@ -14,11 +14,6 @@
 
 #include <string.h>
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 /* ---- the shape --------------------------------------------------------------------------- */
 
 struct rate {
@@ -232,8 +227,8 @@ static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml
 static enum pp_status read_logs(struct pp_arena *arena, const struct pp_parsed *parsed,
                                 struct pp_cluster_import *import, struct pp_error *err)
 {
-    const struct pp_option_value *paths = get(parsed, "nccl-tests"),
-                                 *collective = get(parsed, "collective");
+    const struct pp_option_value *paths = pp_options_get(parsed, "nccl-tests"),
+                                 *collective = pp_options_get(parsed, "collective");
     struct pp_nccl_log *logs = PP_ARRAY(arena, struct pp_nccl_log, paths->count);
 
     if (collective->count && !paths->count)
@@ -278,8 +273,9 @@ static enum pp_status write_import(struct pp_arena *arena, const struct pp_clust
 static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_parsed *parsed,
                                      FILE *out, struct pp_error *err)
 {
-    const struct pp_option_value *topo = get(parsed, "topo"), *output = get(parsed, "output"),
-                                 *gpus = get(parsed, "gpus");
+    const struct pp_option_value *topo = pp_options_get(parsed, "topo"),
+                                 *output = pp_options_get(parsed, "output"),
+                                 *gpus = pp_options_get(parsed, "gpus");
     struct pp_cluster_import import = {.base = parsed->operand_count ? parsed->operands[0] : NULL};
     struct pp_topology topology;
 
@@ -299,7 +295,7 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_par
     const int devices = gpus->count ? (int)gpus->integer : 0;
     if (output->count)
         PP_TRY(write_import(arena, &import, output->text, devices, err));
-    if (get(parsed, "xml")->count)
+    if (pp_options_get(parsed, "xml")->count)
         return pp_platform_print(arena, &import.cluster, devices, out, err);
     if (output->count && !strcmp(output->text, "-"))
         return PP_OK;
@@ -311,11 +307,11 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_par
 /* Options that only change or write what --topo and --nccl-tests have found. */
 static enum pp_status check_import(const struct pp_parsed *parsed, struct pp_error *err)
 {
-    if (get(parsed, "output")->count)
+    if (pp_options_get(parsed, "output")->count)
         return pp_error_set(err, PP_EINVAL,
                             "-o writes what --topo FILE and --nccl-tests LOG have found; --xml "
                             "prints a preset or a text");
-    if (get(parsed, "collective")->count)
+    if (pp_options_get(parsed, "collective")->count)
         return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
     return PP_OK;
 }
@@ -323,10 +319,10 @@ static enum pp_status check_import(const struct pp_parsed *parsed, struct pp_err
 enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    FILE *out, struct pp_error *err)
 {
-    const bool is_xml = get(parsed, "xml")->count > 0;
-    const struct pp_option_value *gpus = get(parsed, "gpus");
+    const bool is_xml = pp_options_has(parsed, "xml");
+    const struct pp_option_value *gpus = pp_options_get(parsed, "gpus");
 
-    if (get(parsed, "topo")->count || get(parsed, "nccl-tests")->count)
+    if (pp_options_get(parsed, "topo")->count || pp_options_get(parsed, "nccl-tests")->count)
         return import_cluster(arena, parsed, out, err);
     PP_TRY(check_import(parsed, err));
 

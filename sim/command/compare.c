@@ -11,11 +11,6 @@
 
 enum { DEFAULT_WORST = 5 };
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 static enum pp_status check_tolerance(double error_frac, double tolerance_frac,
                                       struct pp_error *err)
 {
@@ -31,19 +26,19 @@ static enum pp_status compare_steps(struct pp_arena *arena, const struct pp_pars
                                     double tolerance_frac, FILE *out, struct pp_error *err)
 {
     static const char *const OF_EVENTS[] = {"worst", "allow-different"};
-    const struct pp_option_value *skip = get(parsed, "skip-steps");
+    const struct pp_option_value *skip = pp_options_get(parsed, "skip-steps");
     struct pp_step_comparison c;
     struct pp_step_log log;
 
     for (size_t k = 0; k < sizeof(OF_EVENTS) / sizeof(*OF_EVENTS); k++)
-        if (get(parsed, OF_EVENTS[k])->count)
+        if (pp_options_get(parsed, OF_EVENTS[k])->count)
             return pp_error_set(err, PP_EINVAL, "--%s: %s is a log of steps, without events",
                                 OF_EVENTS[k], parsed->operands[1]);
     PP_TRY(pp_step_log_read(arena, parsed->operands[1], skip->count ? (int)skip->integer : -1, &log,
                             err));
     PP_TRY(pp_step_compare(arena, parsed->operands[0], &log, &c, err));
     c.tolerance_frac = tolerance_frac;
-    if (get(parsed, "json")->count)
+    if (pp_options_get(parsed, "json")->count)
         pp_step_comparison_json(&c, out);
     else
         pp_step_comparison_print(&c, out);
@@ -53,12 +48,13 @@ static enum pp_status compare_steps(struct pp_arena *arena, const struct pp_pars
 enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                   struct pp_error *err)
 {
-    const struct pp_option_value *tolerance = get(parsed, "tolerance"),
-                                 *worst = get(parsed, "worst"), *skip = get(parsed, "skip-steps");
+    const struct pp_option_value *tolerance = pp_options_get(parsed, "tolerance"),
+                                 *worst = pp_options_get(parsed, "worst"),
+                                 *skip = pp_options_get(parsed, "skip-steps");
     const struct pp_compare_options options = {
         .skip_steps = skip->count ? (int)skip->integer : 0,
         .worst = worst->count ? (int)worst->integer : DEFAULT_WORST,
-        .allows_different = get(parsed, "allow-different")->count > 0};
+        .allows_different = pp_options_has(parsed, "allow-different")};
     const double tolerance_frac = tolerance->count ? tolerance->number : (double)NAN;
     const char *const *files = parsed->operands;
     struct pp_trace *predicted, *measured;

@@ -150,7 +150,7 @@ enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_parsed 
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
+    PP_TRY(pp_request_open(arena, parsed, &request, err));
     PP_TRY(find_format(&request, &format, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     if (count != 1)

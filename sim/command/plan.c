@@ -33,7 +33,7 @@ static const struct pp_preset LAYOUTS = {
 static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    struct pp_request *request, struct pp_error *err)
 {
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_request_open(arena, parsed, request, err));
     if (pp_request_has(request, "unit"))
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
@@ -61,7 +61,7 @@ struct answer {
 static enum pp_status open_answer(struct pp_arena *arena, const struct pp_parsed *parsed,
                                   struct answer *answer, struct pp_error *err)
 {
-    answer->path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    answer->path = pp_options_get(parsed, "output")->text;
     PP_TRY(pp_stdout_owner(parsed, &answer->owner, err));
     PP_TRY(pp_emit_open_plan(parsed, &answer->tool, err));
     PP_TRY(pp_page_check(arena, parsed, err));

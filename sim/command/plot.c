@@ -24,14 +24,9 @@ struct plot_kind {
     enum pp_status (*draw)(struct job *job, struct pp_error *err);
 };
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 static const char *text_of(const struct job *job, const char *name)
 {
-    const struct pp_option_value *value = get(job->parsed, name);
+    const struct pp_option_value *value = pp_options_get(job->parsed, name);
 
     return value->count ? value->text : NULL;
 }
@@ -40,7 +35,7 @@ static const char *text_of(const struct job *job, const char *name)
 
 static struct pp_curves curves_of(const struct job *job)
 {
-    const struct pp_option_value *where = get(job->parsed, "where");
+    const struct pp_option_value *where = pp_options_get(job->parsed, "where");
     const char *by = text_of(job, "by");
 
     return (struct pp_curves){
@@ -49,8 +44,8 @@ static struct pp_curves curves_of(const struct job *job)
         .by = by && !strcmp(by, "none") ? "" : by,
         .where = where->all,
         .where_count = where->count,
-        .has_log_x = get(job->parsed, "log-x")->count > 0,
-        .has_log_y = get(job->parsed, "log-y")->count > 0,
+        .has_log_x = pp_options_has(job->parsed, "log-x"),
+        .has_log_y = pp_options_has(job->parsed, "log-y"),
         .x_range = text_of(job, "x-range"),
         .y_range = text_of(job, "y-range"),
         .notes = stderr,
@@ -211,7 +206,7 @@ static const struct {
 static enum pp_status check_uses(const struct job *job, struct pp_error *err)
 {
     for (size_t i = 0; i < sizeof(USES) / sizeof(*USES); i++) {
-        const struct pp_option_value *value = get(job->parsed, USES[i].option);
+        const struct pp_option_value *value = pp_options_get(job->parsed, USES[i].option);
         bool is_used = false;
         for (size_t k = 0; k < sizeof(USES[i].kinds) / sizeof(*USES[i].kinds); k++)
             is_used |= USES[i].kinds[k] == job->kind->draw;
@@ -224,7 +219,7 @@ static enum pp_status check_uses(const struct job *job, struct pp_error *err)
 
 static enum pp_status choose_kind(struct job *job, struct pp_error *err)
 {
-    const struct pp_option_value *option = get(job->parsed, "kind");
+    const struct pp_option_value *option = pp_options_get(job->parsed, "kind");
 
     for (int i = 0; i < KINDS_COUNT && !job->kind; i++)
         if (option->count ? i == option->integer : (KINDS[i].sources & job->files.source) != 0)
@@ -242,7 +237,7 @@ static enum pp_status read_target(struct job *job, FILE *out, struct pp_error *e
     struct pp_plot_target *target = &job->target;
 
     PP_TRY(pp_plot_target_parse(text_of(job, "output"), target, err));
-    target->is_paper = get(job->parsed, "paper")->count > 0;
+    target->is_paper = pp_options_has(job->parsed, "paper");
     target->title = text_of(job, "title");
     target->terminal = pp_terminal_detect("auto", out);
     target->out = out;

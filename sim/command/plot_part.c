@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 /* "A:B" into two texts, "A" into the same twice; too long ones are cut, and refused as they are. */
 struct range {
     char from[64], to[64];
@@ -103,8 +98,10 @@ static enum pp_status read_step(const char *text, int *step, struct pp_error *er
 enum pp_status pp_plot_part_read(const struct pp_parsed *parsed, struct pp_plot_part *part,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *ranks = get(parsed, "ranks"), *window = get(parsed, "window"),
-                                 *step = get(parsed, "step"), *unit = get(parsed, "time-unit");
+    const struct pp_option_value *ranks = pp_options_get(parsed, "ranks"),
+                                 *window = pp_options_get(parsed, "window"),
+                                 *step = pp_options_get(parsed, "step"),
+                                 *unit = pp_options_get(parsed, "time-unit");
 
     *part = (struct pp_plot_part){
         .timeline = {.time_unit = unit->count && unit->integer > 0 ? "units" : NULL,

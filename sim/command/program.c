@@ -177,7 +177,7 @@ static enum pp_status check_compute_flags(const struct pp_request *request, stru
 enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                   struct pp_error *err)
 {
-    struct pp_request request = {.cli = &pp_sim_cli, .flags = parsed};
+    struct pp_request request = {.flags = parsed};
     struct pp_subject *subjects;
     struct pp_program *program;
     int count;
@@ -221,7 +221,7 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
 enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *dialect = pp_options_get(&pp_sim_cli, parsed, "dialect");
+    const struct pp_option_value *dialect = pp_options_get(parsed, "dialect");
     const struct pp_verify_options options = {0};
     enum pp_status worst = PP_OK;
     struct pp_error all = {0};

@@ -85,11 +85,6 @@ static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_resu
     set_status(arena, result, status, &err);
 }
 
-static bool has(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
-}
-
 /* Several schedules are a table: no option may show one alone. */
 static enum pp_status check_single(const struct pp_parsed *parsed, int subjects,
                                    struct pp_error *err)
@@ -97,7 +92,7 @@ static enum pp_status check_single(const struct pp_parsed *parsed, int subjects,
     static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"};
 
     for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
-        if (has(parsed, SINGLE[i]))
+        if (pp_options_has(parsed, SINGLE[i]))
             return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
                                 SINGLE[i], subjects);
     return PP_OK;
@@ -175,7 +170,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
     struct pp_config config = result->config;
 
     *others = (struct pp_others){.reference = result};
-    if (has(request->flags, "no-alternatives") || config.is_unit ||
+    if (pp_options_has(request->flags, "no-alternatives") || config.is_unit ||
         result->program->mode != PP_MODE_TRAIN)
         return PP_OK;
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
@@ -240,7 +235,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     PP_TRY(pp_figures_draw(arena, &answer->figures, &result, 1, err));
     const struct pp_page_runs runs = {&result, 1, &others};
     PP_TRY(pp_page_write(arena, parsed, pp_page_runs, &runs, err));
-    return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
+    return pp_options_has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
 }
 
 /* The first subject that resolves gives the layout; the others run at the same. */
@@ -275,7 +270,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     PP_TRY(pp_figures_draw(arena, &answer->figures, results, count, err));
     PP_TRY(pp_page_write(arena, request->flags, pp_page_runs,
                          &(const struct pp_page_runs){results, count, NULL}, err));
-    for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
+    for (int i = 0; pp_options_has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
     return PP_OK;
@@ -290,7 +285,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
+    PP_TRY(pp_request_open(arena, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_single(parsed, count, err));
     PP_TRY(pp_stdout_owner(parsed, &answer.owner, err));

@@ -167,7 +167,7 @@ static enum pp_status document_all(struct pp_arena *arena, FILE *out, struct pp_
 enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
                                     FILE *out, struct pp_error *err)
 {
-    const bool is_markdown = pp_options_get(&pp_sim_cli, parsed, "markdown")->count > 0;
+    const bool is_markdown = pp_options_has(parsed, "markdown");
 
     if (parsed->operand_count) {
         const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);

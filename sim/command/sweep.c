@@ -29,7 +29,7 @@ struct sweep {
 static enum pp_status take(const struct pp_parsed *parsed, const char *name, const char **text,
                            struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_options_get(&pp_sim_cli, parsed, name);
+    const struct pp_option_value *value = pp_options_get(parsed, name);
 
     *text = NULL;
     for (int i = 1; i < value->count; i++)
@@ -42,14 +42,9 @@ static enum pp_status take(const struct pp_parsed *parsed, const char *name, con
     return PP_OK;
 }
 
-static bool has(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
-}
-
 static enum pp_status take_jobs(const struct pp_parsed *parsed, int *jobs, struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_options_get(&pp_sim_cli, parsed, "jobs");
+    const struct pp_option_value *value = pp_options_get(parsed, "jobs");
     struct pp_option_value read = {0};
     const char *text;
 
@@ -81,7 +76,7 @@ static enum pp_status take_path(struct pp_arena *arena, const struct pp_parsed *
         s->path = NULL;
     if (!s->path && s->part.source)
         return refuse_stdout(&s->part, err);
-    if (!s->path && has(parsed, "fresh"))
+    if (!s->path && pp_options_has(parsed, "fresh"))
         return pp_error_set(err, PP_EINVAL, "--fresh has no effect without -o FILE");
     if (s->part.source) {
         s->merged_path = s->path;
@@ -184,8 +179,8 @@ static enum pp_status open_file(struct pp_arena *arena, const struct pp_parsed *
 
     for (int64_t point = s->part.index - 1; point < points; point += s->part.count)
         wanted[point] = true;
-    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, has(parsed, "fresh"), wanted, &s->file,
-                              err));
+    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, pp_options_has(parsed, "fresh"),
+                              wanted, &s->file, err));
     for (int64_t point = 0; point < points; point++)
         s->count += wanted[point];
     s->points = PP_ARRAY(arena, int64_t, s->count + 1);
@@ -262,7 +257,7 @@ enum pp_status pp_command_sweep(struct pp_arena *arena, const struct pp_parsed *
     const char *part;
     int jobs;
 
-    if (has(parsed, "merge"))
+    if (pp_options_has(parsed, "merge"))
         return merge(arena, parsed, out, err);
     if (parsed->operand_count > 0)
         return pp_error_set(err, PP_EINVAL,

@@ -13,11 +13,6 @@
 
 enum { DEFAULT_WORST = 10, WIDTH = 80, LABEL = 10 };
 
-static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(&pp_sim_cli, parsed, name);
-}
-
 static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed *parsed,
                                  struct pp_measurements *list, struct pp_error *err)
 {
@@ -194,7 +189,7 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
 static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_parsed *parsed,
                                       const struct pp_validation *v, struct pp_error *err)
 {
-    const struct pp_option_value *tolerance = get(parsed, "tolerance");
+    const struct pp_option_value *tolerance = pp_options_get(parsed, "tolerance");
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
 
     if (tolerance->count && all.time.n == 0)
@@ -214,10 +209,11 @@ static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_er
     static const char *const OF_ALL[] = {"json",  "markdown",  "output",
                                          "worst", "tolerance", "refit"};
 
-    if (get(parsed, "explain")->count && !get(parsed, "row")->count)
+    if (pp_options_get(parsed, "explain")->count && !pp_options_get(parsed, "row")->count)
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
-    for (size_t i = 0; get(parsed, "row")->count && i < sizeof(OF_ALL) / sizeof(*OF_ALL); i++)
-        if (get(parsed, OF_ALL[i])->count)
+    for (size_t i = 0; pp_options_get(parsed, "row")->count && i < sizeof(OF_ALL) / sizeof(*OF_ALL);
+         i++)
+        if (pp_options_get(parsed, OF_ALL[i])->count)
             return pp_error_set(err, PP_EINVAL,
                                 "--row shows one row to people; --%s is about all rows: give one "
                                 "of them",
@@ -254,8 +250,8 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *par
                              enum pp_stdout owner, const struct pp_measurements *list, FILE *out,
                              struct pp_error *err)
 {
-    const struct pp_option_value *worst = get(parsed, "worst");
-    const bool is_refit = get(parsed, "refit")->count > 0;
+    const struct pp_option_value *worst = pp_options_get(parsed, "worst");
+    const bool is_refit = pp_options_has(parsed, "refit");
     const struct pp_validation_view view = {.worst =
                                                 worst->count ? (int)worst->integer : DEFAULT_WORST};
     struct pp_validation validation, built_in;
@@ -273,14 +269,15 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *par
         pp_validation_markdown(arena, &page, out);
     else
         pp_validation_print(arena, &validation, &view, out);
-    PP_TRY(write_rows(arena, get(parsed, "output")->text, &validation, err));
+    PP_TRY(write_rows(arena, pp_options_get(parsed, "output")->text, &validation, err));
     return check_tolerance(arena, parsed, &validation, err);
 }
 
 enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    FILE *out, struct pp_error *err)
 {
-    const char *family = get(parsed, "family")->text, *id = get(parsed, "row")->text;
+    const char *family = pp_options_get(parsed, "family")->text,
+               *id = pp_options_get(parsed, "row")->text;
     struct pp_measurements list = {0};
     const struct pp_measurement *row = NULL;
     enum pp_stdout owner;
@@ -294,7 +291,7 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
         PP_TRY(select_family(arena, family, &list, err));
     if (id) {
         PP_TRY(find_row(arena, id, family, &list, &row, err));
-        return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
+        return print_row(arena, row, pp_options_has(parsed, "explain"), out, err);
     }
     return report(arena, parsed, owner, &list, out, err);
 }

@@ -200,7 +200,7 @@ static enum pp_status resolve_words(struct pp_arena *arena, const struct words *
     int count;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_request_open(arena, parsed, request, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
     return pp_resolve(arena, request, &subjects[0], config, NULL, err);
 }

@@ -13,7 +13,7 @@
 
 static const char *path_of(const struct pp_parsed *parsed)
 {
-    return pp_options_get(&pp_sim_cli, parsed, "html")->text;
+    return pp_options_get(parsed, "html")->text;
 }
 
 bool pp_page_is_wanted(const struct pp_parsed *parsed)
@@ -69,9 +69,8 @@ enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *par
     if (!pp_page_is_wanted(parsed))
         return PP_OK;
     PP_TRY(pp_output_open(arena, path_of(parsed), &output, err));
-    const struct pp_page page = {.out = output.file,
-                                 .command = pp_options_command(arena, &pp_sim_cli, parsed),
-                                 .prefix = ""};
+    const struct pp_page page = {
+        .out = output.file, .command = pp_options_command(arena, parsed), .prefix = ""};
     const enum pp_status status = content(arena, &page, subject, err);
     if (status != PP_OK) {
         pp_output_discard(&output);

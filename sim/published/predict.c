@@ -16,7 +16,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_co
     struct pp_subject subject;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, command->argc, command->argv, &parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &parsed, &request, err));
+    PP_TRY(pp_request_open(arena, &parsed, &request, err));
     PP_TRY(
         pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject, err));
     return pp_resolve(arena, &request, &subject, config, NULL, err);

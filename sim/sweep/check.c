@@ -22,6 +22,7 @@ struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name)
 static struct pp_parsed only(struct pp_arena *arena, const struct pp_grid_axis *axis, int value)
 {
     struct pp_parsed parsed = {
+        .cli = &pp_sim_cli,
         .command = PP_CMD_RUN,
         .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
 
@@ -51,7 +52,7 @@ static enum pp_status open_presets(struct pp_arena *arena, struct pp_grid *grid,
     grid->is_listed = axis->count > 1;
     for (int i = 0; i < axis->count; i++) {
         const struct pp_parsed flags = only(arena, axis, i);
-        PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &flags, &grid->presets[i], err));
+        PP_TRY(pp_request_open(arena, &flags, &grid->presets[i], err));
         PP_TRY(pp_subject_open(arena, &grid->presets[i],
                                pp_request_text(&grid->presets[i], "schedule", ""),
                                &grid->subjects[i], err));
@@ -67,7 +68,7 @@ static enum pp_status open_schedules(struct pp_arena *arena, struct pp_grid *gri
 {
     struct pp_grid_axis *axis = pp_grid_axis(grid, "schedule");
     struct pp_parsed flags = only(arena, pp_grid_axis(grid, "dialect"), 0);
-    const struct pp_request request = {.cli = &pp_sim_cli, .flags = &flags};
+    const struct pp_request request = {.flags = &flags};
 
     if (!axis)
         return PP_OK;
@@ -104,7 +105,7 @@ static enum pp_status check_text(const struct pp_grid_axis *axis, int value, str
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *name = pp_sim_cli.options[axis->option].name;
     const struct pp_parsed flags = only(arena, axis, value);
-    const struct pp_request request = {.cli = &pp_sim_cli, .flags = &flags};
+    const struct pp_request request = {.flags = &flags};
     const struct pp_subject any = {.schedule = pp_schedules[0], .is_listed = true};
     struct pp_selection selection;
     struct pp_config config = {0};

@@ -121,8 +121,9 @@ static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp
                                          struct pp_error *err)
 {
     struct pp_parsed none = {
+        .cli = &pp_sim_cli,
         .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
-    const struct pp_request request = {.cli = &pp_sim_cli, .flags = &none};
+    const struct pp_request request = {.flags = &none};
     struct pp_subject *subjects;
     int count;
 
@@ -188,6 +189,7 @@ enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid,
         return pp_error_set(err, PP_EINVAL, "there is no point %" PRId64 ", but 0 to %" PRId64,
                             point, grid->points - 1);
     *parsed = (struct pp_parsed){
+        .cli = &pp_sim_cli,
         .command = PP_CMD_RUN,
         .has_command = true,
         .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1),
@@ -231,7 +233,7 @@ enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *gri
 
     PP_TRY(pp_grid_point(arena, grid, point, flags, err));
     *request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
-                       : (struct pp_request){.cli = &pp_sim_cli};
+                       : (struct pp_request){0};
     request->flags = flags;
     request->platforms = grid->platforms;
     return subject_of(arena, grid, point, request, subject, err);

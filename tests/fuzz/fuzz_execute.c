@@ -23,7 +23,7 @@ static void resolve(struct pp_arena *arena, const char *model, struct pp_exec_co
 
     FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
                                 (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
-    request = (struct pp_request){.cli = &pp_exec_cli, .flags = parsed};
+    request = (struct pp_request){.flags = parsed};
     FUZZ_CHECK(pp_exec_resolve(arena, &request, NULL, config, &err) == PP_OK);
 }
 

@@ -118,7 +118,7 @@ static void resolve(struct pp_arena *arena, struct pp_training *training)
 
     FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
                                 (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
-    *request = (struct pp_request){.cli = &pp_exec_cli, .flags = parsed};
+    *request = (struct pp_request){.flags = parsed};
     FUZZ_CHECK(pp_exec_resolve(arena, request, NULL, config, &err) == PP_OK);
     const struct pp_subject subject = {.schedule = pp_schedule_find("zbv")};
     FUZZ_CHECK(pp_exec_plan_make(arena, request, config, subject, plan, &err) == PP_OK);

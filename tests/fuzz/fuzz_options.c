@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             FUZZ_CHECK(value->count == 0 || is_in || parsed.wants_help || parsed.wants_version ||
                        parsed.wants_short_help);
         }
-        const struct pp_option_value *pp = pp_options_get(&cli, &parsed, "pp");
+        const struct pp_option_value *pp = pp_options_get(&parsed, "pp");
         FUZZ_CHECK(pp->count == 0 || parsed.command == 1 || (pp->integer >= 1 && pp->integer <= 9));
         FUZZ_CHECK(parsed.operand_count < argc);
     }

@@ -29,7 +29,7 @@ static inline enum pp_status search_request(struct pp_arena *arena, const char *
             *at = ' ';
     *search = (struct pp_search){.jobs = 1, .top = 1, .margin_frac = PP_PLANNER_TIE_FRAC};
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_request_open(arena, parsed, request, err));
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, &usual, err));
     search->space.request = request;

@@ -96,8 +96,8 @@ bool words_run(const struct words *w, const char *engine, struct pp_result *resu
     memcpy(argv, line.word, sizeof(char *) * (size_t)line.count);
     cr_assert_eq(pp_options_parse(w->arena, &pp_sim_cli, line.count, argv, parsed, err), PP_OK,
                  "%s: %s", words_line(&line), err->message);
-    cr_assert_eq(pp_request_open(w->arena, &pp_sim_cli, pp_presets, parsed, request, err), PP_OK,
-                 "%s: %s", words_line(&line), err->message);
+    cr_assert_eq(pp_request_open(w->arena, parsed, request, err), PP_OK, "%s: %s",
+                 words_line(&line), err->message);
     cr_assert_eq(pp_subjects_open(w->arena, request, &subjects, &count, err), PP_OK, "%s: %s",
                  words_line(&line), err->message);
     const enum pp_status status = pp_resolve(w->arena, request, &subjects[0], config, NULL, err);

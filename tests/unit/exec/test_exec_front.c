@@ -122,7 +122,7 @@ static struct outcome resolve(const char *line)
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     o.status = pp_options_parse(arena, &pp_exec_cli, argc, argv, parsed, &o.err);
-    *request = (struct pp_request){.cli = &pp_exec_cli, .flags = parsed};
+    *request = (struct pp_request){.flags = parsed};
     if (o.status == PP_OK)
         o.status = pp_exec_resolve(arena, request, NULL, &o.run->config, &o.err);
     const char *name = o.status == PP_OK ? pp_request_text(request, "schedule", NULL) : NULL;

@@ -24,7 +24,7 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
     for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
         words[count++] = word;
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_request_open(arena, parsed, request, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
     PP_TRY(pp_resolve(arena, request, &subjects[0], config, prepared, err));
     return pp_simulate(arena, config, depth, prepared, result, err);

@@ -74,7 +74,7 @@ static enum pp_status parse(const char *line)
 
 static const struct pp_option_value *get(const char *name)
 {
-    return pp_options_get(&cli, &parsed, name);
+    return pp_options_get(&parsed, name);
 }
 
 static void set_up(void)

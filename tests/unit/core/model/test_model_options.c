@@ -37,7 +37,7 @@ static enum pp_status take(struct pp_arena *arena, const char *line, struct pp_m
     while ((word = strsep(&rest, " ")))
         argv[argc++] = word;
     PP_TRY(pp_options_parse(arena, &cli, argc, argv, &parsed, err));
-    PP_TRY(pp_request_open(arena, &cli, NULL, &parsed, &request, err));
+    PP_TRY(pp_request_open(arena, &parsed, &request, err));
     PP_TRY(pp_model_take(arena, &request, "gpt3-175b", model, err));
     return pp_model_take_experts(arena, &request, model, err);
 }

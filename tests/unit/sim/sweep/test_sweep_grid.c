@@ -7,7 +7,7 @@
 
 static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
 {
-    return pp_options_get(&pp_sim_cli, parsed, name);
+    return pp_options_get(parsed, name);
 }
 
 static struct pp_parsed point_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point)

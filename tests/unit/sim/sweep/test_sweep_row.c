@@ -58,7 +58,7 @@ static json_t *json_of(struct pp_arena *arena, const char *line, bool is_listed,
     size_t length;
 
     cr_assert_eq(sc_parse(arena, "run", line, &parsed, err), PP_OK, "%s", err->message);
-    if (pp_request_open(arena, &pp_sim_cli, pp_presets, &parsed, &request, err) != PP_OK ||
+    if (pp_request_open(arena, &parsed, &request, err) != PP_OK ||
         pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject,
                         err) != PP_OK)
         cr_assert_fail("%s", err->message);
