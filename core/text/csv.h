@@ -1,5 +1,5 @@
-/* core/text/csv.h — rows from libcsv with line numbers, and quoting on the way out. Nobody else
- * sees libcsv's callbacks. */
+/* core/text/csv.h — rows from libcsv with line numbers, and quoting on the way out. No other
+ * file sees libcsv's callbacks. */
 #ifndef PP_CORE_TEXT_CSV_H
 #define PP_CORE_TEXT_CSV_H
 
@@ -18,10 +18,9 @@ struct pp_csv {
     int count;
 };
 
-/* Parse strictly (unterminated quotes and stray quotes are PP_EINVAL with name:line). Lines that
- * begin with '#' are comments and are left out here; '#' lines are returned verbatim in `comments`
- * (as rows with one field) when that is not NULL. Blank lines give a row with count 0. CRLF is
- * accepted. */
+/* Parse strictly: unterminated and stray quotes are PP_EINVAL with name:line. Lines that
+ * begin with '#' are comments. They are returned verbatim in `comments`, as rows with one
+ * field, when that is not NULL. Blank lines give a row with count 0. CRLF is accepted. */
 enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char *text,
                             size_t length, struct pp_csv *csv, struct pp_csv *comments,
                             struct pp_error *err);

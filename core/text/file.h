@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* The whole of a file ("-" = stdin, ".gz" is decompressed); PP_EFAIL when it cannot be read. Adds a
- * NUL behind the end that `*length` does not count. Refuses more than 1 GiB. */
+/* The whole of a file ("-" = stdin, ".gz" is decompressed); PP_EFAIL when it cannot be read.
+ * Adds a NUL after the end that `*length` does not count. Refuses more than 1 GiB. */
 enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **text, size_t *length,
                             struct pp_error *err);
 

@@ -5,16 +5,16 @@
 
 #include <stdio.h>
 
-/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%; every text that
- * comes by %s is escaped: markup, quotes, and as "\xe9" bytes that are no UTF-8 or control
- * characters. The format is ours and stays as it is. Errors of the stream are sticky. */
+/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%. Every text
+ * that comes by %s is escaped: markup and quotes. Control characters and bytes that are not
+ * UTF-8 become "\xe9". The format itself is not escaped. Errors of the stream are sticky. */
 void pp_html(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
 /* Words as the reports in text have them: "~" is a blank at which no line ends. */
 void pp_html_words(FILE *out, const char *words);
 /* Several lines as they are, for <pre>. */
 void pp_html_lines(FILE *out, const char *lines);
-/* A figure as people read it, and as programs do: <data> with the name of its member in --json, and
- * its value to 17 digits. "-" where the value is no number. */
+/* A figure for people and for programs. <data> has the name of its member in --json and its
+ * value to 17 digits. "-" where the value is no number. */
 void pp_html_figure(FILE *out, const char *key, double value, const char *text);
 /* The text of a program or style sheet of ours as the content of an element; "]]>" must not be in
  * it. */

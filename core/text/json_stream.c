@@ -53,7 +53,7 @@ static enum pp_status make_room(struct pp_json_stream *s, struct pp_error *err)
     return PP_OK;
 }
 
-/* More bytes behind those at hand, whose places change. */
+/* Read more bytes after those at hand, whose addresses change. */
 static enum pp_status fill(struct pp_json_stream *s, struct pp_error *err)
 {
     size_t got = 0;
@@ -92,7 +92,7 @@ struct search {
     bool is_in_string, is_scalar;
 };
 
-/* Behind the closing quote, or the end of what is there. */
+/* The position after the closing quote, or the end of what is there. */
 static const char *skip_string(struct search *f, const char *value, const char *p, const char *end)
 {
     for (;;) {

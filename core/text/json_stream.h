@@ -1,8 +1,9 @@
-/* core/text/json_stream.h — a JSON object of any size, piece by piece: each member of it, and each
- * element of those of its arrays that have a certain key. Memory for one piece at a time.
+/* core/text/json_stream.h — a JSON object of any size, piece by piece. A piece is a member,
+ * or an element of one of the arrays that have a certain key. One piece is in memory at a
+ * time.
  *
- * Only brackets and strings are looked at, to find where a piece ends; who wants to know what is in
- * it parses it (core/text/json.h), and thereby checks it. */
+ * Only brackets and strings are looked at, to find the end of a piece. Its content is checked
+ * when it is parsed (core/text/json.h). */
 #ifndef PP_CORE_TEXT_JSON_STREAM_H
 #define PP_CORE_TEXT_JSON_STREAM_H
 
@@ -28,9 +29,9 @@ enum pp_status pp_json_stream_open(struct pp_arena *arena, const char *path, con
                                    struct pp_json_stream **stream, struct pp_error *err);
 struct pp_json_stream *pp_json_stream_of(struct pp_arena *arena, const char *name,
                                          const struct pp_bytes *bytes, const char *array);
-/* PP_EINVAL with the name and the byte where no JSON object goes on so, one that ends too early, or
- * a piece of more than PP_JSON_PIECE_MOST_BYTES; PP_EFAIL where it cannot be read. What comes
- * behind the object is not read. */
+/* PP_EINVAL with the name and the byte for a syntax error, an early end, or a piece of more
+ * than PP_JSON_PIECE_MOST_BYTES. PP_EFAIL where it cannot be read. Bytes after the object are
+ * not read. */
 enum pp_status pp_json_stream_next(struct pp_json_stream *stream, struct pp_json_piece *piece,
                                    struct pp_error *err);
 enum pp_status pp_json_stream_rewind(struct pp_json_stream *stream, struct pp_error *err);

@@ -98,8 +98,8 @@ bool pp_output_may_replace(const char *place, const struct stat *info)
     return false;
 }
 
-/* What would not be the same file afterwards (a device, a pipe, a file with other names or another
- * owner) is written in place, the rest by a temporary file. */
+/* Devices, pipes, and files with other names or another owner are written in place. All other
+ * files are replaced by a temporary file. */
 static int open_place(struct pp_arena *arena, struct pp_output *output)
 {
     const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;

@@ -1,10 +1,10 @@
 /* core/text/output.h — result files that are there whole or not at all.
  *
- * Everything is written to a temporary file next to the target, which gets its name only when all
- * bytes have been written; ".gz" compresses. "-" is stdout. A symbolic link stays: its target is
- * replaced. An existing file keeps its mode, one without write permission is refused. Devices,
- * pipes, open descriptors ("/dev/fd/3") and files with several names or of another owner are
- * written in place: there, what a failed writing has written remains. */
+ * Everything is written to a temporary file next to the target. It gets the target's name when all
+ * bytes have been written. ".gz" compresses. "-" is stdout. A symbolic link stays: its target is
+ * replaced. An existing file keeps its mode; one without write permission is refused. Some targets
+ * are written in place, where a failed write leaves its bytes. These are devices, pipes, open
+ * descriptors ("/dev/fd/3"), files with several names and files of another owner. */
 #ifndef PP_CORE_TEXT_OUTPUT_H
 #define PP_CORE_TEXT_OUTPUT_H
 
@@ -18,23 +18,23 @@ struct stat;
 struct pp_output {
     FILE *file;       /* write here; errors are sticky and reported by the commit */
     const char *path; /* the target, as given */
-    char *place;      /* the target behind all links; NULL for a descriptor */
+    char *place;      /* the target after all links; NULL for a descriptor */
     char *temporary;  /* NULL where nothing is replaced */
 };
 
 /* PP_EFAIL when the file cannot be created. */
 enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct pp_output *output,
                               struct pp_error *err);
-/* Flush, check and rename. PP_EFAIL leaves neither a half-written nor a temporary file behind. */
+/* Flush, check and rename. PP_EFAIL leaves neither a half-written nor a temporary file. */
 enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err);
 /* Files that belong together: none gets its name before all of them are complete. */
 enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct pp_error *err);
 /* Close without a commit: nothing is left but what was written in place. */
 void pp_output_discard(struct pp_output *output);
 
-/* ---- core/text/output_check.c: known before the work, not behind it ---- */
-/* PP_EFAIL for what opening would refuse now: no such folder, no permission, a folder. Leaves
- * nothing behind. */
+/* ---- core/text/output_check.c: known before the work ---- */
+/* PP_EFAIL for what opening would refuse now: no such folder, no permission, a folder.
+ * Creates nothing. */
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err);
 /* PP_EINVAL: two options, "--json" and "--gantt", that both write to stdout. */
 enum pp_status pp_output_clash(const char *first, const char *second, struct pp_error *err);
@@ -45,7 +45,7 @@ bool pp_output_is_same(struct pp_arena *arena, const char *a, const char *b);
 /* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
  */
 char *pp_output_place(struct pp_arena *arena, const char *path);
-/* Root may write everything, yet a file that nobody may write is kept on purpose. Sets errno. */
+/* False for a file without any write permission, even for root. Sets errno. */
 bool pp_output_may_replace(const char *place, const struct stat *info);
 
 #endif

@@ -10,7 +10,7 @@
 static const double PATIENCE_S = 1, PERIOD_S = 0.2;
 enum { LINE_BYTES = 128 };
 
-/* Long enough at it, long enough since the last line, and somebody is looking. */
+/* The run and the time since the last line are long enough, and stderr is a terminal. */
 static bool is_due(struct pp_progress *progress, double now)
 {
     return now - progress->started_s >= PATIENCE_S && now - progress->shown_s >= PERIOD_S &&

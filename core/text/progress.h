@@ -1,5 +1,5 @@
-/* core/text/progress.h — how far a long run has come: on stderr, if that is a terminal, after a
- * second, at most five times a second, in one line of the terminal's width. */
+/* core/text/progress.h — how far a long run has come. One line on stderr, if that is a
+ * terminal, at most five times a second. It begins after a second. */
 #ifndef PP_CORE_TEXT_PROGRESS_H
 #define PP_CORE_TEXT_PROGRESS_H
 

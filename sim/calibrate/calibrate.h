@@ -82,8 +82,8 @@ enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibra
  */
 enum pp_status pp_calibrate_check_kineto(const struct pp_parsed *parsed, int files,
                                          struct pp_error *err);
-/* The one run of all files of PyTorch, as if it had said what it was: its `about` is made of the
- * command line and the events. */
+/* The one run of all files of PyTorch. Its `about` is made of the command line and the
+ * events. */
 enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
                                         const struct pp_trace_files *files,
                                         struct pp_calibrate_run *run, struct pp_error *err);

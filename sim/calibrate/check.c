@@ -1,5 +1,5 @@
-/* A schedule that costs were not made from: predicted as any run with --cost, beside what it took.
- */
+/* Schedules that costs were not made from, predicted as any run with --cost and compared with
+ * the measured step. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/random.h"

@@ -1,6 +1,6 @@
-/* Stages are sums of layers, so their medians give the layers: least squares, none negative. What a
- * set of runs cannot tell apart (the embedding from a block, with stages of equally many blocks)
- * follows from a weak opinion held beforehand, which any measurement outweighs. */
+/* Stages are sums of layers, so their medians give the layers: least squares, none negative.
+ * Runs with equally many blocks in all stages cannot tell the embedding from a block. A weak
+ * prior decides such cases; any measurement outweighs it. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/quantile.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How sure a median is: it scatters 1.25 sigma / sqrt(n), and sigma is 1.48 median deviations; no
- * machine holds still better than to half a percent. */
+/* The standard error of a median is 1.25 sigma / sqrt(n), and sigma is 1.48 median
+ * deviations. No machine is more repeatable than half a percent. */
 static const double SURE_FRAC = 0.005, MEDIAN_SIGMAS = 1.2533, SIGMA_DEVIATIONS = 1.4826;
 /* The opinion: parts as shares of a block, by flops, and how far off it may be. */
 static const double EMBEDDING_SIGMA = 0.1, OP_SIGMA = 0.03, HEAD_SIGMA_FRAC = 0.5;
@@ -129,7 +129,7 @@ static void fit_op(struct pp_calibrate *c, int set, int kind)
 
 /* ---- updates --------------------------------------------------------------------------------*/
 
-/* By parameter, and what an update takes beside them. */
+/* By parameter, and what else an update takes. */
 static void fit_update(struct pp_calibrate *c)
 {
     struct pp_fit_row *rows = PP_ARRAY(c->arena, struct pp_fit_row, c->group_count + 1);

@@ -8,7 +8,7 @@
 
 enum { FP32_BYTES = 4, BF16_BYTES = 2, MOST_OPTIONS = 64 };
 
-/* What the command line has to say of a run, besides the model. */
+/* Options that describe a run, other than those of the model. */
 static const char *const RUN_OPTIONS[] = {"mbs", "precision"};
 enum { RUN_OPTION_COUNT = sizeof(RUN_OPTIONS) / sizeof(*RUN_OPTIONS) };
 

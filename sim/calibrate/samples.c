@@ -65,7 +65,7 @@ static enum pp_status add_compute(struct pp_calibrate *c, const struct pp_calibr
     int count;
 
     PP_TRY(pp_op_parse(event->cell, ops, &count, err));
-    if (count == 2) { /* nobody can tell whose time it is */
+    if (count == 2) { /* it could be any op's time */
         c->fused_count++;
         return PP_OK;
     }

@@ -99,8 +99,8 @@ static bool is_same_input(const struct pp_option_value *value, json_t *input)
     return true;
 }
 
-/* The inputs name those of a preset, too; what comes from there is left to it, since flags win over
- * a preset, and its values may be derived anew. */
+/* The inputs contain those of a preset, too. They are left to the preset: flags win over it,
+ * and its values may be derived anew. */
 static enum pp_status preset_of(struct words *w, json_t *inputs, struct pp_request *request,
                                 struct pp_error *err)
 {

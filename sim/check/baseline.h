@@ -15,9 +15,9 @@ struct pp_baseline {
     struct pp_json json; /* "pipesim.report/1" or "pipesim.comparison/1"; closed with the arena */
     struct pp_parsed inputs; /* its command line, as if typed to `pipesim run` */
 };
-/* PP_EINVAL with the name of the file for another schema, and for options that this program does
- * not know; paths of models, clusters and programs are left as they were typed. `json` stays open
- * until the arena ends. */
+/* PP_EINVAL with the name of the file for another schema, and for options that this program
+ * does not know. Paths of models, clusters and programs stay as they were typed. `json` stays
+ * open until the arena ends. */
 enum pp_status pp_baseline_open(struct pp_arena *arena, const char *path,
                                 struct pp_baseline *baseline, struct pp_error *err);
 /* The same from memory; `name` stands in messages. */
@@ -34,8 +34,8 @@ enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed 
                                  struct pp_error *err);
 
 /* ---- sim/check/sweep.c ---- */
-/* The rows of a sweep as the runs of a comparison: {"runs": [{"name": "3 zbv 8", ...}, ...]}, each
- * known by its point and by what varies among the inputs. PP_EINVAL for a table that is no sweep.
+/* The rows of a sweep as the runs of a comparison: {"runs": [{"name": "3 zbv 8", ...}, ...]}.
+ * A name is the point and the inputs that vary. PP_EINVAL for a table that is no sweep.
  * Closed with the arena. */
 enum pp_status pp_baseline_sweep(struct pp_arena *arena, const struct pp_table *table,
                                  json_t **rows, struct pp_error *err);

@@ -236,8 +236,8 @@ static int depth_of(const struct pp_change *change)
     return depth;
 }
 
-/* What is exact first, then figures of the whole run, then the largest; their place decides between
- * equals, so the order is that of the report. */
+/* Exact figures first, then figures of the whole run, then the largest. Equal changes keep
+ * the order of the report. */
 static int by_size(const void *left, const void *right)
 {
     const struct pp_change *const *a = left, *const *b = right;

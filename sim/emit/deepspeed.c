@@ -1,8 +1,9 @@
-/* sim/emit/deepspeed.c — DeepSpeed: its JSON configuration, and what the script must do itself.
- * Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (the batch, keys that are read; others
- * are not refused), deepspeed/runtime/zero/config.py and offload_config.py,
- * deepspeed/runtime/pipe/engine.py (ZeRO 2 and 3 are refused beside a pipeline) and module.py,
- * deepspeed/runtime/tensor_parallel/config.py (autotp_size), as of 2026. */
+/* DeepSpeed: its JSON configuration, and what the script must do itself.
+ *
+ * Source: deepspeedai/DeepSpeed as of 2026. deepspeed/runtime/config.py has the batch and the
+ * keys that are read; other keys are not refused. deepspeed/runtime/zero/config.py and
+ * offload_config.py. deepspeed/runtime/pipe/engine.py (a pipeline refuses ZeRO 2 and 3) and
+ * module.py. deepspeed/runtime/tensor_parallel/config.py (autotp_size). */
 #include "sim/emit/settings.h"
 
 static bool has_pipeline(const struct pp_emit_job *job)
@@ -91,7 +92,7 @@ static bool has_drives(const struct pp_state_spec *state)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* Beside a pipeline the script's model is cut, not DeepSpeed's. */
+/* With a pipeline the script's model is cut, not DeepSpeed's. */
 static struct pp_emit_value autotp(const struct pp_emit_job *job)
 {
     return job->layout.tp > 1 && !has_pipeline(job) ? PP_EMIT_INT(job->layout.tp) : PP_EMIT_NOTHING;

@@ -36,9 +36,9 @@ struct pp_emit_run {
 /* Whether the framework runs the degrees and this very order, not the nearest. */
 bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
                   const struct pp_config *config);
-/* Print the fragment, or write it to run->path with the files that belong to it: FILE.csv beside
- * FILE.toml. PP_EINVAL, and nothing printed, where the framework has no way to run the degrees at
- * all; PP_EFAIL when a file cannot be written, then none is. */
+/* Print the fragment, or write it to run->path with the files that belong to it: FILE.csv
+ * next to FILE.toml. PP_EINVAL, and nothing printed, where the framework cannot run the
+ * degrees. PP_EFAIL when a file cannot be written; then none is. */
 enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
                        const struct pp_emit_run *run, FILE *out, struct pp_error *err);
 

@@ -17,8 +17,8 @@ static bool is_even(const int *blocks, int from, int to)
     return true;
 }
 
-/* The least that says it: nothing; embedding and head count as a block each; other counts in the
- * first and the last rank; the blocks of every stage. */
+/* The shortest form: nothing; embedding and head count as a block each; other counts in the
+ * first and the last rank; or the blocks of every stage. */
 enum split { EVEN, COUNTED, ENDS, LISTED };
 static enum split split_of(const struct pp_emit_job *job)
 {
@@ -116,7 +116,7 @@ static struct pp_emit_value group(const struct pp_emit_job *job)
 
 /* ---- degrees --------------------------------------------------------------------------------- */
 
-/* Experts beside tensor parallelism are refused without it. */
+/* Experts with tensor parallelism are refused without it. */
 static bool needs_sequence_parallel(const struct pp_emit_job *job)
 {
     return job->layout.tp > 1 && job->config->model.experts.count > 0;

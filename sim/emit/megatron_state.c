@@ -60,8 +60,9 @@ static struct pp_emit_value modules(const struct pp_emit_job *job)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* The distributed optimizer cuts optimizer state alone, Megatron-FSDP what its strategy says; each
- * of so many instances holds it once, or, with `is_outer`, all of them hold one optimizer state. */
+/* The distributed optimizer cuts optimizer state alone. Megatron-FSDP cuts what its strategy
+ * says. Each instance holds it once; with `is_outer`, all instances together hold one
+ * optimizer state. */
 struct sharding {
     bool is_cut, is_fsdp, is_outer, is_exact;
     const char *strategy;

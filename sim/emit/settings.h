@@ -106,8 +106,8 @@ struct pp_emit_tool {
     const char *name, *title;
     void (*print)(const struct pp_emission *emission, FILE *out);
     const struct pp_emit_table *const *tables; /* NULL-terminated */
-    /* How to start it, and what else must be set: up to 4 sentences, "" = none here; NULL behind
-     * the last. */
+    /* How to start it, and what else must be set: up to 4 sentences; "" = none here; NULL
+     * after the last. */
     const char *(*launch)(const struct pp_emit_job *job, int i);
     /* Whether it reads the order of such a run from a file; NULL = never. */
     bool (*reads)(const struct pp_config *config);

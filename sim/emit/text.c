@@ -8,7 +8,7 @@
 
 enum { WIDTH = 80 };
 
-/* Sentences behind "# ", wrapped; words that are too long stay whole. */
+/* Sentences after "# ", wrapped; words that are too long stay whole. */
 static void print_remarks(const struct pp_emission *emission, FILE *out)
 {
     for (int i = 0; i < emission->remark_count; i++) {

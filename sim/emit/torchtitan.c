@@ -1,9 +1,10 @@
-/* sim/emit/torchtitan.c — torchtitan: a job configuration in TOML.
- * Source: pytorch/torchtitan, torchtitan/config/job_config.py (the last of 2025; since 2026
- * torchtitan/config/parallelism.py and configs.py hold the same names as Python classes),
- * torchtitan/distributed/pipeline_parallel.py (stages of a rank, blocks of a stage, files of
- * schedules), torchtitan/models/llama3/infra/parallelize.py (where DDP is refused);
- * pytorch/pytorch, torch/distributed/pipelining/schedules.py, get_schedule_class. */
+/* torchtitan: a job configuration in TOML.
+ *
+ * Source: pytorch/torchtitan. torchtitan/config/job_config.py (the last of 2025); since 2026
+ * config/parallelism.py and configs.py hold the same names as Python classes.
+ * torchtitan/distributed/pipeline_parallel.py: stages of a rank, blocks of a stage, files of
+ * schedules. torchtitan/models/llama3/infra/parallelize.py refuses DDP. pytorch/pytorch,
+ * torch/distributed/pipelining/schedules.py, get_schedule_class. */
 #include "sim/emit/settings.h"
 
 #include "core/cost/framework.h"
@@ -65,8 +66,8 @@ static struct pp_emit_value schedule_csv(const struct pp_emit_job *job)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* FSDP cuts parameters, gradients and optimizer state alike, over cp times `shard` devices; DDP
- * runs beside nothing else. */
+/* FSDP cuts parameters, gradients and optimizer state alike, over cp times `shard` devices.
+ * DDP runs with no other parallelism. */
 struct sharding {
     int replicate, shard;
     const char *reshard; /* NULL: nothing is cut */

@@ -10,8 +10,8 @@
 
 enum { WEIGHTS = 9, WIDTH = 80, NAME_BYTES = 32, MARKS = 5 };
 
-/* generate_llm_fqn_per_model_part: what is before the first block and behind the last counts as so
- * many blocks; all are shared out evenly, the first stages take one more. */
+/* generate_llm_fqn_per_model_part: layers before the first block and after the last count as
+ * so many blocks. All are shared out evenly; the first stages take one more. */
 struct weights {
     int first, last;
 };

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Format: messages of et_def.proto (MLCommons Chakra, schema 0.0.4), each behind its length as a
- * varint: one GlobalMetadata, then Nodes. Attributes have the types that ASTRA-sim's feeder reads.
- */
+/* Format: messages of et_def.proto (MLCommons Chakra, schema 0.0.4), first one
+ * GlobalMetadata, then Nodes. Each has its length in front, as a varint. Attributes have the
+ * types that ASTRA-sim's feeder reads. */
 enum { VARINT = 0, BYTES = 2 }; /* wire types */
 enum { METADATA_VERSION = 1 };
 enum {
@@ -79,7 +79,7 @@ static void put_text_attribute(struct bytes *node, const char *name, const char 
     put_bytes(node, NODE_ATTR, b.data, (size_t)b.count);
 }
 
-/* A message behind its length. */
+/* A message after its length. */
 static void write_message(const struct bytes *message, FILE *out)
 {
     struct bytes length = {.arena = message->arena};
@@ -113,7 +113,7 @@ static const char *name_of(const struct pp_export *e, const struct pp_task *task
 static void put_calc(struct bytes *b, const struct pp_task *task)
 {
     put_number(b, NODE_MICROS, (uint64_t)(task->ps + 500000) / 1000000);
-    /* What runs beside compute must not wait for it. */
+    /* Copies and sums run concurrently with compute, which must not wait for them. */
     put_attribute(b, "is_cpu_op", ATTR_BOOL, task->lane != 0);
 }
 

@@ -16,9 +16,10 @@ enum pp_export_wires {
                      * and start when they might start here. Messages themselves have to be free
                      * and at once; the end of the step is that of the run. One replica stands for
                      * all where it did in the run. In unit mode messages take `latency_ps` */
-    PP_WIRES_COLLECTIVES, /* as network, for a reader that has collectives, too. A RECV comes where
-                           * it is waited for, so that it is in nobody's way where communication is
-                           * one at a time; whatever a message takes is the reader's business */
+    PP_WIRES_COLLECTIVES, /* as network, for a reader that has collectives, too. A RECV comes
+                           * where it is waited for, so that it blocks nothing where
+                           * communication is one at a time. The reader decides how long a
+                           * message takes */
 };
 enum pp_task_kind { PP_TASK_CALC, PP_TASK_SEND, PP_TASK_RECV, PP_TASK_COLLECTIVE };
 struct pp_task {
@@ -30,8 +31,8 @@ struct pp_task {
     int peer;     /* SEND, RECV: the other node. COLLECTIVE: index of its pp_group, whose ranks take
                    * part with all their replicas */
     uint32_t tag; /* SEND, RECV: unique between a source and a destination */
-    int port;     /* SEND: messages through one port of a node follow one another; as far as
-                   * there are ports enough, a channel has one of its own at both ends */
+    int port;     /* SEND: messages through one port of a node follow one another. A channel
+                   * has a port of its own at both ends as long as there are enough */
     int instruction;  /* of the program that it stands for; -1 = none, it only orders others */
     int first, count; /* in pp_tasks.inputs: what must be over */
 };
@@ -53,7 +54,7 @@ struct pp_export {
     int32_t *channel_of; /* [message] */
     int *out_lane,
         *in_lane;   /* [channel]: its number among those of its source, of its destination */
-    uint32_t *tag0; /* [collective], and of the first barrier behind the last one */
+    uint32_t *tag0; /* [collective], and of the first barrier after the last one */
     int *event0;    /* [replica of the run * ranks + rank]: first event of its trace */
 };
 
@@ -67,8 +68,8 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *export, int
                      struct pp_tasks *tasks);
 
 /* ---- sim/export/pytorch.c ---- */
-/* Which of its lists of actions: compute_only; compute_comms with SEND and RECV where its own pass
- * puts them; the same with a WAIT for each SEND, as PyTorch 2.15 demands. */
+/* One of its lists of actions. compute_only; compute_comms with SEND and RECV where its own
+ * pass puts them; the same with a WAIT for each SEND, as PyTorch 2.15 demands. */
 enum pp_pytorch_list { PP_PYTORCH_COMPUTE, PP_PYTORCH_COMMS, PP_PYTORCH_WAITS };
 /* The compute ops of a run as torch.distributed.pipelining reads them, one row a rank. It receives,
  * recomputes and updates by itself.
@@ -83,10 +84,10 @@ enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program
 void pp_export_goal(const struct pp_export *export, FILE *out);
 
 /* ---- sim/export/chakra.c ---- */
-/* Chakra execution traces for ASTRA-sim, of an export with PP_WIRES_COLLECTIVES: a folder with
- * "step.NODE.et" for each node, and "groups.json" with the nodes of each group of collectives.
- * Durations are microseconds. PP_EFAIL where the folder exists already or cannot be made; then
- * nothing of it is there. */
+/* Chakra execution traces for ASTRA-sim, of an export with PP_WIRES_COLLECTIVES. The folder
+ * has "step.NODE.et" for each node, and "groups.json" with the nodes of each group of
+ * collectives. Durations are microseconds. PP_EFAIL where the folder exists already or cannot
+ * be made; then nothing of it is there. */
 enum pp_status pp_export_chakra(const struct pp_export *export, const char *folder,
                                 struct pp_error *err);
 

@@ -7,9 +7,10 @@
 #include <math.h>
 
 /* Format: the text that LogGOPSim's txt2bin reads (T. Hoefler, T. Schneider, A. Lumsdaine,
- * "LogGOPSim", LSAP'10; grammar in txt2bin.re): "l1: calc NS cpu C", "l2: send 8b to 1 tag 0 cpu C
- * nic P", "l3: recv 8b from 1 tag 0 cpu C", "l2 requires l1". A lane is a cpu, which costs nothing
- * with o = 0; messages have one of their own, for an arriving one waits for the cpu of its send. */
+ * "LogGOPSim", LSAP'10). Its grammar is in txt2bin.re: `l1: calc NS cpu C`, `l2: send 8b to 1
+ * tag 0 cpu C nic P`, `l3: recv 8b from 1 tag 0 cpu C`, `l2 requires l1`. A lane is a cpu,
+ * which costs nothing with o = 0. Messages have a cpu of their own, since an arriving one
+ * waits for the cpu of its send. */
 
 static int64_t nanoseconds(int64_t ps)
 {

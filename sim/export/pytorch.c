@@ -38,7 +38,7 @@ struct waiter {
     struct pp_arena *arena;
     struct pp_orders *orders;
     int rank;
-    struct pp_map64 open; /* forward sends nobody waits for yet: position in `orders` */
+    struct pp_map64 open; /* forward sends without a wait so far: position in `orders` */
 };
 
 static uint64_t key_of(const struct pp_op *op)
@@ -85,8 +85,8 @@ static void copy_list(struct waiter *w, const struct pp_op *ops, int count)
     }
 }
 
-/* As PyTorch's own pass does: for a forward that was sent behind its backward, for all others at
- * the end. */
+/* As PyTorch's own pass does: for a forward that was sent after its backward, for all others
+ * at the end. */
 static enum pp_status add_waits(struct pp_arena *arena, const struct pp_program *lowered,
                                 struct pp_program **program, struct pp_error *err)
 {

@@ -104,6 +104,6 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
         walk_stream[pp_op_kinds[p->kind[i]].stream](&w, i);
     }
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-        if (w.done[i - p->begin[rank]] == LATER) /* nobody waits for it */
+        if (w.done[i - p->begin[rank]] == LATER) /* no WAIT names it */
             pp_walk_recv(&w, i);
 }

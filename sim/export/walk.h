@@ -19,7 +19,8 @@ struct pp_export_walk {
     int clock_count, clock_capacity;
     int32_t *done; /* [position]: the task at whose end the instruction is over; -1 = at once, LATER
                     * = it is added where it is waited for */
-    int32_t *inside; /* [position]: the part of a backward behind which a bucket is posted, or -1 */
+    int32_t *inside; /* [position]: the part of a backward after which a bucket is posted, or
+                      * -1 */
     int32_t *wire;   /* [channel]: the last transfer that this node has begun, or -1 */
     int last_wire, last_collective, last_copy[PP_COPY_STREAMS], barriers;
 };
@@ -34,7 +35,7 @@ int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int peer, ui
  */
 void pp_walk_need(struct pp_export_walk *w, int input);
 void pp_walk_need_clock(struct pp_export_walk *w);
-/* The rank goes on behind a task; behind this one, too. */
+/* The rank continues after this task; after this one, too. */
 void pp_walk_set_clock(struct pp_export_walk *w, int task);
 void pp_walk_wait(struct pp_export_walk *w, int task);
 /* Of the instruction at hand. */
@@ -53,7 +54,7 @@ int pp_walk_recv(struct pp_export_walk *w, int i);
 
 /* ---- sim/export/collectives.c ---- */
 void pp_walk_collective(struct pp_export_walk *w, int i);
-/* Work of the node alone, behind `last` of its lane. */
+/* Work of the node alone, after `last` of its lane. */
 int pp_walk_alone(struct pp_export_walk *w, int lane, int last, int i);
 /* All ranks of all replicas meet. */
 int pp_walk_barrier(struct pp_export_walk *w, int i);

@@ -11,8 +11,8 @@
 
 static const double GIGA = 1e9;
 
-/* Devices by what NVIDIA calls them, the longer name first; NVLinks of each, and what one carries
- * each way (data sheets: generation 2 to 4 25 GB/s, 5 50 GB/s). */
+/* Devices by NVIDIA's names, the longer name first, with the number of NVLinks and the rate
+ * of one each way. Data sheets: 25 GB/s in generations 2 to 4, 50 GB/s in 5. */
 static const struct device {
     const char *title, *preset;
     int nvlinks;
@@ -33,10 +33,10 @@ static const struct device {
     {"V100", "v100-dgx1", 6, 25e9},
 };
 enum { DEVICE_COUNT = sizeof(DEVICES) / sizeof(*DEVICES) };
-/* Which device a number of NVLinks stands for, where nobody names it. */
+/* The device that a number of NVLinks stands for, where no name is given. */
 static const char *const GUESSES[] = {"h100", "a100", "a800", "v100-dgx1"};
 
-/* What messages took: reached, and behind their latency. */
+/* Of messages: the rate reached, and the latency. */
 struct measured {
     bool is_known;
     double bytes_per_s, alpha_s;
@@ -57,7 +57,7 @@ static void note(struct importer *m, const char *text)
     *PP_PUSH(m->arena, in->notes, in->note_count, in->note_capacity) = text;
 }
 
-/* Behind the text, unless the base says otherwise. */
+/* Appended to the text, unless the base has it. */
 static void add_key(struct importer *m, const char *key, const char *value)
 {
     const char *text = m->in->text;
@@ -238,8 +238,8 @@ static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
     return best;
 }
 
-/* Cards beside a GPU (PIX, PXB) are for its traffic; others serve storage, or people. Where none is
- * beside any, all are counted. */
+/* Cards next to a GPU (PIX, PXB) are for its traffic; others serve storage, or people. Where
+ * no card is next to a GPU, all are counted. */
 static int count_nics(const struct pp_topology *t, bool *is_beside)
 {
     int count = 0;
@@ -318,7 +318,7 @@ static void import_messages(struct importer *m, const struct pp_nccl_log *log, c
                 line.samples, 100 * line.residual_frac));
 }
 
-/* Of collectives: their largest size beside what the cluster predicts. */
+/* Of collectives: their largest size, measured and as the cluster predicts. */
 static void check_collective(struct importer *m, const struct pp_nccl_log *log, const char *name,
                              enum pp_op_kind kind)
 {

@@ -16,7 +16,8 @@ struct pp_cluster_import {
     /* the result */
     const char *text; /* keys of the base are as given there */
     struct pp_cluster cluster;
-    const char **notes; /* [note_count] what was found and concluded: sentences, "file: ..." */
+    const char **notes; /* [note_count] findings and conclusions: sentences that begin with
+                         * "file" */
     int note_count, note_capacity;
 };
 

@@ -38,7 +38,7 @@ static enum pp_status fail(const struct reader *r, struct pp_error *err, const c
     return pp_error_set(err, PP_EINVAL, "%s:%d: %s '%.40s'", r->name, r->line, what, word);
 }
 
-/* A number of at least 0 and nothing behind it. */
+/* A number of at least 0 and nothing after it. */
 static bool read_number(const char *word, double *value)
 {
     char *end;
@@ -50,7 +50,7 @@ static bool read_number(const char *word, double *value)
     return *end == '\0' && errno == 0 && isfinite(*value) && *value >= 0;
 }
 
-/* The program is called as its operation, with "_perf" behind. */
+/* The program has the name of its operation, with "_perf" at the end. */
 static const char *operation_in(const char *text)
 {
     for (int k = 0; *pp_nccl_operations[k]; k++)
@@ -61,9 +61,8 @@ static const char *operation_in(const char *text)
 
 /* ---- lines ----------------------------------------------------------------------------------*/
 
-/* What launchers put in front of a line: mpirun --tag-output "[1,0]<stdout>:", srun --label "12: ".
- */
-static char *behind_label(char *line)
+/* Prefixes of launchers, as of mpirun --tag-output ("[1,0]<stdout>:") and srun --label ("12:"). */
+static char *after_label(char *line)
 {
     char *tag = line[0] == '[' ? strstr(line, "<stdout>:") : NULL;
     char *const number = line + strspn(line, " "), *const end =
@@ -172,7 +171,7 @@ static enum pp_status read_row(struct reader *r, char *const *words, int count,
 
 static enum pp_status read_line(struct reader *r, char *text, struct pp_error *err)
 {
-    char *const line = behind_label(text);
+    char *const line = after_label(text);
     const char *whole = pp_arena_strdup(r->arena, line);
     char *words[MOST_WORDS];
     double ignored;

@@ -13,14 +13,14 @@
 struct pp_nccl_log {
     const char
         *operation;     /* "all_reduce", "all_gather", "reduce_scatter", "sendrecv", "alltoall" */
-    int ranks, nodes;   /* that took part; 0: nobody says */
-    const char *device; /* "NVIDIA H100 80GB HBM3", NULL: nobody says */
+    int ranks, nodes;   /* that took part; 0: unknown */
+    const char *device; /* "NVIDIA H100 80GB HBM3", NULL: unknown */
     struct pp_calibrate_message *sizes; /* out of place; `bytes` as the program counts them */
     int count;
 };
 
-/* What ran where the log itself does not say: `operation` ("all_reduce") before the name of the
- * file, NULL: nobody said. */
+/* The operation where the log does not name it: `operation` ("all_reduce") before the name of
+ * the file, NULL: not given. */
 struct pp_nccl_log_source {
     const char *name; /* of the file */
     const char *operation;
@@ -29,13 +29,13 @@ struct pp_nccl_log_source {
 /* The operations, "" at the end. */
 extern const char *const pp_nccl_operations[];
 
-/* Tables of 2019 (no root) and of today. Which operation ran is told by the name of the program in
- * the log ("all_reduce_perf"), or else by the source. Labels that launchers put in front of lines
- * ("[1,0]<stdout>:", "0: ") and lines of NCCL_DEBUG are skipped wherever they stand. Other lines
- * that are no row of the table and not '#' lines are skipped before the table and behind it, never
- * within. PP_EINVAL with file:line for a row that contradicts itself (time, size and bandwidth), a
- * table without rows, a second table, an operation nobody names and a run of one rank; PP_EFAIL for
- * a file that cannot be read. */
+/* Tables of 2019 (no root) and of today. The operation is the name of the program in the log
+ * ("all_reduce_perf"), or else that of the source. Labels of launchers in front of lines
+ * ("[1,0]<stdout>:", "0: ") and lines of NCCL_DEBUG are skipped everywhere. Other lines that
+ * are neither rows nor '#' lines are skipped before and after the table, never within.
+ * PP_EINVAL with file:line for a row that contradicts itself (time, size and bandwidth), a
+ * table without rows and a second table. PP_EINVAL as well for an unknown operation and a run
+ * of one rank. PP_EFAIL for a file that cannot be read. */
 enum pp_status pp_nccl_log_read(struct pp_arena *arena, const struct pp_nccl_log_source *source,
                                 struct pp_nccl_log *log, struct pp_error *err);
 enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const struct pp_nccl_log_source *source,

@@ -1,5 +1,5 @@
-/* sim/import/step_compare.h — the predicted step beside those of a training run's log: all that can
- * be said where nobody has recorded events. */
+/* sim/import/step_compare.h — the predicted step compared with those of a training run's log,
+ * where no events were recorded. */
 #ifndef PP_SIM_IMPORT_STEP_COMPARE_H
 #define PP_SIM_IMPORT_STEP_COMPARE_H
 

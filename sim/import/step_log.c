@@ -24,7 +24,7 @@ static const struct form {
              {"Step Time", 1}};
 enum { FORM_COUNT = sizeof(FORMS) / sizeof(*FORMS) };
 
-/* The same for what the log says beside them. */
+/* The same for the other figures of the log. */
 static const char *const THROUGHPUTS[] = {"throughput per GPU (TFLOP/s/GPU)", "TFLOPS_per_GPU",
                                           "GPU utilization", "TFLOPs"},
                          *const BATCHES[] = {"global batch size", "global_batch_size"};
@@ -49,7 +49,7 @@ struct reader {
 
 /* ---- words -----------------------------------------------------------------------------------*/
 
-/* What stands behind the words and ':' or '=', if they are there. */
+/* The text after the words and ':' or '=', if they are there. */
 static const char *behind(struct line line, const char *words)
 {
     const char *end = line.text + line.length,
@@ -68,7 +68,7 @@ static const char *behind(struct line line, const char *words)
     return p;
 }
 
-/* A number of more than 0, and whatever behind it. */
+/* A number of more than 0, whatever follows it. */
 static bool read_number(struct line line, const char *at, double *value)
 {
     char text[MOST_NUMBER];

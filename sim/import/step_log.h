@@ -30,10 +30,10 @@ struct pp_step_log {
 
 /* Does the file have a line of such a form? False for what cannot be opened, or read twice. */
 bool pp_step_log_is_one(const char *path);
-/* `skip`: how many lines to leave out at the begin; -1: the first, and as many of those behind it
- * as take more than 1.1 times the median of what follows, at most half of all. PP_EINVAL with
- * file:line for a time that is none, a log without any, and where nothing is left; PP_EFAIL where
- * it cannot be read. */
+/* `skip`: the number of lines to leave out at the beginning. -1: the first, and those after
+ * it that take more than 1.1 times the median of the rest, at most half of all. PP_EINVAL
+ * with file:line for a time that is none, a log without any, and where nothing is left.
+ * PP_EFAIL where it cannot be read. */
 enum pp_status pp_step_log_read(struct pp_arena *arena, const char *path, int skip,
                                 struct pp_step_log *log, struct pp_error *err);
 enum pp_status pp_step_log_parse(struct pp_arena *arena, const char *name, const char *text,

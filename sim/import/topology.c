@@ -63,7 +63,7 @@ static bool read_pair(const char *word, struct pp_topology_pair *pair)
 
 /* ---- lines -----------------------------------------------------------------------------------*/
 
-/* GPUs first, then NICs under any name, then "CPU Affinity" and what comes behind. */
+/* GPUs first, then NICs under any name, then "CPU Affinity" and the columns after it. */
 static enum pp_status read_head(struct reader *r, char *const *words, int count,
                                 struct pp_error *err)
 {

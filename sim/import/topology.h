@@ -36,7 +36,7 @@ struct pp_topology_pair {
 };
 struct pp_topology {
     const char *name;               /* of the file */
-    int gpus, nics;                 /* rows 0 .. gpus - 1, and behind them the NICs */
+    int gpus, nics;                 /* rows 0 .. gpus - 1, then the NICs */
     const char **names;             /* [gpus + nics] "GPU0", "NIC0", "mlx5_0" */
     struct pp_topology_pair *pairs; /* [row * (gpus + nics) + column] */
 };
@@ -46,9 +46,9 @@ static inline struct pp_topology_pair pp_topology_pair(const struct pp_topology 
     return t->pairs[a * (t->gpus + t->nics) + b];
 }
 
-/* Escape sequences, other text around the table, and columns of affinity are passed over. PP_EINVAL
- * with file:line for a table that is not whole, or in which a pair differs by who is asked;
- * PP_EFAIL for what cannot be read. */
+/* Escape sequences, other text around the table, and columns of affinity are skipped.
+ * PP_EINVAL with file:line for a table that is not whole, or is not symmetric. PP_EFAIL for
+ * what cannot be read. */
 enum pp_status pp_topology_read(struct pp_arena *arena, const char *path,
                                 struct pp_topology *topology, struct pp_error *err);
 enum pp_status pp_topology_parse(struct pp_arena *arena, const char *name, const char *text,

@@ -1,10 +1,11 @@
-/* sim/page/page.h — what all pages of --html have in common: the file, the frame, small pieces.
+/* sim/page/page.h — what all pages of --html have in common: the file, the frame, small
+ * pieces.
  *
- * A page needs nothing beside it: pictures as SVG, style and script inside, nothing fetched.
- * Figures that --json has are marked with the name of their member and their full value
- * (core/text/html.h). No date and no host, so the same command gives the same bytes. Its size is
- * bounded by that of its pictures (plots/page/page.h), of at most PP_PAGE_ROWS rows in a table and
- * of texts that are bounded themselves: below 2 MB. */
+ * A page needs no other file: it holds its pictures (SVG), style and script, and fetches
+ * nothing. Figures of --json are marked with the name of their member and their full value
+ * (core/text/html.h). No date and no host, so the same command gives the same bytes. A page
+ * is below 2 MB: its pictures (plots/page/page.h), its tables (PP_PAGE_ROWS rows) and its
+ * texts are bounded. */
 #ifndef PP_SIM_PAGE_PAGE_H
 #define PP_SIM_PAGE_PAGE_H
 
@@ -62,8 +63,8 @@ void pp_page_printed(const struct pp_page *page, void (*print)(const void *subje
                      const void *subject);
 /* The command, at the end. */
 void pp_page_command(const struct pp_page *page);
-/* How long parts of the time are beside each other, by enum pp_time_part, where the width stands
- * for `whole_s`; and their colours. */
+/* The parts of the time, by enum pp_time_part, as a bar whose width is `whole_s`; and their
+ * colours. */
 void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s);
 void pp_page_time_legend(const struct pp_page *page, const bool *occurs);
 

@@ -9,12 +9,12 @@
 /* ---- sim/page/time.c ---- */
 void pp_page_headlines(const struct pp_page *page, const struct pp_result *result);
 void pp_page_time(const struct pp_page *page, const struct pp_result *result);
-/* Where the step of a run goes, as long as it is beside the longest: a cell of a table. */
+/* A cell of a table: a bar with the parts of the step, whose width is `longest_s`. */
 void pp_page_step(const struct pp_page *page, const struct pp_result *result, double longest_s);
 
 /* ---- sim/page/ranks.c ---- */
-/* What a rank holds at its peak, beside the device's memory, where the width stands for
- * `whole_bytes`: a cell of a table. */
+/* A cell of a table: a bar with what a rank holds at its peak and the device's memory, whose
+ * width is `whole_bytes`. */
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
                     double capacity_bytes, double whole_bytes);
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,

@@ -1,4 +1,5 @@
-/* Schedules beside each other: those that were asked for, or others at the layout of one run. */
+/* Several schedules in a table: those that were asked for, or others at the layout of one
+ * run. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -117,8 +118,8 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
             pp_text_versus(r, scale->first, text));
 }
 
-/* Unit costs are those of a chunk, so that steps of schedules with more of them on a rank are
- * longer: there all are as wide, and parts are shares. */
+/* Unit costs are costs of a chunk, so more chunks on a rank make longer steps. In unit mode
+ * all bars have one width, and parts are shares. */
 static void write_run(const struct pp_page *page, const struct pp_result *r,
                       const struct scale *scale)
 {

@@ -48,7 +48,7 @@ static bool has_priced_sums(const struct pp_config *config)
            !config->engine_options.plan.ring_flows;
 }
 
-/* The update of some stage behind its sum, where nothing of that hides behind a backward. */
+/* The update of some stage after its sum, if no backward hides any of it. */
 static double closing_s(const struct pp_config *config, const struct pp_costs *costs)
 {
     const int zero = pp_state_zero(&config->state);
@@ -63,8 +63,8 @@ static double closing_s(const struct pp_config *config, const struct pp_costs *c
     return s;
 }
 
-/* Sums, updates and gathers of the rank that has most of them, one after the other, on the real
- * network; 0 where more than that may stand there. */
+/* Sums, updates and gathers of the rank that has most of them, one after the other, on the
+ * real network. 0 where they could overlap with more. */
 static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *config,
                               const uint16_t *rank_of, double *seconds, struct pp_error *err)
 {

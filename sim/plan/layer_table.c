@@ -1,6 +1,5 @@
-/* Costs of single layers, summed up once for many divisions into stages. They come from the same
- * functions as those of a run, and err to the low side where a stage is not the sum of its layers.
- */
+/* Costs of single layers, summed up once for many divisions into stages. They come from the
+ * functions that price a run. Where a stage is not the sum of its layers, they are too low. */
 #include "sim/plan/layer_table.h"
 
 #include <math.h>
@@ -97,9 +96,10 @@ static bool is_time(int term)
 
 /* ---- frameworks whose host launches kernels -------------------------------------------------- */
 
-/* A pass lasts as long as its launches or its kernels: of unlike layers together neither part adds
- * up. Of equal ones it does, so that the least of all stands for each; a backward counts as one,
- * as its parts share what the host is ahead. Of models that mix kinds of blocks nothing is said. */
+/* A pass lasts as long as its launches or its kernels, so the sum over unlike layers is no
+ * bound. Over equal layers it is, so the least layer stands for each. A backward counts as
+ * one, as its parts share what the host is ahead. Models that mix kinds of blocks have no
+ * such bound. */
 static void take_least(const struct pp_search_space *s, double (*term)[PP_TERMS], int layers)
 {
     const struct pp_model *m = &s->fixed.model;
@@ -164,8 +164,7 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
     take_costs(s, whole, 0, again.recompute, framework->op_gap_s, table->whole);
     if (framework->kernel_gap_s > 0)
         take_least(s, term, layers);
-    for (int k = 0; s->fixed.cost && k < PP_TERMS;
-         k++) /* measured times, which nobody knows here */
+    for (int k = 0; s->fixed.cost && k < PP_TERMS; k++) /* measured times, which are unknown here */
         for (int l = 0; l <= layers && is_time(k); l++)
             *(l < layers ? &term[l][k] : &table->whole[k]) = 0;
     add_up(arena, term, layers, table);

@@ -43,7 +43,7 @@ struct pp_stage_sums pp_stage_sums_make(struct pp_arena *arena, int stages);
 /* The stages of a division: layer first[s] is the first of stage s, first[stages] is all. */
 void pp_stage_sums_fill(struct pp_stage_sums *sums, const struct pp_layer_table *table,
                         const int *first, int stages);
-/* The same where nobody knows how layers are divided: every stage has an equal part. */
+/* The same without a known division of layers: every stage has an equal part. */
 void pp_stage_sums_spread(struct pp_stage_sums *sums, const struct pp_layer_table *table,
                           int stages);
 

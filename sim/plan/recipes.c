@@ -1,5 +1,5 @@
-/* Layouts that were published with their measurements, beside what a search finds. The figures are
- * rows of tests/published/measurements.csv. */
+/* Layouts that were published with their measurements, for comparison with what a search
+ * finds. The figures are rows of tests/published/measurements.csv. */
 #include "core/cli/options.h"
 #include "sim/plan/search.h"
 

@@ -29,8 +29,8 @@ static void only_fitting(struct pp_search *search)
         qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
 }
 
-/* Of ties those last that fit only as the allocator gives blocks back: that takes time that is in
- * no step. The order is kept beside. */
+/* Ties that fit only as the allocator gives blocks back come last: no step counts the time
+ * that takes. Their order is otherwise kept. */
 static void put_room_first(struct pp_search *search, int count)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();

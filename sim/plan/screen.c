@@ -60,7 +60,7 @@ static struct pp_bound_stages stages_of(const struct pp_stage_sums *sums, int st
 /* ---- a walk over the space ------------------------------------------------------------------- */
 
 struct division { /* of the layers into so many stages */
-    int *first;   /* NULL: nobody knows it yet; [stages + 1] */
+    int *first;   /* NULL: unknown so far; [stages + 1] */
     struct pp_stage_sums sums;
     int64_t filled_for; /* of which frame and recomputation */
 };
@@ -73,7 +73,7 @@ struct screen {
     struct division *divisions; /* [stages] */
     int most_stages;
     struct pp_layer_table *tables; /* [tp][cp][dp of experts][ep][mbs][recompute] */
-    uint8_t *has_table;            /* 0: not yet, 1: here, 2: refused */
+    uint8_t *has_table;            /* 0 = not yet, 1 = here, 2 = refused */
 };
 
 static bool is_divided_evenly(const struct screen *c)

@@ -1,6 +1,6 @@
-/* The search: what the screen leaves, in order of bounds, through the evaluator, until no bound is
- * near the best. Workers share the best so far; what they try beyond the final margin is forgotten,
- * so that the result does not depend on who was faster. */
+/* The search: what the screen leaves, in order of bounds, through the evaluator, until no
+ * bound is near the best. Workers share the best so far. Points that they try beyond the
+ * final margin are dropped, so the result does not depend on timing. */
 #include "sim/plan/search.h"
 #include "core/clock.h"
 #include "core/process/pool.h"
@@ -155,7 +155,7 @@ static int by_bound(const void *a, const void *b)
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
-/* A bound that so many of the candidates do not exceed, or a few more: by counting them in bins of
+/* A bound that at least so many of the candidates do not exceed. They are counted in bins of
  * the bits of a float, which are in the order of its values. */
 static float bound_of(const struct pp_search *search, float above, float limit, int64_t wanted)
 {

@@ -142,7 +142,8 @@ enum pp_search_status {
     PP_SEARCH_SHAPE,     /* illegal: the schedule refuses it */
     PP_SEARCH_REFUSED,   /* illegal for another reason */
     PP_SEARCH_NO_ROOM,   /* its least memory is more than a device has */
-    PP_SEARCH_OPEN,      /* screened only: its bound is above what was found, or nobody looked */
+    PP_SEARCH_OPEN,      /* screened only: its bound is above what was found, or it was not
+                          * tried */
     PP_SEARCH_TOO_LARGE, /* simulated: does not fit */
     PP_SEARCH_FITS,      /* simulated: fits */
     PP_SEARCH_STATUSES
@@ -230,7 +231,7 @@ struct pp_search_flip {
     bool is_known;      /* false: the cluster has no such thing, or nothing fits */
     int winner;         /* row */
     bool fits;          /* the best row still does */
-    double behind_frac; /* the best row behind the winner */
+    double behind_frac; /* how much slower the best row is than the winner */
 };
 /* Simulate the first rows again on each of the other machines, into search->flips. */
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,

@@ -363,9 +363,9 @@ static enum pp_status fill_frames(struct pp_arena *arena, struct pp_search_space
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* A batch near the usual one, less than an eighth away, that as many as possible of all replicas
- * and micro-batches can share: a multiple of their product, or of its half, and so on, at least of
- * its odd part. */
+/* A batch that differs from the usual one by less than an eighth. It is a multiple of the
+ * product of all replicas and micro-batches, or else of half the product, and so on. In the
+ * end it is a multiple of the odd part. */
 static int64_t shared_gbs(int64_t usual, int64_t unit)
 {
     for (;; unit /= 2) {

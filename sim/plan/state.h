@@ -53,12 +53,11 @@ bool pp_state_plan_has(const char *list);
 /* --free, a list that the planner has, checked against what was given. */
 enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
                                   struct pp_error *err);
-/* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that
- * differ by less than the model's own error are ties, as such a difference is no win:
- * docs/plan.md has the figure. Of ties come first where no rank is strained: giving blocks back
- * takes time that no step counts, and how much comes back is an assumption. Then where gradients
- * are cut like parameters, then least communication by the closed form, and where that is a tie,
- * too, least state. */
+/* All values of the free knobs together, simulated and ranked. base and knobs are given.
+ * Steps that differ by less than the model's own error are ties (docs/plan.md has the
+ * figure). Ties are ranked by four rules in turn. First, no rank is strained: giving blocks
+ * back takes time that no step counts, and how much comes back is an assumption. Then
+ * gradients cut like parameters, least communication by the closed form, least state. */
 #define PP_PLANNER_TIE_FRAC 0.06
 enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *planner,
                                  struct pp_error *err);

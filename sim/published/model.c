@@ -1,5 +1,5 @@
-/* Which model a row means: dimensions as they stand; kind of matrices by name, by the feed-forward
- * size and, where that leaves a doubt, by the number of parameters. */
+/* The model of a row. Dimensions are taken as they stand. The kind of matrices follows from
+ * the name, the feed-forward size and, in doubt, the number of parameters. */
 #include "sim/published/parts.h"
 
 #include <inttypes.h>

@@ -26,7 +26,7 @@ static const struct range *range_of(enum pp_measure_column column)
     return NULL;
 }
 
-/* Decimal digits: neither "inf" nor "0x10". A year may have a month behind it: "2024-06". */
+/* Decimal digits: neither "inf" nor "0x10". A year may have a month after it: "2024-06". */
 static double read_number(const char *cell, enum pp_measure_column column)
 {
     char *end;

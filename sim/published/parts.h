@@ -29,7 +29,7 @@ struct pp_measure_writer {
 void pp_measure_put_word(struct pp_measure_writer *w, const char *word);
 /* Add "--option value" (NULL: the option alone), unless it stands there. */
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
-/* The word behind an option of the command so far, or NULL. */
+/* The word after an option of the command so far, or NULL. */
 const char *pp_measure_given(const struct pp_measure_writer *w, const char *option);
 void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
@@ -58,7 +58,7 @@ enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp
 
 /* What recipes say of cells that are empty: sim/published/recipes.c. */
 void pp_measure_put_recipes(struct pp_measure_writer *w);
-/* --offload with the share that the cell has behind the rule's pattern, if it is above 0. */
+/* --offload with the share that follows the rule's pattern in the cell, if it is above 0. */
 void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule);
 
 #endif

@@ -1,9 +1,8 @@
 /* sim/published/published.h — published measurements held against predictions.
  *
- * A row of a table of measurements becomes the command line it stands for, the same options that a
- * user would type, which is then resolved and simulated like any other. Cells named metric_* say
- * what was measured: nothing else reads them. What is not a plain number is translated by the
- * tables of validate_words.c. */
+ * A row of a table becomes a command line with the options that a user would type. It is then
+ * resolved and simulated like any other. Cells named metric_* are the measurements, which no
+ * other code reads. The tables of words.c translate what is not a plain number. */
 #ifndef PP_SIM_PUBLISHED_PUBLISHED_H
 #define PP_SIM_PUBLISHED_PUBLISHED_H
 
@@ -72,7 +71,8 @@ struct pp_measurement {
 struct pp_measurements {
     struct pp_measurement *rows;
     int count, capacity;
-    const char **hints; /* columns that are ignored, but may be misspelt: "FILE:1: column ..." */
+    const char **hints; /* columns that are ignored, but may be misspelt: name, line and
+                         * column */
     int hint_count, hint_capacity;
 };
 
@@ -109,9 +109,10 @@ double pp_measure_step_s(const struct pp_measurement *row, const struct pp_confi
 
 /* ---- what of it cannot be: sim/published/limits.c ---- */
 
-/* row->refused, and what the run refutes: rates above the peak of the device, step times in which
- * the model's flops cannot be done, which become NAN, figures that contradict each other, and rates
- * of which nobody knows what they count where they alone are published. NULL where nothing is. */
+/* row->refused, and what the run refutes. These are rates above the peak of the device, and
+ * step times too short for the model's flops, which become NAN. Others are figures that
+ * contradict each other, and rates published alone whose meaning is unknown. NULL where
+ * nothing is. */
 const char *pp_measure_doubts(struct pp_arena *arena, const struct pp_measurement *row,
                               const struct pp_config *config, double *step_s);
 
@@ -155,8 +156,9 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
 /* As one line for a shell. In the arena. */
 const char *pp_measure_command_line(struct pp_arena *arena,
                                     const struct pp_measure_command *command);
-/* The same in lines of at most `width` columns where words allow, each but the last ended by a
- * backslash: behind `indent` columns already printed, and lines after the first indented so. */
+/* The same in lines of at most `width` columns where words allow; each but the last ends with
+ * a backslash. The first begins after `indent` columns already printed; the others are
+ * indented so. */
 const char *pp_measure_command_lines(struct pp_arena *arena,
                                      const struct pp_measure_command *command, int width,
                                      int indent);

@@ -53,7 +53,7 @@ static enum pp_status read_header(const char *name, const struct pp_csv_row *hea
                         name, header->line);
 }
 
-/* Other columns are nobody's business, unless one is nearly called like one that is missing. */
+/* Other columns are ignored, unless the name is nearly that of a missing one. */
 static void look_for_typos(struct pp_arena *arena, const char *name,
                            const struct pp_csv_row *header, const int place[PP_MEASURE_COLUMNS],
                            struct pp_measurements *list)

@@ -126,7 +126,7 @@ static const char *value_of(struct pp_measure_writer *w, const char *value)
     return pp_arena_printf(w->arena, "%" PRId64, factor * w->pp);
 }
 
-/* What a rule says only where there is something to share out: one device shares with nobody. */
+/* A rule that holds only where there is something to share out, on more than one device. */
 static bool is_void(const struct pp_measure_writer *w, const char *option)
 {
     const bool is_state =

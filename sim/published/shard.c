@@ -36,7 +36,7 @@ static enum pp_status read_factors(const char *text, int64_t factors[FACTORS], s
     return PP_OK;
 }
 
-/* "7B:1/1/8": the size, and what stands behind it; NULL where no size begins. */
+/* "7B:1/1/8": the text after the size; NULL where no size begins. */
 static const char *read_size(const char *text, double *size_b)
 {
     char *end;

@@ -123,7 +123,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_YEAR,   "<2024",                     "framework", "megatron-2023", "Megatron-LM before its SwiGLU became one kernel"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
-    /* Communication beside compute. */
+    /* Communication concurrent with compute. */
     {PP_COL_NOTE,   "tp ag/rs overlap",          "tp-overlap", "50%", NULL},
     {PP_COL_NOTE,   "async tp",                  "tp-overlap", "50%", NULL},
     {PP_COL_NOTE,   "asynctp",                   "tp-overlap", "50%", NULL},
@@ -153,15 +153,15 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* Names of devices as sold, to presets. Wider names stand behind narrower ones. */
+/* Names of devices as sold, to presets. Longer names come before those that they contain. */
 const struct pp_measure_device pp_measure_devices[] = {
     {"a100*pcie",  "a100", "pcie:25GBps hbm:1.94TBps", false}, /* data sheet; PCIe 4 x16 as reached */
     {"a100*40gb",  "a100-40", "", false},
     {"a100",       "a100", "", false},
     {"ampere",     "a100", "", false},
     {"a800",       "a800", "", false},
-    /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, of which 150 W of 500 or
-     * 700 are not the cores' */
+    /* 5 stacks of HBM2e. Clocks fall with about the cube root of the power, of which 150 W of
+     * 500 or 700 are not the cores' */
     {"h100*hbm2e", "h100", "memory:95GiB hbm:2.4TBps peak:850TF", false}, /* as its driver reports */
     {"h100*pcie",  "h100", "pcie:50GBps hbm:2TBps peak:756TF", false}, /* data sheet; PCIe 5 x16 as reached */
     {"h100",       "h100", "", false},

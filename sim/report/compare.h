@@ -26,8 +26,8 @@ void pp_report_compare(const struct pp_compare_report *report, struct pp_termina
 void pp_report_compare_json(const struct pp_compare_report *report, FILE *out);
 /* "F", "F+B" for a fused pair. */
 const char *pp_compare_kind_name(const struct pp_compare_row *row);
-/* How the traces were put beside each other, where that is not event by event: sentences, in the
- * arena, ended by NULL. */
+/* How the traces were matched, where that is not event by event: sentences, in the arena,
+ * ended by NULL. */
 const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *comparison);
 
 #endif

@@ -201,7 +201,7 @@ static int columns(const char *text, size_t bytes)
     return count;
 }
 
-/* Bytes of the blanks and the word at the begin of a text, and of a unit behind a number. */
+/* Bytes of the blanks and the word at the beginning of a text, and of a unit after a number. */
 static size_t piece_of(const char *text, size_t bytes)
 {
     enum { UNIT_BYTES = 4 };

@@ -16,7 +16,7 @@ const char *const pp_time_part_words[PP_TIME_PARTS] = {
 
 enum { SPLITS_BYTES = 32 };
 
-/* " in 2 splits*" behind a number of micro-batches, or nothing. */
+/* " in 2 splits*" after a number of micro-batches, or nothing. */
 static const char *text_splits(const struct pp_config *c, const char *blank,
                                char text[static SPLITS_BYTES])
 {

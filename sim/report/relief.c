@@ -1,5 +1,5 @@
-/* What takes the memory of a run that does not fit, and which flags would help, for people, for
- * programs and behind the message of --require-fit. */
+/* The memory of a run that does not fit, and the flags that would help. For people, for
+ * programs, and after the message of --require-fit. */
 #include "core/text/json_write.h"
 #include "sim/report/text.h"
 

@@ -19,8 +19,8 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
 /* "steady step of 4 steps, no barrier"; "" with one step. */
 const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
-/* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused: ...)". Only where
- * config->trials are there. */
+/* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused, ...)". Only
+ * where config->trials are there. */
 enum { PP_TRIALS_BYTES = 1280 };
 const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES]);
 /* What the costs of a program with granules leave out. */
@@ -31,7 +31,8 @@ const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_B
 /* "full", "selective", "selective=act+mlp": as --recompute takes it; a stage-aware ratio is left
  * out. */
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
-/* Time for a sample beside the first of a ranking: "+4.7 %", "tie", "no fit". Not in unit mode. */
+/* Time for a sample relative to the first of a ranking: "+4.7 %", "tie", "no fit". Not in
+ * unit mode. */
 enum { PP_VERSUS_BYTES = 32 };
 const char *pp_text_versus(const struct pp_result *result, const struct pp_result *first,
                            char text[PP_VERSUS_BYTES]);
@@ -50,7 +51,8 @@ const char *pp_report_advice(const struct pp_result *result, const struct pp_oth
  * in a report take PP_TEXT_LABEL columns. */
 enum { PP_TEXT_LABEL = 11 };
 void pp_oom_print(const struct pp_result *result, int width, FILE *out);
-/* The same behind the message of an error; in one sentence; as members "oom" and "oom_tensors". */
+/* The same after the message of an error; in one sentence; as members "oom" and
+ * "oom_tensors". */
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
 const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES]);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);

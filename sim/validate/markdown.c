@@ -75,7 +75,8 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
             families, cell(m, "%.1f %%", median), cell(r, "%.1f %%", rival));
 }
 
-/* A group of both, by the same rows: the columns of `judged` behind those of the built-in ones. */
+/* A group of both, by the same rows: the columns of `judged` follow those of the built-in
+ * ones. */
 static void both(struct pp_arena *arena, const struct pp_validation_page *page,
                  pp_validation_filter filter, enum pp_validation_key key, FILE *out)
 {

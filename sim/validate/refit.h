@@ -1,12 +1,13 @@
-/* sim/validate/refit.h — fitting the constants of core/cost/constants.h on published step times.
+/* sim/validate/refit.h — fitting the constants of core/cost/constants.h on published step
+ * times.
  *
- * The logarithm of predicted / published is made small over all rows, families of rows weighing
- * by the square root of their size, far outliers little (Huber). Before any row a constant is
- * thought to be like those of its siblings, and these like its typical value, within the spreads of
- * core/cost/constants.h: what no row tells stays there. Gauss-Newton steps with slopes by
- * differences; the engine is the ordinary one.
+ * The fit minimizes the logarithm of predicted / published over all rows. A family of rows
+ * weighs by the square root of its size, far outliers weigh little (Huber). The prior: a
+ * constant is like those of its siblings, and these are like its typical value, within the
+ * spreads of core/cost/constants.h. A constant that no row tells stays there. Gauss-Newton
+ * steps with slopes by differences; the engine is the ordinary one.
  *
- * What a family teaches can be left out: then its errors say what an unknown family would see. */
+ * A family can be left out: then its errors are those that an unknown family would see. */
 #ifndef PP_SIM_VALIDATE_REFIT_H
 #define PP_SIM_VALIDATE_REFIT_H
 
@@ -50,9 +51,9 @@ void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, 
 enum pp_status pp_refit_evaluate(struct pp_refit *refit, struct pp_error *err);
 /* Steps until the loss hardly falls any more, at most `steps`. */
 enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error *err);
-/* Values fitted without a family, [value_count] logarithms, from those of the fit on all rows:
- * steps with predictions made anew and that fit's slopes until the loss hardly falls any more, at
- * most `steps`. One step of the linear model where it is a small one. */
+/* Values fitted without a family, [value_count] logarithms, from those of the fit on all
+ * rows. Steps with new predictions and that fit's slopes until the loss hardly falls, at most
+ * `steps`. One step of the linear model where it is a small one. */
 enum pp_status pp_refit_without(const struct pp_refit *refit, int family, int steps,
                                 double *log_values, struct pp_error *err);
 /* The residuals of the rows of a family at other values, [row_count]; NAN for other rows. */
@@ -61,8 +62,8 @@ enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const do
 
 /* ---- sim/validate/refit_report.c ---- */
 struct pp_validation;
-/* Fit on all rows of `validation` but one family, for each family in turn, and replace the errors
- * of that family by those of such a fit. The constants go to `out` (NULL: nowhere). */
+/* For each family in turn, fit on all rows of `validation` but that family, and replace the
+ * family's errors by those of this fit. The constants go to `out` (NULL: nowhere). */
 enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measurements *list,
                                    struct pp_validation *validation, FILE *out,
                                    struct pp_error *err);

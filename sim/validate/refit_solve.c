@@ -29,9 +29,9 @@ static double row_scale(const struct pp_refit_row *row)
     return row->weight / (NOISE * NOISE);
 }
 
-/* The owners of one constant are together a Gaussian: each differs from their common value by
- * `spread`, that from the typical one by COMMON_SPREADS of it. Its inverse covariance has `own` on
- * the diagonal and `shared` everywhere. */
+/* The owners of one constant are together a Gaussian. Each differs from their common value by
+ * `spread`, and that from the typical one by COMMON_SPREADS of it. Its inverse covariance has
+ * `own` on the diagonal and `shared` everywhere. */
 struct prior {
     double own, shared, mean;
 };

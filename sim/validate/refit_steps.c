@@ -8,8 +8,8 @@
 static const double LONGEST_STEP = 0.7;
 /* A step that lowers the loss by less than this share is the last. */
 static const double LEAST_GAIN = 2e-3;
-/* Where a family left out moves no constant by more than this factor's logarithm, the linear model
- * around the fit on all rows is exact enough: what it leaves out is of the order of its square. */
+/* The linear model around the fit on all rows is used where leaving out a family moves no
+ * constant by more than this logarithm. Its error is of the order of the square. */
 static const double LINEAR_STEP = 0.01;
 enum { HALVINGS = 4 };
 
