@@ -70,8 +70,9 @@ static struct pp_emit_value overlap(const struct pp_emit_job *job)
 
 static struct pp_emit_value tier(enum pp_tier home)
 {
-    return home == PP_TIER_DEVICE ? PP_EMIT_NOTHING
-                                  : PP_EMIT_TEXT(home == PP_TIER_HOST ? "cpu" : "nvme");
+    static const char *const words[PP_TIERS] = {[PP_TIER_HOST] = "cpu", [PP_TIER_NVME] = "nvme"};
+
+    return words[home] ? PP_EMIT_TEXT(words[home]) : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value optimizer_device(const struct pp_emit_job *job)
@@ -169,10 +170,10 @@ static const char *say_state(const struct pp_emit_job *job)
 static const char *say_offload(const struct pp_emit_job *job)
 {
     const struct pp_state_spec *state = &job->config->state;
+    const char *lack = pp_emit_say_home(job);
 
-    if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE)
-        return "saved activations go to the host by the script (cpu_checkpointing of "
-               "deepspeed.checkpointing); nearest, and set here: they stay";
+    if (lack)
+        return lack;
     if (state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE && stage_of(job) < 3)
         return "parameters leave the device with ZeRO 3 alone; nearest: --zero 3";
     if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
@@ -259,10 +260,20 @@ static const char *launch(const struct pp_emit_job *job, int i)
     return i < 3 ? "" : NULL;
 }
 
+static const struct pp_emit_home homes[] = {
+    {PP_STATE_ACTIVATIONS, 0,
+     "saved activations go to the host by the script (cpu_checkpointing of "
+     "deepspeed.checkpointing); nearest, and set here: they stay"},
+    {PP_STATE_OPTIMIZER, PP_EMIT_ON(PP_TIER_HOST) | PP_EMIT_ON(PP_TIER_NVME), NULL},
+    {PP_STATE_PARAMS, PP_EMIT_ON(PP_TIER_HOST) | PP_EMIT_ON(PP_TIER_NVME), NULL},
+};
+
 const struct pp_emit_tool pp_emit_deepspeed = {
     .name = "deepspeed",
     .title = "DeepSpeed",
     .print = pp_emit_json,
     .tables = (const struct pp_emit_table *const[]){&table, NULL},
+    .homes = homes,
+    .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,
 };

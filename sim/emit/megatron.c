@@ -18,6 +18,13 @@ static const char *launch(const struct pp_emit_job *job, int i)
     return NULL;
 }
 
+static const struct pp_emit_home homes[] = {
+    {PP_STATE_PARAMS, 0, "parameters stay on the device (--offload p); nearest: --zero 3"},
+    {PP_STATE_OPTIMIZER, PP_EMIT_ON(PP_TIER_HOST),
+     "optimizer state does not go to drives (--offload os=nvme); nearest: os=host"},
+    {PP_STATE_ACTIVATIONS, PP_EMIT_ON(PP_TIER_HOST) | PP_EMIT_ON(PP_TIER_NVME), NULL},
+};
+
 const struct pp_emit_tool pp_emit_megatron = {
     .name = "megatron",
     .title = "Megatron-LM",
@@ -25,5 +32,7 @@ const struct pp_emit_tool pp_emit_megatron = {
     .tables =
         (const struct pp_emit_table *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,
                                               &pp_emit_megatron_state, NULL},
+    .homes = homes,
+    .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,
 };

@@ -187,11 +187,10 @@ static const char *say_state(const struct pp_emit_job *job)
 static const char *say_offload(const struct pp_emit_job *job)
 {
     const struct pp_state_spec *state = &job->config->state;
+    const char *lack = pp_emit_say_home(job);
 
-    if (state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE)
-        return "parameters stay on the device (--offload p); nearest: --zero 3";
-    if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
-        return "optimizer state does not go to drives (--offload os=nvme); nearest: os=host";
+    if (lack)
+        return lack;
     if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE && job->layout.pp > 1)
         return "activations do not leave the device beside a pipeline (--offload a); nearest: "
                "--recompute full";

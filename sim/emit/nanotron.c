@@ -176,15 +176,6 @@ static const char *say_state(const struct pp_emit_job *job)
         pp_state_name(&job->config->state, text));
 }
 
-static const char *say_offload(const struct pp_emit_job *job)
-{
-    for (int class = 0; class < PP_STATE_CLASSES; class ++)
-        if (job->config->state.home[class] != PP_TIER_DEVICE)
-            return "nothing leaves the device (--offload); nearest: more devices, or --recompute "
-                   "full";
-    return NULL;
-}
-
 static const char *say_recompute(const struct pp_emit_job *job)
 {
     const enum pp_recompute how = job->config->costs.recompute;
@@ -215,7 +206,7 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, say_model},
     {PP_EMIT_DIFFERS, say_split},
     {PP_EMIT_DIFFERS, say_state},
-    {PP_EMIT_DIFFERS, say_offload},
+    {PP_EMIT_DIFFERS, pp_emit_say_home},
     {PP_EMIT_DIFFERS, say_recompute},
     {PP_EMIT_DIFFERS, say_precision},
     {PP_EMIT_DIFFERS, pp_emit_say_head},
@@ -238,10 +229,21 @@ static const char *launch(const struct pp_emit_job *job, int i)
         pp_emit_nodes(job), pp_emit_node_gpus(job), job->path ? job->path : "FILE.yaml");
 }
 
+#define STAYS "nothing leaves the device (--offload); nearest: more devices, or --recompute full"
+
+static const struct pp_emit_home homes[] = {
+    {PP_STATE_PARAMS, 0, STAYS},
+    {PP_STATE_GRADS, 0, STAYS},
+    {PP_STATE_OPTIMIZER, 0, STAYS},
+    {PP_STATE_ACTIVATIONS, 0, STAYS},
+};
+
 const struct pp_emit_tool pp_emit_nanotron = {
     .name = "nanotron",
     .title = "nanotron",
     .print = pp_emit_yaml,
     .tables = (const struct pp_emit_table *const[]){&table, NULL},
+    .homes = homes,
+    .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,
 };

@@ -102,10 +102,22 @@ void pp_emit_toml(const struct pp_emission *emission, FILE *out);
 void pp_emit_json(const struct pp_emission *emission, FILE *out);
 void pp_emit_yaml(const struct pp_emission *emission, FILE *out);
 
+/* The tiers next to the device on which a framework can keep a class of state. */
+#define PP_EMIT_ON(tier) (1u << (tier))
+struct pp_emit_home {
+    enum pp_state_class class;
+    unsigned tiers;   /* a sum of PP_EMIT_ON */
+    const char *lack; /* the sentence if it is asked for elsewhere */
+};
+
 struct pp_emit_tool {
     const char *name, *title;
     void (*print)(const struct pp_emission *emission, FILE *out);
     const struct pp_emit_table *const *tables; /* NULL-terminated */
+    /* Classes that may leave the device, or have a sentence of their own why not; the sentence of
+     * the first row that lacks a tier is said. A class without a row stays on the device. */
+    const struct pp_emit_home *homes;
+    int home_count;
     /* How to start it, and what else must be set: up to 4 sentences; "" = none here; NULL
      * after the last. */
     const char *(*launch)(const struct pp_emit_job *job, int i);
@@ -143,6 +155,8 @@ int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class);
 bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job);
 const char *pp_emit_say_barrier(const struct pp_emit_job *job);
 const char *pp_emit_say_head(const struct pp_emit_job *job);
+/* The first home of state that the framework lacks. */
+const char *pp_emit_say_home(const struct pp_emit_job *job);
 const char *pp_emit_say_bits(const struct pp_emit_job *job);
 const char *pp_emit_say_map(const struct pp_emit_job *job);
 

@@ -329,12 +329,10 @@ static const char *say_state(const struct pp_emit_job *job)
 static const char *say_offload(const struct pp_emit_job *job)
 {
     const struct pp_state_spec *state = &job->config->state;
+    const char *lack = pp_emit_say_home(job);
 
-    if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE)
-        return "activations do not leave the device (--offload a); nearest: --recompute full";
-    if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME ||
-        state->home[PP_STATE_PARAMS] == PP_TIER_NVME)
-        return "nothing goes to drives (--offload nvme); nearest: --offload p=host,os=host";
+    if (lack)
+        return lack;
     return is_offloaded(job) != (state->home[PP_STATE_PARAMS] == PP_TIER_HOST) ||
                    (is_offloaded(job) && !state->is_cpu_update)
                ? "parameters, gradients and optimizer state go to the host together and are "
@@ -401,11 +399,22 @@ static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps),
                                   rest = {.rows = behind,
                                           .row_count = sizeof behind / sizeof *behind};
 
+static const struct pp_emit_home homes[] = {
+    {PP_STATE_ACTIVATIONS, 0,
+     "activations do not leave the device (--offload a); nearest: --recompute full"},
+    {PP_STATE_OPTIMIZER, PP_EMIT_ON(PP_TIER_HOST),
+     "nothing goes to drives (--offload nvme); nearest: --offload p=host,os=host"},
+    {PP_STATE_PARAMS, PP_EMIT_ON(PP_TIER_HOST),
+     "nothing goes to drives (--offload nvme); nearest: --offload p=host,os=host"},
+};
+
 const struct pp_emit_tool pp_emit_torchtitan = {
     .name = "torchtitan",
     .title = "torchtitan",
     .print = pp_emit_toml,
     .tables = (const struct pp_emit_table *const[]){&table, &pp_emit_torchtitan_split, &rest, NULL},
+    .homes = homes,
+    .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,
     .reads = reads,
 };

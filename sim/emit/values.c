@@ -79,6 +79,36 @@ const char *pp_emit_say_head(const struct pp_emit_job *job)
            "set here: the first and the last stage hold them (--head last)";
 }
 
+/* NULL: the class may be where it is. */
+static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class class,
+                           const struct pp_emit_home *row)
+{
+    const enum pp_tier home = job->config->state.home[class];
+
+    if (home == PP_TIER_DEVICE || (row && row->tiers & PP_EMIT_ON(home)))
+        return NULL;
+    return row ? row->lack
+               : pp_arena_printf(
+                     job->arena, "%s does not keep %s on %s (--offload); nearest: on the device",
+                     job->tool->title, pp_state_class_names[class], pp_tier_rows[home].name);
+}
+
+const char *pp_emit_say_home(const struct pp_emit_job *job)
+{
+    bool has_row[PP_STATE_CLASSES] = {false};
+    const char *lack = NULL;
+
+    for (int i = 0; i < job->tool->home_count && !lack; i++) {
+        const struct pp_emit_home *row = &job->tool->homes[i];
+        has_row[row->class] = true;
+        lack = lack_of(job, row->class, row);
+    }
+    for (int class = 0; class < PP_STATE_CLASSES && !lack; class ++)
+        if (!has_row[class])
+            lack = lack_of(job, (enum pp_state_class) class, NULL);
+    return lack;
+}
+
 const char *pp_emit_say_bits(const struct pp_emit_job *job)
 {
     if (job->config->state.activation_bits == 0)
