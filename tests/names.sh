@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What a file's text owes its reader. Struct, union and enum tags of headers have one meaning each; a file
+# begins with a comment that says what it is; no line is over 100 columns; clang-format changes nothing,
+# where it is installed. The counts are held against tests/ratchets.txt.
+set -u
+cd "$(dirname "$0")/.."
+mapfile -t code < <(git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh')
+mapfile -t production < <(printf '%s\n' "${code[@]}" | grep -vE '^(tests|bench|docs)/')
+mapfile -t headers < <(printf '%s\n' "${production[@]}" | grep -E '\.(h|cuh)$')
+
+# Tags that two headers define, each with its files.
+tags() {
+    awk '/^(struct|union|enum) [a-z0-9_]+( \{|$)/ {
+             tag = $1 " " $2
+             if (!seen[tag, FILENAME]++) { where[tag] = where[tag] " " FILENAME; count[tag]++ }
+         }
+         END { for (tag in count) if (count[tag] > 1) print tag ":" where[tag] }' "${headers[@]}" | sort
+}
+
+# Files without a comment in their first three lines.
+silent() {
+    awk 'FNR == 1 { if (file) print file; file = FILENAME }
+         FNR <= 3 && /^(\/\*|\/\/)/ { file = "" }
+         END { if (file) print file }' "${production[@]}"
+}
+
+# Characters, not bytes.
+long_lines() {
+    LC_ALL=C.UTF-8 awk 'length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns" }' "${code[@]}"
+}
+
+unformatted() {
+    printf '%s\0' "${production[@]}" | xargs -0 -n 40 -P 2 clang-format --dry-run 2>&1 |
+        sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: .*/\1: clang-format changes it/p' | sort -u
+}
+
+counts=()
+# ratcheted NAME FUNCTION: its lines and their number
+ratcheted() {
+    local lines
+    lines=$("$2")
+    [ -z "$lines" ] || printf '%s\n' "$lines"
+    counts+=("$1=$(printf '%s' "$lines" | grep -c '')")
+}
+ratcheted tags_twice tags
+ratcheted files_without_comment silent
+ratcheted lines_over_100 long_lines
+if command -v clang-format >/dev/null; then
+    ratcheted unformatted unformatted
+else
+    echo "clang-format is not installed: the format is not checked"
+fi
+exec python3 -B tests/ratchet.py . "${counts[@]}"
