@@ -85,7 +85,7 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 /* The same for a comment of the script or of its data: on one line, whatever was in a file. */
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
 
-/* ---- plots/figure_text.c ---- */
+/* ---- plots/size.c ---- */
 /* The text on at most `lines` lines of so many characters, broken at spaces; of what is left
  * one sees "...". In the arena. */
 const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);

@@ -73,7 +73,7 @@ struct pp_chart {
     struct pp_curve_axis x_axis, y_axis;
 };
 
-/* ---- curves_rows.c ---- */
+/* ---- plots/curves/rows.c ---- */
 /* The rows that --where and the status leave; says on `notes` what is left out. */
 enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
 /* Leave out rows without a value of x or y. */
@@ -88,7 +88,7 @@ static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, i
     return chart->table.cells[row][column];
 }
 
-/* ---- curves_inputs.c ---- */
+/* ---- plots/curves/inputs.c ---- */
 /* Is the column something that was put in, not a result? */
 bool pp_chart_is_input(const struct pp_chart *chart, int column);
 /* Does an input follow from the others, as far as the rows show: gpus from pp, vp from schedule? */
@@ -99,13 +99,13 @@ bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
 /* Durations are those of --unit. */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
 
-/* ---- curves_notes.c ---- */
+/* ---- plots/curves/notes.c ---- */
 /* Points of the sweep that are not in the file. */
 void pp_chart_tell_missing(const struct pp_chart *chart);
 /* Inputs that are neither x nor make series and change all the same. */
 void pp_chart_tell_changes(const struct pp_chart *chart);
 
-/* ---- curves_choose.c ---- */
+/* ---- plots/curves/choose.c ---- */
 /* x, y and by: as asked for, or what the table suggests, and then a note says so. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
 /* The columns of --by. */
@@ -114,26 +114,25 @@ enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 
-/* ---- curves_series.c ---- */
+/* ---- plots/curves/series.c ---- */
 /* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 /* Are the rows equal in all columns of `by`? */
 bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b);
 
-/* ---- curves_along.c ---- */
+/* ---- plots/curves/along.c ---- */
 /* Where the kind joins points that lie anywhere: puts them in the order of the one input that
  * varies, and joins equal series. PP_EINVAL where several vary on their own. */
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
 
-/* ---- curves_looks.c ---- */
+/* ---- plots/curves/looks.c ---- */
 /* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */
 void pp_chart_give_looks(struct pp_chart *chart);
 
-/* ---- curves_same.c ---- */
 /* Series with the same points become one with several names: each would hide the one before. */
 void pp_chart_join_same(struct pp_chart *chart);
 
-/* ---- curves_marks.c: published or measured values beside the curves ---- */
+/* ---- plots/curves/marks.c: published or measured values beside the curves ---- */
 /* Reads them from the table of points; PP_EINVAL for columns and values that do not fit. */
 enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
 void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
@@ -146,7 +145,7 @@ enum pp_status pp_chart_axes(struct pp_chart *chart, struct pp_error *err);
 /* y of the line of perfect scaling at x; NAN where there is none. */
 double pp_chart_ideal(const struct pp_chart *chart, double x);
 
-/* ---- curves_names.c: columns for people ---- */
+/* ---- plots/curves/names.c: columns for people ---- */
 enum pp_column_unit {
     PP_COLUMN_PLAIN,
     PP_COLUMN_FRAC,
@@ -166,7 +165,7 @@ const char *pp_column_value(struct pp_arena *arena, const char *column, const ch
 /* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere, as many as fit. */
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
-/* ---- curves_labels.c ---- */
+/* ---- plots/curves/labels.c ---- */
 /* Names of series, where the kind of picture has them, and of marks, at points where they cover
  * nothing; what finds no such place has none. Marks series that are named. The field is that within
  * the axes. */
@@ -174,7 +173,7 @@ struct pp_field;
 void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            const struct pp_field *within);
 
-/* ---- curves_frame.c: what stands around the curves ---- */
+/* ---- plots/curves/frame.c: what stands around the curves ---- */
 struct pp_legend {
     int entries;
     int longest; /* characters of the longest */
@@ -193,7 +192,7 @@ void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart 
 extern const char pp_legend_closed[], pp_legend_ideal[];
 const char *pp_legend_unfit(const struct pp_chart *chart);
 
-/* ---- curves_draw.c ---- */
+/* ---- plots/curves/draw.c ---- */
 enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err);
 static inline bool pp_chart_in_terminal(const struct pp_chart *chart)
 {

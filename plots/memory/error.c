@@ -4,7 +4,7 @@
 #include "core/quantile.h"
 #include "core/units.h"
 #include "plots/axis.h"
-#include "plots/timeline/compare_traces.h"
+#include "plots/timeline/compare.h"
 
 #include <math.h>
 

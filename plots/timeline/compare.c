@@ -1,10 +1,24 @@
 /* The prediction over the measurement: the median step of each. */
+#include "plots/timeline/compare.h"
 #include "core/units.h"
-#include "plots/timeline/compare_traces.h"
 #include "plots/timeline/parts.h"
 #include "traces/step.h"
 
 #include <math.h>
+#include <string.h>
+
+enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *predicted,
+                               const struct pp_trace *measured,
+                               const struct pp_compare_options *options,
+                               struct pp_comparison *comparison, struct pp_error *err)
+{
+    const enum pp_status status = pp_compare(arena, predicted, measured, options, comparison, err);
+    char *hint = status != PP_OK && err ? strstr(err->message, "; --allow-different") : NULL;
+
+    if (hint)
+        *hint = '\0';
+    return status;
+}
 
 static const char *time_text(struct pp_arena *arena, double seconds, const char *unit)
 {

@@ -3,7 +3,7 @@
 
 #include "sim/cli/stdout.h"
 #include "sim/import/step_compare.h"
-#include "sim/page/compare.h"
+#include "sim/page/page.h"
 #include "sim/report/compare.h"
 #include "traces/formats/files.h"
 

@@ -4,7 +4,7 @@
 #include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
 #include "sim/emit/emit.h"
-#include "sim/page/plans.h"
+#include "sim/page/page.h"
 #include "sim/plan/search.h"
 #include "sim/plan/state.h"
 #include "sim/report/text.h"

@@ -2,7 +2,7 @@
 #ifndef PP_SIM_COMMAND_PLOT_SOURCES_H
 #define PP_SIM_COMMAND_PLOT_SOURCES_H
 
-#include "plots/memory/report_read.h"
+#include "plots/memory/report.h"
 #include "sim/cli/plot_kinds.h"
 #include "traces/trace.h"
 

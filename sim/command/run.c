@@ -1,5 +1,4 @@
 /* pipesim run: one schedule in depth, or several side by side. */
-#include "sim/page/run.h"
 #include "core/clock.h"
 #include "plots/timeline/gantt.h"
 #include "schedules/registry.h"
@@ -8,7 +7,8 @@
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
 #include "sim/emit/emit.h"
-#include "sim/figure/figures.h"
+#include "sim/figure/figure.h"
+#include "sim/page/page.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 #include "sim/resolve/subjects.h"

@@ -1,11 +1,30 @@
-/* sim/figure/figure.h — from a run to what a picture is drawn from (plots/plot.h). Everything lives
- * in the arena; results and their traces are kept by reference. PP_EINVAL where the run has no such
- * thing, with the reason. */
+/* sim/figure/figure.h — the picture of a run, and what each kind is drawn from (plots/plot.h).
+ *
+ * Everything lives in the arena; results and their traces are kept by reference. PP_EINVAL where
+ * the run has no such thing, with the reason. */
 #ifndef PP_SIM_FIGURE_FIGURE_H
 #define PP_SIM_FIGURE_FIGURE_H
 
+#include "core/cli/request.h"
 #include "plots/plot.h"
 #include "sim/config/config.h"
+
+/* ---- sim/figure/figures.c: --plot FILE, and which picture by --plot-kind ---- */
+struct pp_figure_kind;
+struct pp_figures {
+    const struct pp_figure_kind *kind; /* NULL: no picture is asked for */
+    struct pp_plot_target target;
+};
+
+/* What --plot asks for, checked before anything is simulated: PP_EINVAL for names that are no
+ * picture, for options without --plot and for kinds that do not show that many schedules, PP_EFAIL
+ * for a file that cannot be written. */
+enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_request *request,
+                               int schedules, FILE *out, struct pp_figures *figures,
+                               struct pp_error *err);
+/* Draws what was asked for, if anything. Of several runs those that were refused are left out. */
+enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *figures,
+                               const struct pp_result *results, int count, struct pp_error *err);
 
 /* ---- sim/figure/timeline.c ---- */
 /* Of one run its one step where that has a time of its own, else all; `options` have its heading as

@@ -1,7 +1,6 @@
-#include "sim/figure/figures.h"
+#include "sim/figure/figure.h"
 
 #include "core/text/output.h"
-#include "sim/figure/figure.h"
 
 #include <math.h>
 #include <string.h>

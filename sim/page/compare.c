@@ -1,11 +1,11 @@
 /* The page of a comparison: the answer, where the difference is, both timelines, the whole report.
  */
-#include "sim/page/compare.h"
+#include "sim/page/parts.h"
 
 #include "core/text/html.h"
 #include "core/units.h"
 #include "plots/page/page.h"
-#include "plots/timeline/compare_traces.h"
+#include "plots/timeline/compare.h"
 #include "sim/report/compare.h"
 #include "sim/report/lines.h"
 

@@ -1,5 +1,5 @@
 /* The file, the frame and small pieces of a page. */
-#include "sim/page/page.h"
+#include "sim/page/parts.h"
 
 #include "core/text/html.h"
 #include "core/text/output.h"

@@ -1,5 +1,4 @@
-/* sim/page/page.h — what all pages of --html have in common: the file, the frame, small
- * pieces.
+/* sim/page/page.h — --html: a run, several, a comparison or a plan as a page.
  *
  * A page needs no other file: it holds its pictures (SVG), style and script, and fetches
  * nothing. Figures of --json are marked with the name of their member and their full value
@@ -10,11 +9,12 @@
 #define PP_SIM_PAGE_PAGE_H
 
 #include "sim/cli/cli.h"
+#include "sim/report/report.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { PP_PAGE_ROWS = 64 };
+enum { PP_PAGE_ROWS = 64, PP_PAGE_CHOICES = 10 };
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
@@ -24,48 +24,58 @@ bool pp_page_is_wanted(const struct pp_parsed *parsed);
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *parsed,
                              struct pp_error *err);
 
-/* What is on it: between pp_page_begin() and the end, which is the frame's. */
-struct pp_page {
-    FILE *out;
-    const char *command; /* that made it */
-    const char *prefix;  /* of the names of members: "", or "runs.3." for one of several runs */
-};
+struct pp_page;
+/* Writes what is on a page. */
 typedef enum pp_status (*pp_page_content)(struct pp_arena *arena, const struct pp_page *page,
                                           const void *subject, struct pp_error *err);
 /* Writes the page that was asked for, if one was. What fails leaves no file. */
 enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *parsed,
                              pp_page_content content, const void *subject, struct pp_error *err);
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
-/* A part of the page by its id, listed at the top. */
-struct pp_page_link {
-    const char *id, *text;
-    bool is_there;
+/* A run, or several: the same figures as in the other reports. */
+struct pp_page_runs {
+    const struct pp_result *results; /* of several, those refused too */
+    int count;
+    const struct pp_others *others; /* of one run: the same layout under other schedules */
 };
-void pp_page_begin(const struct pp_page *page, const char *title, const struct pp_page_link *links,
-                   int count);
-void pp_page_heading(const struct pp_page *page, const char *id, const char *text);
-/* A card of a headline figure; `key` NULL: --json has no such member, `remark` "": none. */
-struct pp_page_card {
-    const char *label, *key, *figure, *remark, *meaning;
-    double value;
-    bool is_bad;
+/* `runs` is a struct pp_page_runs. */
+enum pp_status pp_page_runs(struct pp_arena *arena, const struct pp_page *page, const void *runs,
+                            struct pp_error *err);
+
+/* A prediction and a measurement: `report` is a struct pp_compare_report. */
+enum pp_status pp_page_compare(struct pp_arena *arena, const struct pp_page *page,
+                               const void *report, struct pp_error *err);
+
+/* A choice of a plan; its figures are "points.INDEX...." of --json. */
+struct pp_page_point {
+    const char *choices[PP_PAGE_CHOICES]; /* by column */
+    double step_s, mfu, peak_bytes;
+    bool is_tie; /* with the best */
 };
-void pp_page_card(const struct pp_page *page, const struct pp_page_card *card);
-/* A figure of --json, alone and as a cell of a table. */
-void pp_page_figure(const struct pp_page *page, const char *key, double value, const char *text);
-void pp_page_cell(const struct pp_page *page, const char *key, double value, const char *text);
-/* A cell where the text is the value in percent. */
-void pp_page_percent(const struct pp_page *page, const char *key, double frac);
-/* What a report in text prints, as it is. */
-void pp_page_printed(const struct pp_page *page, void (*print)(const void *subject, FILE *out),
-                     const void *subject);
-/* The command, at the end. */
-void pp_page_command(const struct pp_page *page);
-/* The parts of the time, by enum pp_time_part, as a bar whose width is `whole_s`; and their
- * colours. */
-void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s);
-void pp_page_time_legend(const struct pp_page *page, const bool *occurs);
+/* A plan: the choices that were simulated and fit, best first. */
+struct pp_page_plan {
+    const char *title;
+    const char *columns[PP_PAGE_CHOICES]; /* what was free, and how it was settled */
+    int column_count;
+    const struct pp_page_point *points;
+    int count;
+    double capacity_bytes;                         /* of a device */
+    void (*print)(const void *subject, FILE *out); /* the report in text */
+    const void *subject;
+};
+/* `plan` is a struct pp_page_plan. */
+enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *plan,
+                            struct pp_error *err);
+
+/* The pages of both kinds of plans. Everything in the arena; the plans are kept by reference.
+ * `rows` are those that the report in text has. */
+struct pp_search;
+struct pp_state_plan;
+struct pp_page_plan pp_page_of_search(struct pp_arena *arena, const struct pp_search *search,
+                                      int rows);
+struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_state_plan *planner,
+                                       int rows);
 
 #endif

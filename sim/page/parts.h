@@ -1,10 +1,46 @@
-/* sim/page/parts.h — the parts of the page of a run, or of several. Private to sim/page. */
+/* sim/page/parts.h — what pages are made of: small pieces, and the parts of the page of a run. */
 #ifndef PP_SIM_PAGE_PARTS_H
 #define PP_SIM_PAGE_PARTS_H
 
 #include "sim/page/page.h"
-#include "sim/page/run.h"
 #include "sim/report/lines.h"
+
+/* ---- sim/page/page.c ---- */
+/* A page that is being written, between pp_page_begin() and the end of its frame. */
+struct pp_page {
+    FILE *out;
+    const char *command; /* that made it */
+    const char *prefix;  /* of the names of members: "", or "runs.3." for one of several runs */
+};
+/* A part of the page by its id, listed at the top. */
+struct pp_page_link {
+    const char *id, *text;
+    bool is_there;
+};
+void pp_page_begin(const struct pp_page *page, const char *title, const struct pp_page_link *links,
+                   int count);
+void pp_page_heading(const struct pp_page *page, const char *id, const char *text);
+/* A card of a headline figure; `key` NULL: --json has no such member, `remark` "": none. */
+struct pp_page_card {
+    const char *label, *key, *figure, *remark, *meaning;
+    double value;
+    bool is_bad;
+};
+void pp_page_card(const struct pp_page *page, const struct pp_page_card *card);
+/* A figure of --json, alone and as a cell of a table. */
+void pp_page_figure(const struct pp_page *page, const char *key, double value, const char *text);
+void pp_page_cell(const struct pp_page *page, const char *key, double value, const char *text);
+/* A cell where the text is the value in percent. */
+void pp_page_percent(const struct pp_page *page, const char *key, double frac);
+/* What a report in text prints, as it is. */
+void pp_page_printed(const struct pp_page *page, void (*print)(const void *subject, FILE *out),
+                     const void *subject);
+/* The command, at the end. */
+void pp_page_command(const struct pp_page *page);
+/* The parts of the time, by enum pp_time_part, as a bar whose width is `whole_s`; and their
+ * colours. */
+void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s);
+void pp_page_time_legend(const struct pp_page *page, const bool *occurs);
 
 /* ---- sim/page/time.c ---- */
 void pp_page_headlines(const struct pp_page *page, const struct pp_result *result);

@@ -1,5 +1,5 @@
 /* The page of a plan: the report, a picture of what was found, a table of the best. */
-#include "sim/page/plan.h"
+#include "sim/page/parts.h"
 
 #include "core/text/html.h"
 #include "core/units.h"

@@ -1,5 +1,5 @@
 /* What a search of layouts, and a plan of one, have to say on a page. */
-#include "sim/page/plans.h"
+#include "sim/page/page.h"
 
 #include "core/units.h"
 #include "sim/plan/search.h"

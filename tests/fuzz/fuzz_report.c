@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* open_memstream */
 /* A report that is read has ranks and fractions that can be drawn; what cannot is refused with the
  * name of the file. */
-#include "plots/memory/report_read.h"
+#include "plots/memory/report.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "tests/unit/plots/memory/drawn.h"
 #include "tests/unit/support/sim_run.h"
 
-#include "plots/memory/report_read.h"
+#include "plots/memory/report.h"
 #include "sim/figure/figure.h"
 #include "sim/report/report.h"
 #include "sim/run/links.h"

@@ -1,10 +1,10 @@
-/* plots/memory/report_read.h — the JSON of `pipesim run --json`, as far as pictures need it.
+/* plots/memory/report.h — the JSON of `pipesim run --json`, as far as pictures need it.
  *
  * Reads "pipesim.report/1" and "pipesim.comparison/1"; runs of a comparison that were refused are
  * left out. Strict: what is missing or of another type is PP_EINVAL with file and key. Lives in the
  * arena. */
-#ifndef PP_PLOTS_MEMORY_REPORT_READ_H
-#define PP_PLOTS_MEMORY_REPORT_READ_H
+#ifndef PP_PLOTS_MEMORY_REPORT_H
+#define PP_PLOTS_MEMORY_REPORT_H
 
 #include "plots/plot.h"
 
@@ -29,7 +29,7 @@ enum pp_status pp_report_read(struct pp_arena *arena, const char *path, struct p
 enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const char *text,
                                size_t length, struct pp_report *report, struct pp_error *err);
 
-/* ---- plots/memory/report.c: what is drawn from it ---- */
+/* What is drawn from it. */
 /* One run: its ranks. Several: one bar each, at its fullest rank. */
 enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *report,
                                 struct pp_plot_memory *memory, struct pp_error *err);

@@ -1,6 +1,6 @@
-/* plots/timeline/compare_traces.h — two traces that one picture shows. */
-#ifndef PP_PLOTS_TIMELINE_COMPARE_TRACES_H
-#define PP_PLOTS_TIMELINE_COMPARE_TRACES_H
+/* plots/timeline/compare.h — two traces that one picture shows. */
+#ifndef PP_PLOTS_TIMELINE_COMPARE_H
+#define PP_PLOTS_TIMELINE_COMPARE_H
 
 #include "plots/plot.h"
 #include "traces/compare/compare.h"
