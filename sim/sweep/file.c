@@ -88,7 +88,7 @@ static enum pp_status append(struct pp_sweep_file *file, const char *text, size_
                 pp_error_append(err, "; its last row is torn");
             return pp_error_append(
                 err, "\n  the same command goes on with the %" PRId64 " rows that are there",
-                file->row_count);
+                file->counts.rows);
         }
         done += (size_t)wrote;
     }
@@ -208,19 +208,14 @@ enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE
 enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
                                  size_t length, struct pp_error *err)
 {
-    const struct pp_sweep_place place = {point, file->size, (uint32_t)length, false};
-
     if (file->is_broken)
         return pp_error_set(err, PP_EFAIL, "'%s' takes no more rows", file->path);
     if (file->fd < 0)
         PP_TRY(pp_sweep_stream_add(file, point, (struct pp_sweep_text){row, length}, err));
     else
         PP_TRY(append(file, row, length, err));
-    if (file->fd >= 0) {
-        if (file->row_count > 0 && file->rows[file->row_count - 1].point > point)
-            file->is_sorted = false;
-        *PP_PUSH(file->arena, file->rows, file->row_count, file->row_capacity) = place;
-    }
+    file->is_sorted &= file->counts.rows == 0 || file->last_point < point;
+    file->last_point = point;
     pp_sweep_file_count(file, point, (struct pp_sweep_text){row, length - 1});
     return PP_OK;
 }
@@ -238,7 +233,7 @@ static enum pp_status check_place(struct pp_sweep_file *file, struct pp_error *e
         return pp_error_set(err, PP_EFAIL,
                             "'%s' was replaced by another file while the sweep wrote to it; its "
                             "%" PRId64 " rows are lost",
-                            file->path, file->row_count);
+                            file->path, file->counts.rows);
     file->is_sorted &= state == PP_PLACE_HELD;
     return PP_OK;
 }

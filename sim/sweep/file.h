@@ -6,13 +6,6 @@
 #include "core/text/output.h"
 #include "sim/sweep/read.h"
 
-/* A row in the file. */
-struct pp_sweep_place {
-    int64_t point, offset;
-    uint32_t length;  /* with the newline */
-    bool is_old_name; /* point and points are those of another sweep */
-};
-
 /* Rows that came too early wait in a heap, the lowest point on top. */
 struct pp_sweep_held {
     int64_t point;
@@ -32,10 +25,9 @@ struct pp_sweep_file {
     /* a file: fd >= 0 */
     int fd;
     int64_t size;
-    bool is_broken; /* a write has failed */
-    bool is_sorted; /* nothing would change by putting it in order */
-    struct pp_sweep_place *rows;
-    int64_t row_count, row_capacity;
+    bool is_broken;     /* a write has failed */
+    bool is_sorted;     /* nothing would change by putting it in order */
+    int64_t last_point; /* of the row at its end */
 
     /* a stream */
     FILE *out;
@@ -58,9 +50,7 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t
 
 /* PP_EINVAL where the open file is not the result of a sweep, which nothing may replace. */
 enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err);
-
-/* ---- sim/sweep/order.c ---- */
-/* Replace the file by one with its rows in the order of points. */
+/* Replace the file by one with its rows in the order of points, each once. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);
 
 /* ---- sim/sweep/stream.c ---- */

@@ -1,10 +1,13 @@
 /* A result file that is there already: which of its rows belong to this sweep. */
+#include "core/process/process.h"
 #include "sim/sweep/file.h"
+#include "sim/sweep/set.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char WAYS_OUT[] = "\n  choose another -o, or start anew with --fresh";
@@ -135,106 +138,52 @@ static enum pp_status check_header(const struct pp_sweep_file *file,
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-struct found {
-    int64_t point;
-    const struct pp_sweep_line *row;
-    bool is_failed;
-};
-
-/* Rows of one point together, in the order of the file. */
-static int compare_found(const void *a, const void *b)
-{
-    const struct found *left = a, *right = b;
-
-    if (left->point != right->point)
-        return left->point < right->point ? -1 : 1;
-    return left->row->line < right->row->line ? -1 : left->row->line > right->row->line;
-}
-
-static bool is_failed(const struct pp_sweep_file *file, const struct pp_sweep_line *row)
-{
-    static const struct pp_sweep_text failed = {"failed", 6};
-
-    return pp_sweep_text_is_same(pp_sweep_field(row->row, file->status_column), failed);
-}
-
-/* The one that counts of the rows of a point: none that has failed while there is another. */
-static enum pp_status choose(const struct pp_sweep_file *file, const struct found *found,
-                             int64_t count, const struct found **chosen, struct pp_error *err)
-{
-    *chosen = NULL;
-    for (int64_t i = 0; i < count; i++) {
-        if (found[i].is_failed)
-            continue;
-        if (!*chosen)
-            *chosen = &found[i];
-        else if (!pp_sweep_text_is_same(found[i].row->values, (*chosen)->row->values))
-            return pp_error_set(err, PP_EINVAL,
-                                "%s:%d: contradicts line %d, which is of the same "
-                                "point%s",
-                                file->path, found[i].row->line, (*chosen)->row->line, WAYS_OUT);
-    }
-    return PP_OK;
-}
-
-static void keep(struct pp_sweep_file *file, const struct found *found, const char *text)
-{
-    const struct pp_sweep_line *row = found->row;
-    const struct pp_sweep_place place = {.point = found->point,
-                                         .offset = row->row.data - text,
-                                         .length = (uint32_t)row->row.length + 1,
-                                         .is_old_name = row->point != found->point ||
-                                                        row->points != file->grid->points};
-    const int64_t before = file->row_count;
-
-    *PP_PUSH(file->arena, file->rows, file->row_count, file->row_capacity) = place;
-    if (place.is_old_name || (before > 0 && file->rows[before - 1].offset > place.offset))
-        file->is_sorted = false;
-    file->counts.resumed++;
-    pp_sweep_file_count(file, found->point, row->row);
-}
-
-static enum pp_status keep_rows(struct pp_sweep_file *file, struct found *found, int64_t count,
-                                const char *text, bool *wanted, struct pp_error *err)
-{
-    qsort(found, (size_t)count, sizeof(*found), compare_found);
-    for (int64_t i = 0, next; i < count; i = next) {
-        const struct found *chosen;
-        for (next = i + 1; next < count && found[next].point == found[i].point; next++)
-            ;
-        PP_TRY(choose(file, &found[i], next - i, &chosen, err));
-        if (!chosen && !wanted[found[i].point]) /* nobody here does it again */
-            chosen = &found[next - 1];
-        file->is_sorted &= chosen && next == i + 1;
-        if (!chosen)
-            continue;
-        keep(file, chosen, text);
-        wanted[chosen->point] = false;
-    }
-    return PP_OK;
-}
-
-static enum pp_status take_over(struct pp_sweep_file *file, struct pp_arena *arena,
-                                struct pp_sweep_text text, bool *wanted, int64_t *keep_bytes,
-                                struct pp_error *err)
+/* The rows of the file under their numbers in this sweep, each point once. */
+static enum pp_status read_set(const struct pp_sweep_file *file, struct pp_arena *arena,
+                               struct pp_sweep_text text, struct pp_sweep_set *rows,
+                               struct pp_error *err)
 {
     struct keys keys = {.grid = file->grid, .arena = arena};
-    struct pp_sweep_lines lines;
+    struct pp_sweep_lines *lines = PP_NEW(arena, struct pp_sweep_lines);
 
     if (!pp_sweep_is_begin(text.data, text.length))
         return refuse_other(file, err);
-    if (pp_sweep_read(arena, file->path, text.data, text.length, &lines, err) != PP_OK)
+    if (pp_sweep_read(arena, file->path, text.data, text.length, lines, err) != PP_OK)
         return pp_error_append(err, "%s", WAYS_OUT);
-    PP_TRY(check_header(file, &lines, text, err));
-    struct found *found = PP_ARRAY(arena, struct found, lines.count + 1);
-    for (int64_t i = 0; i < lines.count; i++) {
-        const struct pp_sweep_line *row = &lines.rows[i];
-        found[i] = (struct found){point_of(&keys, row), row, is_failed(file, row)};
-        if (found[i].point < 0)
-            return refuse_row(file, &keys, row, err);
+    PP_TRY(check_header(file, lines, text, err));
+    *rows = pp_sweep_set_of(arena, lines, 1);
+    for (int64_t i = 0; i < rows->count; i++) {
+        rows->entries[i].point = point_of(&keys, rows->entries[i].row);
+        if (rows->entries[i].point < 0)
+            return refuse_row(file, &keys, rows->entries[i].row, err);
     }
-    *keep_bytes = (int64_t)lines.whole_bytes;
-    return keep_rows(file, found, lines.count, text.data, wanted, err);
+    if (pp_sweep_set_once(rows, pp_sweep_by_point, err) != PP_OK)
+        return pp_error_append(err, "%s", WAYS_OUT);
+    return PP_OK;
+}
+
+/* Rows count as computed, but those that have failed where this part computes them again. Closing
+ * sorts the file unless its rows are those of this sweep, in the order of points. */
+static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *rows, bool *wanted)
+{
+    const struct pp_sweep_line *last = NULL;
+
+    file->is_sorted = rows->count == rows->files[0].count;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const struct pp_sweep_entry *entry = &rows->entries[i];
+
+        if (pp_sweep_set_has_failed(rows, entry) && wanted[entry->point]) {
+            file->is_sorted = false;
+            continue;
+        }
+        file->is_sorted &= entry->row->point == entry->point &&
+                           entry->row->points == file->grid->points && last < entry->row;
+        last = entry->row;
+        file->counts.resumed++;
+        file->last_point = entry->point;
+        pp_sweep_file_count(file, entry->point, entry->row->row);
+        wanted[entry->point] = false;
+    }
 }
 
 /* By this descriptor: closing another one of the file would take the lock away. */
@@ -265,13 +214,72 @@ enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_
     return pp_sweep_is_begin(text, size) ? PP_OK : refuse_other(file, err);
 }
 
-enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
-                               struct pp_error *err)
+static enum pp_status read_all(const struct pp_sweep_file *file, struct pp_arena *arena,
+                               struct pp_sweep_set *rows, struct pp_error *err)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const size_t size = (size_t)file->size;
     char *text = pp_arena_alloc_raw(arena, size + 1);
 
     PP_TRY(read_begin(file, text, size, err));
-    return take_over(file, arena, (struct pp_sweep_text){text, size}, wanted, keep_bytes, err);
+    return read_set(file, arena, (struct pp_sweep_text){text, size}, rows, err);
+}
+
+enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
+                               struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_sweep_set rows;
+
+    PP_TRY(read_all(file, arena, &rows, err));
+    *keep_bytes = (int64_t)rows.files[0].whole_bytes;
+    take_over(file, &rows, wanted);
+    return PP_OK;
+}
+
+/* ---- the order of points ------------------------------------------------------------------ */
+
+static enum pp_status write_rows(const struct pp_sweep_file *file, const struct pp_sweep_set *rows,
+                                 const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(file->arena, path, &output, err));
+    pp_sweep_set_write(rows, file->grid->points, output.file);
+    return pp_output_commit(&output, err);
+}
+
+/* Some files are written in place (core/text/output.h). If that fails, all rows are in another file
+ * next to it. */
+static enum pp_status rewrite(const struct pp_sweep_file *file, const struct pp_sweep_set *rows,
+                              struct pp_error *err)
+{
+    const char *place = pp_output_place(file->arena, file->path);
+    const char *spare =
+        pp_arena_printf(file->arena, "%s.%ld.rows", place ? place : file->path, (long)getpid());
+    struct stat info;
+
+    if (fstat(file->fd, &info) == 0 && info.st_nlink <= 1 && info.st_uid == geteuid())
+        return write_rows(file, rows, file->path, err);
+    PP_TRY(write_rows(file, rows, spare, err));
+    if (write_rows(file, rows, file->path, err) != PP_OK)
+        return pp_error_append(err, "\n  all rows are in '%s'", spare);
+    unlink(spare);
+    return PP_OK;
+}
+
+/* An interrupt waits until it is done. */
+enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_sweep_set rows;
+    sigset_t before;
+
+    pp_process_hold(&before);
+    enum pp_status status = read_all(file, arena, &rows, err);
+    if (status == PP_OK)
+        status = rewrite(file, &rows, err);
+    pp_process_release(&before);
+    if (status == PP_OK)
+        return PP_OK;
+    return pp_error_append(err, "\n  its rows are there, but not in the order of points");
 }

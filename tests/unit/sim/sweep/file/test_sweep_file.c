@@ -203,9 +203,12 @@ Test(sweep_file, files_of_others_are_refused)
     check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s%s", first, other), 2,
                   ":3: none of the points of this sweep: 2,\"a,  b\",true,ok,\n"
                   "  it is of another sweep or version, or of a file that has changed");
-    check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s0,0,a,true,ok,,4,%s", first,
-                                  strrchr(first, ',') + 1),
-                  4, ":3: contradicts line 2, which is of the same point");
+    check_refused(
+        pp_arena_printf(arena, FAKE_HEADER "\n%s0,0,a,true,ok,,4,%s", first,
+                        strrchr(first, ',') + 1),
+        4,
+        pp_arena_printf(
+            arena, ":2 and %s:3 contradict each other: one point, and not the same values", path));
     fake_base = 7;
     check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s", first), 4,
                   ":2: none of the points of this sweep: 0,\"a, b\",true,ok,\n"

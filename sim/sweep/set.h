@@ -1,0 +1,43 @@
+/* sim/sweep/set.h — rows of result files as a set: each point once, in an order, to be written. */
+#ifndef PP_SIM_SWEEP_SET_H
+#define PP_SIM_SWEEP_SET_H
+
+#include "sim/sweep/read.h"
+
+#include <stdio.h>
+
+struct pp_sweep_entry {
+    const struct pp_sweep_line *row;
+    int64_t point; /* its number where it is written */
+    int file;      /* index into `files` */
+};
+struct pp_sweep_set {
+    const struct pp_sweep_lines *files; /* with the same columns; their text outlives the set */
+    int file_count;
+    struct pp_sweep_text header;
+    struct pp_sweep_entry *entries;
+    int64_t count;
+};
+
+/* All rows of the files, under their own numbers. The header is that of the first file that has
+ * one. */
+struct pp_sweep_set pp_sweep_set_of(struct pp_arena *arena, const struct pp_sweep_lines *files,
+                                    int count);
+/* Whether the program ended while it computed this row; another time it may not. */
+bool pp_sweep_set_has_failed(const struct pp_sweep_set *set, const struct pp_sweep_entry *entry);
+
+/* Orders; rows that compare equal keep the order of files and lines. */
+typedef int pp_sweep_compare(const struct pp_sweep_entry *, const struct pp_sweep_entry *);
+int pp_sweep_by_point(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
+int pp_sweep_by_key(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
+int pp_sweep_by_file(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
+void pp_sweep_set_sort(struct pp_sweep_set *set, pp_sweep_compare *compare);
+/* The same, and of rows that compare equal one stays: the first that has not failed, else the last.
+ * PP_EINVAL for rows that contradict each other, with name:line of both. */
+enum pp_status pp_sweep_set_once(struct pp_sweep_set *set, pp_sweep_compare *compare,
+                                 struct pp_error *err);
+
+/* Header and rows, as those of a sweep of so many points. */
+void pp_sweep_set_write(const struct pp_sweep_set *set, int64_t points, FILE *out);
+
+#endif
