@@ -60,29 +60,22 @@ static bool has_version(int kind)
     return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_W || kind == PP_R;
 }
 
-static bool is_tied(const struct pp_op *op)
-{
-    if (op->kind == PP_WAIT)
-        return op->aux == PP_AR && op->peer != 0;
-    return op->kind == PP_AR && op->aux == PP_TIED;
-}
-
 static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op_style style)
 {
     if (kind >= PP_OP_KINDS)
         return put_text(at, "?");
-    if (is_tied(op)) {
+    if (pp_op_is_tied(op)) {
         at = put_tagged_int(at, '(', op->stage);
-        at = put_tagged_int(at, ';', op->peer);
+        at = put_tagged_int(at, ';', op->last_stage);
         return put_text(at, ")AR");
     }
     at = put_int(at, op->stage);
     if (style.pytorch && op->kind == PP_WAIT)
         at = put_text(at, "WAIT_");
     at = put_text(at, pp_op_kinds[kind].text);
-    if (pp_op_has_purpose(kind) && op->version && op->version < PP_PURPOSES) {
+    if (pp_op_has_purpose(kind) && op->purpose && op->purpose < PP_PURPOSES) {
         *at++ = '.';
-        at = put_text(at, pp_purpose_names[op->version]);
+        at = put_text(at, pp_purpose_names[op->purpose]);
     }
     if (pp_op_kinds[kind].has_mb) {
         at = put_int(at, op->mb);
@@ -93,9 +86,9 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
     } else if (style.pipelines) {
         at = put_tagged_int(at, '@', op->pipe);
     }
-    if (pp_op_has_buckets(kind) && op->granules > 1) {
-        at = put_tagged_int(at, '#', op->split);
-        at = put_tagged_int(at, '/', op->granules);
+    if (pp_op_has_buckets(kind) && op->buckets > 1) {
+        at = put_tagged_int(at, '#', op->bucket);
+        at = put_tagged_int(at, '/', op->buckets);
     }
     if (style.versions && op->version && has_version(kind))
         at = put_tagged_int(at, 'v', op->version);
@@ -272,8 +265,8 @@ static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
     PP_TRY(parse_int(c, "buckets", PP_MAX_BUCKETS, &buckets));
     if (buckets < 2 || bucket >= buckets)
         return fail(c, "a bucket is #0/k to #k-1/k, with k at least 2");
-    op->split = (uint8_t)bucket;
-    op->granules = (uint8_t)buckets;
+    op->bucket = (uint8_t)bucket;
+    op->buckets = (uint8_t)buckets;
     return PP_OK;
 }
 
@@ -286,7 +279,7 @@ static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
             pp_purpose_kinds[purpose] != op->kind)
             continue;
         c->at += length;
-        op->version = purpose;
+        op->purpose = purpose;
         return PP_OK;
     }
     fail(c, "expected");
@@ -375,7 +368,7 @@ static enum pp_status parse_tied(struct cursor *c, struct pp_op *op, bool *is_ti
     *op = (struct pp_op){.kind = PP_AR,
                          .aux = PP_TIED,
                          .stage = 0,
-                         .peer = (uint16_t)last,
+                         .last_stage = (uint16_t)last,
                          .mb = -1,
                          .arg = -1,
                          .slot = -1};

@@ -70,7 +70,7 @@ static inline bool pp_op_is_posted(int kind)
 }
 
 /* What a collective of a stage is for, where that is not the end of a step, and what is copied
- * between memory tiers: in `version`, of its WAIT too. One row a purpose in core/op.c. */
+ * between memory tiers: in `purpose`, of its WAIT too. One row a purpose in core/op.c. */
 enum pp_purpose {
     PP_FOR_STEP,     /* sums of gradients, gathers of what they have changed */
     PP_FOR_FORWARD,  /* AG: parameters before the uses that begin with a forward */
@@ -122,26 +122,42 @@ enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
  * (schedules/program/program.h); this form is for building, passing and printing single
  * instructions. */
 struct pp_op {
-    uint8_t kind;     /* enum pp_op_kind */
-    uint8_t aux;      /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and
-                       * PP_FUSED_SECOND on the B of an OVERLAP_F_B pair, which are neighbours.
-                       * AR: PP_TIED for the tied embedding's group. Else 0 */
-    uint8_t split;    /* sequence split, 0 without splits. Collective, WAIT for one: bucket */
-    uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false). Collective, WAIT
-                       * for one: into how many buckets it is cut, 0 = not cut */
-    uint16_t stage;   /* position in the model of this micro-batch's pipeline */
-    uint16_t pipe;    /* pipeline of a bidirectional program, else 0 */
-    int32_t mb;       /* first granule; -1 where the kind has none */
-    int32_t arg;      /* SEND/RECV: message id. Collective: collective id. WAIT: index in its own
-                       * list of the instruction waited for. Else -1. Set when a program is frozen */
-    int32_t slot;     /* buffer slot of its class, -1 = none or not assigned */
-    uint16_t peer;    /* SEND/RECV: the other rank. AR with PP_TIED and its WAIT: the last stage
-                       * (`stage` is the first; a WAIT(AR) with peer != 0 is tied). Else 0 */
-    uint8_t version;  /* weight version named by F, B, I, W, R (asynchronous). Collective of a
-                       * stage, COPY, MOVE, WAIT for one: enum pp_purpose. Else 0 */
-    uint8_t job;      /* 0; room for several jobs on one machine */
+    uint8_t kind; /* enum pp_op_kind */
+    uint8_t aux;  /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and
+                   * PP_FUSED_SECOND on the B of an OVERLAP_F_B pair, which are neighbours.
+                   * AR: PP_TIED for the tied embedding's group. Else 0 */
+    union {
+        uint8_t split;  /* sequence split, 0 without splits */
+        uint8_t bucket; /* of a collective, and of the WAIT for it */
+    };
+    union {
+        uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false) */
+        uint8_t buckets;  /* into which a collective is cut, 0 = not cut; of its WAIT, too */
+    };
+    uint16_t stage; /* position in the model of this micro-batch's pipeline */
+    uint16_t pipe;  /* pipeline of a bidirectional program, else 0 */
+    int32_t mb;     /* first granule; -1 where the kind has none */
+    int32_t arg;    /* SEND/RECV: message id. Collective: collective id. WAIT: index in its own
+                     * list of the instruction waited for. Else -1. Set when a program is frozen */
+    int32_t slot;   /* buffer slot of its class, -1 = none or not assigned */
+    union {
+        uint16_t peer;       /* SEND/RECV: the other rank. Else 0 */
+        uint16_t last_stage; /* AR with PP_TIED and its WAIT: `stage` is the first. Else 0 */
+    };
+    union {
+        uint8_t version; /* of the weights that F, B, I, W, R use (asynchronous). Else 0 */
+        uint8_t purpose; /* enum pp_purpose of a collective of a stage, COPY, MOVE, or its WAIT */
+    };
+    uint8_t job; /* 0; room for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");
+
+/* A gradient sum of the tied embedding, or the WAIT for one, which only its last stage marks. */
+static inline bool pp_op_is_tied(const struct pp_op *op)
+{
+    return (op->kind == PP_AR && op->aux == PP_TIED) ||
+           (op->kind == PP_WAIT && op->aux == PP_AR && op->last_stage != 0);
+}
 
 enum { PP_OP_TEXT_BYTES = 96 };
 struct pp_op_style {

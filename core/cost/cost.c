@@ -105,9 +105,9 @@ static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *o
 
     if (op->kind == PP_AR && op->aux == PP_TIED)
         return costs->tied ? *costs->tied : (struct pp_cost){0};
-    if (!pp_op_kinds[op->kind].has_mb && pp_op_has_purpose(op->kind) && op->version > 0 &&
-        op->version < PP_PURPOSES)
-        table = costs->purpose[op->version];
+    if (!pp_op_kinds[op->kind].has_mb && pp_op_has_purpose(op->kind) && op->purpose > 0 &&
+        op->purpose < PP_PURPOSES)
+        table = costs->purpose[op->purpose];
     if (!table || op->stage >= costs->stages)
         return (struct pp_cost){0};
     if (pp_op_has_buckets(op->kind))

@@ -58,11 +58,11 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
 
     for (int i = 0; i < pp_program_size(p); i++)
         if (!IS_EXECUTED[p->kind[i]] ||
-            (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP)) {
+            (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP)) {
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
-                     pp_op_kinds[p->kind[i]].text, p->version[i] ? "." : "",
-                     p->version[i] ? pp_purpose_names[p->version[i]] : "");
+                     pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
+                     p->purpose[i] ? pp_purpose_names[p->purpose[i]] : "");
             return simulated_only(name, p->ranks, reason, err);
         }
     return PP_OK;

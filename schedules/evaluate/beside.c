@@ -25,7 +25,7 @@ static int first_of(const struct pp_program *p, int i)
 
 static bool is_up(const struct pp_program *p, int i)
 {
-    return pp_op_kinds[p->kind[i]].stream == PP_STREAM_COPY && pp_copy_stream(p->version[i]) == 1;
+    return pp_op_kinds[p->kind[i]].stream == PP_STREAM_COPY && pp_copy_stream(p->purpose[i]) == 1;
 }
 
 /* Copies up from `first` on that may not be over when i begins: less those that are waited for, and

@@ -36,7 +36,7 @@ struct gathers {
 static struct pp_op post_of(int purpose, const struct pp_visit *v)
 {
     return (struct pp_op){.kind = pp_purpose_kinds[purpose],
-                          .version = (uint8_t)purpose,
+                          .purpose = (uint8_t)purpose,
                           .stage = (uint16_t)v->stage,
                           .pipe = (uint16_t)v->pipe,
                           .mb = -1,
@@ -193,8 +193,8 @@ static bool has_purpose(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
             if (op->kind == PP_AG || op->kind == PP_DROP ||
-                (op->kind == PP_MOVE && pp_purpose_is_load(op->version)) ||
-                (op->kind == PP_RS && op->version != PP_FOR_STEP))
+                (op->kind == PP_MOVE && pp_purpose_is_load(op->purpose)) ||
+                (op->kind == PP_RS && op->purpose != PP_FOR_STEP))
                 return true;
         }
     return false;

@@ -184,7 +184,7 @@ static void add(struct moves *m, int before, struct pp_op op, int kind, int purp
 {
     op.kind = (uint8_t)kind;
     op.aux = 0;
-    op.version = (uint8_t)purpose;
+    op.purpose = (uint8_t)purpose;
     op.arg = op.slot = -1;
     pp_inserts_add(m->arena, &m->inserts, before, op);
 }
@@ -195,7 +195,7 @@ static void add_wait(struct moves *m, int before, const struct copy *copy, int p
 
     op.kind = PP_WAIT;
     op.aux = PP_COPY;
-    op.version = (uint8_t)purpose;
+    op.purpose = (uint8_t)purpose;
     op.arg = op.slot = -1;
     pp_inserts_add(m->arena, &m->inserts, before, op);
 }

@@ -8,9 +8,9 @@
 static bool is_sum_of(const struct pp_op *op, int stage)
 {
     if (op->kind != PP_WAIT || (op->aux != PP_AR && op->aux != PP_RS) ||
-        op->version == PP_FOR_VISIT || op->version == PP_FOR_PART)
+        op->purpose == PP_FOR_VISIT || op->purpose == PP_FOR_PART)
         return false;
-    return op->stage == stage || (op->peer != 0 && op->peer == stage);
+    return op->stage == stage || (op->last_stage != 0 && op->last_stage == stage);
 }
 
 static int place_of(const struct pp_orders *lists, int rank, int stage)

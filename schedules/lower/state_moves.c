@@ -19,7 +19,7 @@
 static struct pp_op move_of(const struct pp_op *update, int purpose)
 {
     return (struct pp_op){.kind = PP_MOVE,
-                          .version = (uint8_t)purpose,
+                          .purpose = (uint8_t)purpose,
                           .stage = update->stage,
                           .pipe = update->pipe,
                           .mb = -1,
@@ -44,7 +44,7 @@ static bool is_of(const struct pp_op *op, const struct pp_op *update)
 static bool is_sum_of(const struct pp_op *op, const struct pp_op *update)
 {
     return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
-           (op->stage == update->stage || (op->peer != 0 && op->peer == update->stage));
+           (op->stage == update->stage || (op->last_stage != 0 && op->last_stage == update->stage));
 }
 
 /* Index in front of which gradients (or, without their sums, buffers) are ready for the update at
@@ -94,7 +94,7 @@ static int whole_at(const struct pp_op *ops, int count, int at)
 
     for (int i = at + 1; i < count && !(ops[i].kind == PP_U && is_of(&ops[i], &ops[at])); i++)
         if (ops[i].kind == PP_WAIT && (ops[i].aux == PP_AG || ops[i].aux == PP_BC) &&
-            ops[i].version == PP_FOR_STEP && ops[i].stage == ops[at].stage)
+            ops[i].purpose == PP_FOR_STEP && ops[i].stage == ops[at].stage)
             whole = i + 1;
     return whole;
 }
@@ -142,7 +142,7 @@ static bool has_moves(const struct pp_orders *lists)
     for (int rank = 0; rank < lists->ranks; rank++)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
-            if (op->kind == PP_MOVE && !pp_purpose_is_load(op->version))
+            if (op->kind == PP_MOVE && !pp_purpose_is_load(op->purpose))
                 return true;
         }
     return false;

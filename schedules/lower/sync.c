@@ -54,7 +54,7 @@ struct sync {
 static bool is_backward(const struct pp_op *op)
 {
     return op->kind == PP_B || op->kind == PP_I || op->kind == PP_W ||
-           (op->kind == PP_RS && op->version != PP_FOR_STEP);
+           (op->kind == PP_RS && op->purpose != PP_FOR_STEP);
 }
 
 static int held_by(const struct sync *s, int pipe, int stage)
@@ -216,7 +216,7 @@ static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe
                           .aux = sum->is_tied ? PP_TIED : 0,
                           .stage = (uint16_t)sum->stage,
                           .pipe = (uint16_t)pipe,
-                          .peer = sum->is_tied ? (uint16_t)(s->head->stages - 1) : 0,
+                          .last_stage = sum->is_tied ? (uint16_t)(s->head->stages - 1) : 0,
                           .mb = -1,
                           .arg = -1,
                           .slot = -1};
@@ -247,7 +247,7 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
 static struct pp_op rest_of(struct pp_op scatter)
 {
     scatter.kind = PP_AR;
-    scatter.version = PP_FOR_REST;
+    scatter.purpose = PP_FOR_REST;
     return scatter;
 }
 
@@ -259,7 +259,7 @@ static int inside_at(const struct sync *s, const struct sum *sum, int rank, int 
 
     if (sum->is_tied || !pp_lower_is_cut(s->options) || s->options->gather_units[sum->stage] < 2)
         return at;
-    while (at > before && ops[at - 1].kind == PP_RS && ops[at - 1].version == PP_FOR_VISIT &&
+    while (at > before && ops[at - 1].kind == PP_RS && ops[at - 1].purpose == PP_FOR_VISIT &&
            ops[at - 1].stage == sum->stage)
         at--;
     return at;
@@ -271,13 +271,13 @@ static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, in
     const int inside = inside_at(s, sum, rank, at, before);
     struct pp_op op = sum_op(s, sum, pipe);
 
-    op.granules = sum->is_tied ? 0 : (uint8_t)pp_lower_buckets(s->options, sum->stage);
+    op.buckets = sum->is_tied ? 0 : (uint8_t)pp_lower_buckets(s->options, sum->stage);
     do {
-        const int place = op.split + 1 < op.granules ? inside : at;
+        const int place = op.bucket + 1 < op.buckets ? inside : at;
         pp_inserts_add(s->arena, &s->posts[rank], place, op);
         if (op.kind == PP_RS && s->options->has_rest)
             pp_inserts_add(s->arena, &s->posts[rank], place, rest_of(op));
-    } while (++op.split < op.granules);
+    } while (++op.bucket < op.buckets);
 }
 
 static void post_sums(struct sync *s)

@@ -7,13 +7,6 @@ static struct pp_op wait_for(struct pp_op post)
     return post;
 }
 
-/* The last stage of a tied sum is its peer; a WAIT has no other mark. */
-static bool is_tied(const struct pp_op *op)
-{
-    return (op->kind == PP_AR && op->aux == PP_TIED) ||
-           (op->kind == PP_WAIT && op->aux == PP_AR && op->peer != 0);
-}
-
 enum pp_own_sums pp_own_sums(const struct pp_orders *lists)
 {
     enum pp_own_sums own = PP_OWN_NONE;
@@ -22,7 +15,7 @@ enum pp_own_sums pp_own_sums(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
 
-            if ((op->kind != PP_RS && op->kind != PP_AR) || op->version != PP_FOR_STEP)
+            if ((op->kind != PP_RS && op->kind != PP_AR) || op->purpose != PP_FOR_STEP)
                 continue;
             if (op->kind == PP_RS || (op->kind == PP_AR && op->aux != PP_TIED))
                 return PP_OWN_STAGES;
@@ -42,16 +35,16 @@ void pp_own_sums_wait(struct pp_arena *arena, const struct pp_program_head *head
 
         for (int i = 0; i < lists->count[rank]; i++) {
             has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
-            if ((ops[i].kind == PP_AR || ops[i].kind == PP_RS) && ops[i].version == PP_FOR_STEP)
+            if ((ops[i].kind == PP_AR || ops[i].kind == PP_RS) && ops[i].purpose == PP_FOR_STEP)
                 pp_inserts_add(arena, &waits, tail, wait_for(ops[i]));
         }
         if (has_wait)
             continue;
         for (int i = 0; i < waits.count; i++) {
             struct pp_op *wait = &waits.data[i].op;
-            const bool is_tied = wait->aux == PP_AR && wait->peer != 0;
+            const bool is_tied = pp_op_is_tied(wait);
 
-            wait->peer = is_tied ? (uint16_t)(head->stages - 1) : 0;
+            wait->last_stage = is_tied ? (uint16_t)(head->stages - 1) : 0;
             wait->arg = -1;
         }
         pp_inserts_apply(arena, lists, rank, &waits);
@@ -64,7 +57,7 @@ void pp_own_sums_drop_tied(struct pp_orders *lists)
         int kept = 0;
 
         for (int i = 0; i < lists->count[rank]; i++)
-            if (!is_tied(&lists->ops[rank][i]))
+            if (!pp_op_is_tied(&lists->ops[rank][i]))
                 lists->ops[rank][kept++] = lists->ops[rank][i];
         lists->count[rank] = kept;
     }

@@ -24,16 +24,16 @@ static void add_collective(const struct updates *u, struct pp_inserts *inserts, 
 {
     const uint8_t kind = op.kind;
 
-    op.granules = (uint8_t)pp_lower_buckets(u->options, op.stage);
+    op.buckets = (uint8_t)pp_lower_buckets(u->options, op.stage);
     do
         add(u, inserts, before, op);
-    while (++op.split < op.granules);
+    while (++op.bucket < op.buckets);
     op.kind = PP_WAIT;
     op.aux = kind;
-    op.split = 0;
+    op.bucket = 0;
     do
         add(u, inserts, before, op);
-    while (++op.split < op.granules);
+    while (++op.bucket < op.buckets);
 }
 
 /* What is scattered is summed over the groups of shards. */
@@ -41,7 +41,7 @@ static void add_rest(const struct updates *u, struct pp_inserts *inserts, int be
                      struct pp_op op)
 {
     op.kind = PP_AR;
-    op.version = PP_FOR_REST;
+    op.purpose = PP_FOR_REST;
     add(u, inserts, before, op);
     op.aux = op.kind;
     op.kind = PP_WAIT;

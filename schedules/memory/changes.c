@@ -158,14 +158,14 @@ static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int a
         return;
     w->gathered++;
     w->changes[at].buffer_taken += whole->params[whole->count++] =
-        purpose_bytes(w, op->version, op->stage);
+        purpose_bytes(w, op->purpose, op->stage);
 }
 
 static void change_gather(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
 
-    if (gathers_of(w, op) && pp_purpose_is_gather(op->version))
+    if (gathers_of(w, op) && pp_purpose_is_gather(op->purpose))
         change_fetch(w, op, at);
 }
 
@@ -180,7 +180,7 @@ static void change_load(struct pp_memory_walk *w, const struct pp_op *op, int at
         change_fetch(w, op, at);
         return;
     }
-    const double bytes = purpose_bytes(w, op->version, op->stage);
+    const double bytes = purpose_bytes(w, op->purpose, op->stage);
     w->changes[at].buffer_taken += bytes;
     w->whole[op->stage].shares[1] = w->whole[op->stage].shares[0];
     w->whole[op->stage].shares[0] = bytes;
@@ -191,7 +191,7 @@ static void wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at
     struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
     const int oldest = whole && whole->shares[1] > 0;
 
-    if (!whole || !pp_purpose_is_gather(op->version))
+    if (!whole || !pp_purpose_is_gather(op->purpose))
         return;
     w->changes[at].buffer_given += whole->shares[oldest];
     whole->shares[oldest] = 0;
@@ -213,7 +213,7 @@ static void change_drop(struct pp_memory_walk *w, int at)
 static void change_scatter(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
-    if (!gathers_of(w, op) || op->version != PP_FOR_VISIT)
+    if (!gathers_of(w, op) || op->purpose != PP_FOR_VISIT)
         return;
     if (!w->whole[op->stage].has_grads)
         w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
@@ -264,17 +264,17 @@ static void change_bits(struct pp_memory_walk *w, int at)
 static void change_copy(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
-    if (op->version == PP_FOR_DOWN)
+    if (op->purpose == PP_FOR_DOWN)
         w->changes[at].away_taken += moved_bytes(w, op);
-    else if (op->version == PP_FOR_UP)
+    else if (op->purpose == PP_FOR_UP)
         w->changes[at].saved_taken += moved_bytes(w, op);
 }
 
 static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    if (op->version == PP_FOR_DOWN)
+    if (op->purpose == PP_FOR_DOWN)
         w->changes[at].saved_given += moved_bytes(w, op);
-    else if (op->version == PP_FOR_UP)
+    else if (op->purpose == PP_FOR_UP)
         w->changes[at].away_given += moved_bytes(w, op);
 }
 
@@ -282,15 +282,15 @@ static void change_move(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
 
-    if (pp_purpose_is_load(op->version))
+    if (pp_purpose_is_load(op->purpose))
         change_load(w, op, at);
-    if (op->version == PP_FOR_FETCH)
+    if (op->purpose == PP_FOR_FETCH)
         w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
 }
 
 static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    if (op->version == PP_FOR_STORE)
+    if (op->purpose == PP_FOR_STORE)
         w->changes[at].buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
 }
 
@@ -303,7 +303,7 @@ static void change_wait(struct pp_memory_walk *w, int at)
         wait_move(w, op, at);
     if (op->aux == PP_AG)
         wait_gather(w, op, at);
-    if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
+    if (gathers_of(w, op) && op->aux == PP_RS && op->purpose == PP_FOR_VISIT)
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }
 

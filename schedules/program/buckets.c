@@ -4,7 +4,7 @@
 
 static bool is_bucket(const struct pp_program *p, int i)
 {
-    return pp_op_has_buckets(p->kind[i]) && p->granule_count[i] > 1;
+    return pp_op_has_buckets(p->kind[i]) && p->buckets[i] > 1;
 }
 
 /* Also of what a scatter leaves. */
@@ -18,7 +18,7 @@ static bool is_between(const struct pp_program *p, int i, int bucket)
 {
     return pp_op_kinds[p->kind[i]].stream == PP_STREAM_CHANNEL || p->kind[i] == PP_DROP ||
            (is_bucket(p, i) && is_sum(p, i) && p->stage[i] == p->stage[bucket] &&
-            p->split[i] <= p->split[bucket]);
+            p->bucket[i] <= p->bucket[bucket]);
 }
 
 static bool is_same_rank(const struct pp_program *p, int first, int second)
@@ -39,14 +39,14 @@ int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, 
 {
     int back = i - 1;
 
-    if (!is_sum(p, i) || !is_bucket(p, i) || p->split[i] + 1 >= p->granule_count[i])
+    if (!is_sum(p, i) || !is_bucket(p, i) || p->bucket[i] + 1 >= p->buckets[i])
         return -1;
     while (back >= 0 && is_between(p, back, i))
         back--;
     if (back < 0 || (p->kind[back] != PP_B && p->kind[back] != PP_W) ||
         p->stage[back] != p->stage[i] || !is_same_rank(p, back, i))
         return -1;
-    *numerator = p->split[i] + 1;
-    *denominator = p->granule_count[i];
+    *numerator = p->bucket[i] + 1;
+    *denominator = p->buckets[i];
     return back;
 }

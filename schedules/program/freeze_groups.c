@@ -19,7 +19,7 @@ static int family_of(const struct pp_program *p, int i)
         return TIED_FAMILY;
     for (int k = 0; k < STEP_FAMILIES; k++)
         if (family_kind[k] == p->kind[i])
-            return p->version[i] ? STEP_FAMILIES + p->version[i] - 1 : k;
+            return p->purpose[i] ? STEP_FAMILIES + p->purpose[i] - 1 : k;
     return -1;
 }
 
@@ -100,14 +100,14 @@ static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, i
 {
     const struct pp_program *p = f->p;
 
-    if (t->bucket > 0 && (p->split[i] != t->bucket || p->granule_count[i] != t->buckets))
+    if (t->bucket > 0 && (p->bucket[i] != t->bucket || p->buckets[i] != t->buckets))
         return pp_freeze_error(f, rank, i - p->begin[rank],
                                "expected bucket %d of %d: buckets are posted in order", t->bucket,
                                t->buckets);
-    if (t->bucket == 0 && p->split[i] > 0)
+    if (t->bucket == 0 && p->bucket[i] > 0)
         return pp_freeze_error(f, rank, i - p->begin[rank],
                                "expected bucket 0 before it: buckets are posted in order");
-    t->buckets = p->granule_count[i];
+    t->buckets = p->buckets[i];
     t->bucket++;
     if (t->bucket >= t->buckets) /* the last one, or not cut */
         t->bucket = t->buckets = 0;
@@ -125,7 +125,7 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
         if (!t)
             continue;
         if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
-            p->peer[i] = (uint16_t)(p->stages - 1);
+            p->last_stage[i] = (uint16_t)(p->stages - 1);
         if (t->running == 0 && !is_member(p, rank, i, t - tallies == TIED_FAMILY))
             return pp_freeze_error(f, rank, i - p->begin[rank], "this rank does not hold stage %d",
                                    p->stage[i]);
@@ -205,7 +205,7 @@ static enum pp_status check_tied(const struct pp_freeze *f, int rank, int at)
 
     if (last == 0)
         return pp_freeze_error(f, rank, at, "a tied sum needs two stages, there is one");
-    if (op->stage != 0 || (op->peer != 0 && op->peer != last))
+    if (op->stage != 0 || (op->last_stage != 0 && op->last_stage != last))
         return pp_freeze_error(f, rank, at,
                                "a tied sum joins the first and the last stage, 0 and "
                                "%d",
@@ -221,8 +221,8 @@ static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i
     struct pp_collective *c = &p->collectives[p->arg[i] += t->base];
 
     if (rank == t->first_rank)
-        c->bucket = p->split[i], c->buckets = p->granule_count[i];
-    if (c->bucket != p->split[i] || c->buckets != p->granule_count[i])
+        c->bucket = p->bucket[i], c->buckets = p->buckets[i];
+    if (c->bucket != p->bucket[i] || c->buckets != p->buckets[i])
         return pp_freeze_error(f, rank, i - p->begin[rank],
                                "rank %d cuts this collective into other buckets", t->first_rank);
     return PP_OK;

@@ -199,7 +199,7 @@ static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
     enum { TIED = 15 };
     _Static_assert((int)PP_PURPOSES <= (int)TIED && PP_OP_KINDS <= 32, "fields of the key");
     const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
-    const uint64_t purpose = tied ? TIED : pp_op_has_purpose(kind) ? p->version[i] : 0;
+    const uint64_t purpose = tied ? TIED : pp_op_has_purpose(kind) ? p->purpose[i] : 0;
 
     return purpose << 60 | (uint64_t)kind << 55 | (uint64_t)p->split[i] << 47 |
            (uint64_t)p->stage[i] << 31 | which;
@@ -274,7 +274,7 @@ static enum pp_status link_wait(const struct pp_freeze *f, const struct posts *p
                                is_cut ? "buckets" : "granules");
     p->arg[i] = target - p->begin[rank];
     p->granule_count[i] = p->granule_count[target];
-    p->peer[i] = is_tied ? p->peer[target] : 0;
+    p->last_stage[i] = is_tied ? p->last_stage[target] : 0;
     return PP_OK;
 }
 

@@ -13,7 +13,7 @@ static bool op_is_cut(const struct pp_op *op)
     const bool is_wait = op->kind == PP_WAIT;
 
     return op->granules > 1 && pp_op_has_buckets(is_wait ? op->aux : op->kind) &&
-           !(is_wait ? op->peer != 0 : op->aux == PP_TIED);
+           !(is_wait ? op->last_stage != 0 : op->aux == PP_TIED);
 }
 
 static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
@@ -59,8 +59,8 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
         return pp_freeze_error(f, rank, at, "nothing to wait for");
     if (op->stage >= f->p->stages)
         return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
-    if (pp_op_has_purpose(op->kind) && op->version &&
-        (op->version >= PP_PURPOSES || pp_purpose_kinds[op->version] != op->kind))
+    if (pp_op_has_purpose(op->kind) && op->purpose &&
+        (op->purpose >= PP_PURPOSES || pp_purpose_kinds[op->purpose] != op->kind))
         return pp_freeze_error(f, rank, at, "this kind has no such purpose");
     if (op_has_mb(op))
         PP_TRY(check_micro_batch(f, rank, at));

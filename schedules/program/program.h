@@ -77,8 +77,20 @@ struct pp_program {
 
     /* instructions of rank r: begin[r] .. begin[r+1]-1 in each array */
     int32_t *begin; /* [ranks + 1] */
-    uint8_t *kind, *aux, *split, *granule_count, *version;
-    uint16_t *stage, *pipe, *peer;
+    uint8_t *kind, *aux;
+    union { /* two names for one array, as the fields of struct pp_op have */
+        uint8_t *split, *bucket;
+    };
+    union {
+        uint8_t *granule_count, *buckets;
+    };
+    union {
+        uint8_t *version, *purpose;
+    };
+    uint16_t *stage, *pipe;
+    union {
+        uint16_t *peer, *last_stage;
+    };
     int32_t *mb, *arg, *slot;
     int32_t *line, *column; /* where a file gave it (1-based), NULL for generated programs */
 
@@ -119,9 +131,9 @@ static inline struct pp_op pp_collective_op(const struct pp_collective *c)
 {
     return (struct pp_op){.kind = c->kind,
                           .aux = c->tied ? PP_TIED : 0,
-                          .version = c->purpose,
-                          .split = c->bucket,
-                          .granules = c->buckets,
+                          .purpose = c->purpose,
+                          .bucket = c->bucket,
+                          .buckets = c->buckets,
                           .stage = c->stage};
 }
 static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)

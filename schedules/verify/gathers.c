@@ -34,7 +34,7 @@ static const char *verb(const struct pp_gathers *g)
 
 static bool is_load(const struct pp_program *p, int i)
 {
-    return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+    return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->purpose[i]);
 }
 
 /* A forward goes through the units of its chunk from the first to the last, a backward back: one
@@ -236,7 +236,7 @@ static enum pp_status wait_load(struct pp_gathers *g, int i, int target)
 static enum pp_status check_wait(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    const int target = p->begin[g->rank] + p->arg[i], purpose = p->version[target];
+    const int target = p->begin[g->rank] + p->arg[i], purpose = p->purpose[target];
     struct pp_gather_stage *s = &g->stages[p->stage[target]];
 
     if (is_load(p, target))
@@ -264,7 +264,7 @@ static enum pp_status check_wait(struct pp_gathers *g, int i)
 static enum pp_status check_stated(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    const int purpose = p->version[i];
+    const int purpose = p->purpose[i];
     const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
     char a[VERIFY_TEXT_BYTES];
 
@@ -278,7 +278,7 @@ static enum pp_status check_stated(struct pp_gathers *g, int i)
 static enum pp_status check_collective(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    const int kind = p->kind[i], purpose = p->version[i];
+    const int kind = p->kind[i], purpose = p->purpose[i];
 
     if (kind == PP_AR && p->aux[i] == PP_TIED)
         return PP_OK;
@@ -304,7 +304,7 @@ static bool reset(struct pp_gathers *g, int rank)
         s->open_rests = 0;
         s->unit = ANY_UNIT;
         has_any |= p->kind[i] == PP_DROP || is_load(p, i) ||
-                   (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP);
+                   (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP);
     }
     return has_any;
 }

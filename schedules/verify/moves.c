@@ -97,7 +97,7 @@ static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
 /* A COPY that is posted. */
 static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
 {
-    const bool is_up = m->v->p->version[i] == PP_FOR_UP;
+    const bool is_up = m->v->p->purpose[i] == PP_FOR_UP;
     const enum place wanted = is_up ? AWAY : HERE;
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
@@ -164,7 +164,7 @@ static enum pp_status check_saved(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_COPY && p->version[i] != 0) {
+    if (kind == PP_COPY && p->purpose[i] != 0) {
         PP_TRY(check_made(m, i));
         return visit_units(m, i, i, post_unit);
     }
@@ -213,7 +213,7 @@ static enum pp_status check_update(struct moves *m, int i)
 
 static enum pp_status post_move(struct moves *m, int i)
 {
-    const int purpose = m->v->p->version[i];
+    const int purpose = m->v->p->purpose[i];
     struct chunk *c = chunk_of(m, i);
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
@@ -284,7 +284,7 @@ static enum pp_status check_sum(struct moves *m, int i, int stage)
     for (int pipe = 0; pipe < p->pipelines && stage < p->stages; pipe++) {
         const struct chunk *c = &m->chunks[pipe * p->stages + stage];
         if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
-            p->version[c->before] == PP_FOR_GRADS)
+            p->purpose[c->before] == PP_FOR_GRADS)
             return pp_verify_fail(m->v, i, "%s comes behind %s, which moves what it sums",
                                   text_of(m, i, a), text_of(m, c->before, b));
     }
@@ -296,7 +296,7 @@ static enum pp_status check_sums(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
 
     PP_TRY(check_sum(m, i, p->stage[i]));
-    return p->peer[i] != 0 ? check_sum(m, i, p->peer[i]) : PP_OK;
+    return p->last_stage[i] != 0 ? check_sum(m, i, p->last_stage[i]) : PP_OK;
 }
 
 /* Parameters that others have updated are there before they go home. */
@@ -316,10 +316,10 @@ static enum pp_status check_state(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_MOVE && p->version[i] != 0 && !pp_purpose_is_load(p->version[i]))
+    if (kind == PP_MOVE && p->purpose[i] != 0 && !pp_purpose_is_load(p->purpose[i]))
         return post_move(m, i);
     if (kind == PP_WAIT && (p->aux[i] == PP_AG || p->aux[i] == PP_BC) &&
-        p->version[i] == PP_FOR_STEP)
+        p->purpose[i] == PP_FOR_STEP)
         return check_spread(m, i);
     if (kind == PP_WAIT && p->aux[i] == PP_MOVE)
         return wait_move(m, i), PP_OK;
@@ -329,7 +329,7 @@ static enum pp_status check_state(struct moves *m, int i)
         return check_update(m, i);
     const bool is_pass =
         pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && kind != PP_Q && kind != PP_DQ;
-    if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->version[i] == PP_FOR_STEP))
+    if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->purpose[i] == PP_FOR_STEP))
         return check_use(m, i);
     return PP_OK;
 }
@@ -361,7 +361,7 @@ static enum pp_status check_end(struct moves *m)
 static bool has_spread(const struct pp_program *p)
 {
     for (int i = 0; i < pp_program_size(p); i++)
-        if ((p->kind[i] == PP_AG || p->kind[i] == PP_BC) && p->version[i] == PP_FOR_STEP)
+        if ((p->kind[i] == PP_AG || p->kind[i] == PP_BC) && p->purpose[i] == PP_FOR_STEP)
             return true;
     return false;
 }
@@ -390,7 +390,7 @@ static bool prepare(struct moves *m)
             (struct chunk){.before = -1, .behind = {{-1, -1}, {-1, -1}, {-1, -1}}, .home = -1};
     for (int i = 0; i < pp_program_size(p); i++)
         if (p->kind[i] == PP_MOVE)
-            m->has[p->version[i]] = true;
+            m->has[p->purpose[i]] = true;
     if (p->state.is_moved && (!m->has[PP_FOR_GRADS] || has_spread(p)))
         m->has[PP_FOR_HOME] = true; /* what is updated ends up here, and is not kept here */
     return true;

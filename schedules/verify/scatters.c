@@ -20,7 +20,7 @@ enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
-    const int purpose = p->version[i];
+    const int purpose = p->purpose[i];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->scatter[purpose] >= 0)
@@ -46,19 +46,19 @@ enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
-    const bool is_last = p->split[i] + 1 >= p->granule_count[i];
+    const bool is_last = p->bucket[i] + 1 >= p->buckets[i];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     /* the units before the last one are scattered inside of the backward */
     if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
         return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
                               pp_gathers_text(g, i, a), pp_gathers_text(g, s->dirty, b));
-    if (p->version[i] != PP_FOR_REST) {
+    if (p->purpose[i] != PP_FOR_REST) {
         s->sum = i;
         s->pending = is_last ? -1 : s->pending;
         return PP_OK;
     }
-    if (s->rest >= 0 && p->split[i] <= p->split[s->rest])
+    if (s->rest >= 0 && p->bucket[i] <= p->bucket[s->rest])
         return pp_verify_fail(g->v, i, "%s is listed twice", pp_gathers_text(g, i, a));
     if (s->sum < 0)
         return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",
@@ -74,7 +74,7 @@ static int open_rest(const struct pp_gathers *g, int update)
     const struct pp_program *p = g->v->p;
     int i = p->begin[g->rank];
 
-    while (i < update && (p->kind[i] != PP_AR || p->version[i] != PP_FOR_REST ||
+    while (i < update && (p->kind[i] != PP_AR || p->purpose[i] != PP_FOR_REST ||
                           p->stage[i] != p->stage[update] || g->is_waited[i]))
         i++;
     return i;

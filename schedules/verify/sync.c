@@ -51,7 +51,7 @@ static enum pp_status note_sum(struct pp_verify *v, struct sync *s, struct chunk
 {
     s->syncs++;
     sum->unwaited++;
-    return v->p->split[i] > 0 ? PP_OK : set_once(v, &sum->sync, i); /* freezing has counted them */
+    return v->p->bucket[i] > 0 ? PP_OK : set_once(v, &sum->sync, i); /* freezing has counted them */
 }
 
 static void note_sum_wait(struct chunk *sum, int i)
@@ -68,7 +68,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     struct chunk *c = &s->chunks[p->pipe[target] * p->stages + p->stage[target]];
     char text[VERIFY_TEXT_BYTES];
 
-    if (pp_op_has_buckets(kind) && p->version[target] != PP_FOR_STEP)
+    if (pp_op_has_buckets(kind) && p->purpose[target] != PP_FOR_STEP)
         return PP_OK; /* pp_verify_gathers() follows them */
     if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
         s->tied_wait[rank] = i;
@@ -91,7 +91,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
                               pp_program_rank_of(p, p->pipe[i], p->stage[i]));
     else if (kind == PP_AR || kind == PP_RS)
         return note_sum(v, s, summed_with(p, s, p->pipe[i], p->stage[i]), i);
-    else if (kind == PP_AG && p->split[i] == 0) /* the first bucket */
+    else if (kind == PP_AG && p->bucket[i] == 0) /* the first bucket */
         c->last_gather = i;
     return PP_OK;
 }
@@ -128,7 +128,7 @@ static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
 
     for (; i < p->begin[rank + 1]; i++) {
         bool is_waited = p->kind[i] != p->kind[sum->sync] || p->stage[i] != p->stage[sum->sync] ||
-                         p->aux[i] == PP_TIED || p->version[i] != PP_FOR_STEP;
+                         p->aux[i] == PP_TIED || p->purpose[i] != PP_FOR_STEP;
         for (int k = i + 1; k < p->begin[rank + 1] && !is_waited; k++)
             is_waited = p->kind[k] == PP_WAIT && p->begin[rank] + p->arg[k] == i;
         if (!is_waited)

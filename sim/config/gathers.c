@@ -11,8 +11,8 @@ static bool is_fetch(const struct pp_result *r, int i)
     const struct pp_program *p = r->program;
 
     return r->costs->gathers[p->stage[i]].is_cut
-               ? p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i])
-               : p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+               ? p->kind[i] == PP_AG && pp_purpose_is_gather(p->purpose[i])
+               : p->kind[i] == PP_MOVE && pp_purpose_is_load(p->purpose[i]);
 }
 
 /* Of one F, B or I: all units but the one that the program has gathered. */

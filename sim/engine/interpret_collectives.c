@@ -21,7 +21,7 @@ static const struct pp_ring *ring_of(const struct pp_run *r, int stage)
 /* One cost for all: that of the table, or of a ring whose members start together. */
 static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
 {
-    const int turns = turns_of(r, op->kind, op->aux == PP_TIED || op->version);
+    const int turns = turns_of(r, op->kind, op->aux == PP_TIED || op->purpose);
     const struct pp_ring *ring = turns > 0 ? ring_of(r, op->stage) : NULL;
 
     return ring ? pp_ring_together_ps(ring, op->kind, op->granules)
@@ -173,7 +173,7 @@ static bool is_ring(const struct pp_run *r, int i)
 {
     const struct pp_program *p = r->p;
 
-    return r->ring && turns_of(r, p->kind[i], p->aux[i] == PP_TIED || p->version[i]) > 0 &&
+    return r->ring && turns_of(r, p->kind[i], p->aux[i] == PP_TIED || p->purpose[i]) > 0 &&
            p->stage[i] < r->costs->stages && r->wires->ring_first[p->stage[i]] >= 0;
 }
 

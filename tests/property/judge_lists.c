@@ -75,7 +75,7 @@ static int count_units(const struct machine *m, int kind, int stage, int granule
 /* What a collective or a copy is for, 0: the sum or the gather of a step. */
 int judge_purpose_of(const struct pp_op *op)
 {
-    return pp_op_has_purpose(op->kind == PP_WAIT ? op->aux : op->kind) ? op->version : 0;
+    return pp_op_has_purpose(op->kind == PP_WAIT ? op->aux : op->kind) ? op->purpose : 0;
 }
 
 int judge_count_chunk(const struct machine *m, int kind, int pipe, int stage)

@@ -36,7 +36,7 @@ static struct resting resting_of(const struct machine *m, int rank, const struct
 
 static bool is_here(const struct resting *at)
 {
-    return !at->copy || (at->copy->op.version == PP_FOR_UP && at->copy->is_waited);
+    return !at->copy || (at->copy->op.purpose == PP_FOR_UP && at->copy->is_waited);
 }
 
 /* F makes; everything else that names a micro-batch uses. */
@@ -57,10 +57,10 @@ static int post_copy(struct machine *m, int rank, const struct pp_op *op)
 {
     for (int g = op->mb; judge_purpose_of(op) && g < op->mb + op->granules; g++) {
         const struct resting at = resting_of(m, rank, op, g);
-        const bool is_away = at.copy && at.copy->op.version == PP_FOR_DOWN && at.copy->is_waited;
+        const bool is_away = at.copy && at.copy->op.purpose == PP_FOR_DOWN && at.copy->is_waited;
         if (!judge_has(m, 'S', rank, op->stage, g, op->split))
             return judge_complain(m, op, rank, "copies what nothing has saved");
-        if (op->version == PP_FOR_UP ? !is_away : !is_here(&at))
+        if (op->purpose == PP_FOR_UP ? !is_away : !is_here(&at))
             return judge_complain(m, op, rank, "copies what is not there");
     }
     return 1;
@@ -72,7 +72,7 @@ static bool is_program_of(const struct machine *m, int purpose)
 {
     for (int r = 0; r < m->lists->ranks; r++)
         for (int i = 0; i < m->lists->count[r]; i++)
-            if (m->lists->ops[r][i].kind == PP_MOVE && m->lists->ops[r][i].version == purpose)
+            if (m->lists->ops[r][i].kind == PP_MOVE && m->lists->ops[r][i].purpose == purpose)
                 return true;
     return false;
 }
@@ -137,7 +137,7 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
     case PP_FOR_FETCH:
         if (is_updated || moved_before(m, rank, op))
             return judge_complain(m, op, rank, "moves again, or too late");
-        return op->version == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
+        return op->purpose == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
     case PP_FOR_PARAMS:
     case PP_FOR_STORE:
         return is_updated && !moved_behind(m, rank, op)
@@ -193,7 +193,7 @@ bool judge_are_moves_left(const struct machine *m)
 
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
-        const bool is_before = p->op.version == PP_FOR_GRADS || p->op.version == PP_FOR_FETCH;
+        const bool is_before = p->op.purpose == PP_FOR_GRADS || p->op.purpose == PP_FOR_FETCH;
         if (p->op.kind != PP_MOVE || p->op.version == 0 || judge_is_load(&p->op))
             continue;
         if (is_before ? !judge_has(m, 'U', p->rank, p->op.stage, p->op.pipe, 0) : !p->is_waited)

@@ -175,14 +175,14 @@ static void change_bucket(struct mutation *t, struct pp_orders *o, int rank)
 static void drop_purpose(struct mutation *t, struct pp_orders *o, int rank)
 {
     const struct pp_op *op = &o->ops[rank][draw(t, o->count[rank])];
-    const int kind = op->kind == PP_WAIT ? op->aux : op->kind, purpose = op->version;
+    const int kind = op->kind == PP_WAIT ? op->aux : op->kind, purpose = op->purpose;
 
     if (!pp_op_has_purpose(kind))
         return;
     for (int r = 0; r < o->ranks; r++)
         for (int i = o->count[r] - 1; i >= 0; i--) {
             op = &o->ops[r][i];
-            if ((op->kind == PP_WAIT ? op->aux : op->kind) == kind && op->version == purpose)
+            if ((op->kind == PP_WAIT ? op->aux : op->kind) == kind && op->purpose == purpose)
                 list_cut(o, r, i);
         }
 }
@@ -196,9 +196,9 @@ static void forget_purposes(struct mutation *t, struct pp_orders *o, int rank)
     for (int r = 0; r < o->ranks; r++)
         for (int i = 0; i < o->count[r]; i++) {
             struct pp_op *op = &o->ops[r][i];
-            if (op->version == purpose &&
+            if (op->purpose == purpose &&
                 pp_op_has_buckets(op->kind == PP_WAIT ? op->aux : op->kind))
-                op->version = PP_FOR_STEP;
+                op->purpose = PP_FOR_STEP;
         }
 }
 

@@ -231,3 +231,31 @@ Test(op, refusals_name_text_and_expectation)
         cr_assert_eq(pp_op_parse(refused[i].text, ops, &count, NULL), PP_EPROGRAM);
     }
 }
+
+Test(op, a_tied_sum_and_its_wait_are_marked_by_the_last_stage)
+{
+    const struct pp_op sum = {.kind = PP_AR, .aux = PP_TIED, .last_stage = 7};
+    const struct pp_op wait = {.kind = PP_WAIT, .aux = PP_AR, .last_stage = 7};
+    const struct pp_op other[] = {{.kind = PP_AR},
+                                  {.kind = PP_WAIT, .aux = PP_AR},
+                                  {.kind = PP_WAIT, .aux = PP_SEND_F, .peer = 7},
+                                  {.kind = PP_SEND_F, .peer = 7},
+                                  {.kind = PP_F, .aux = PP_FUSED_FIRST}};
+
+    cr_assert(pp_op_is_tied(&sum) && pp_op_is_tied(&wait));
+    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+        cr_assert(!pp_op_is_tied(&other[i]), "%zu", i);
+}
+
+Test(op, a_collective_has_buckets_and_a_purpose_in_the_place_of_splits_and_versions)
+{
+    struct pp_op ops[2];
+    int count;
+
+    cr_assert_eq(pp_op_parse("0AG.forward#1/4", ops, &count, NULL), PP_OK);
+    cr_assert(ops[0].bucket == 1 && ops[0].buckets == 4 && ops[0].purpose == PP_FOR_FORWARD);
+    cr_assert_eq(pp_op_parse("2F3s1v5", ops, &count, NULL), PP_OK);
+    cr_assert(ops[0].split == 1 && ops[0].granules == 1 && ops[0].version == 5);
+    cr_assert_eq(pp_op_parse("((0;7)AR)WAIT", ops, &count, NULL), PP_OK);
+    cr_assert(pp_op_is_tied(&ops[0]) && ops[0].stage == 0 && ops[0].last_stage == 7);
+}

@@ -68,7 +68,7 @@ static void change(struct residence *r, int i, int granules_of, int from, int to
 static void step(struct residence *r, int rank, int i)
 {
     const struct pp_program *p = r->p;
-    const int kind = p->kind[i], direction = p->version[i] == PP_FOR_UP;
+    const int kind = p->kind[i], direction = p->purpose[i] == PP_FOR_UP;
 
     if (kind == PP_COPY) {
         r->moved[direction] += p->granule_count[i];
@@ -77,7 +77,7 @@ static void step(struct residence *r, int rank, int i)
                                  ? r->under_way[direction]
                                  : r->most[direction];
     } else if (kind == PP_WAIT && p->aux[i] == PP_COPY) {
-        const int target = p->begin[rank] + p->arg[i], is_up = p->version[target] == PP_FOR_UP;
+        const int target = p->begin[rank] + p->arg[i], is_up = p->purpose[target] == PP_FOR_UP;
         change(r, i, target, is_up ? COMING : LEAVING, is_up ? HERE : AWAY);
         r->under_way[is_up]--;
     } else if (kind == PP_Q || kind == PP_DQ || is_use(kind)) {
