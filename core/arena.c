@@ -1,3 +1,4 @@
+/* Region allocator: blocks in a list, kept and used again after a release. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "core/arena.h"
 #include "core/poison.h"
@@ -156,7 +157,7 @@ void pp_arena_destroy(struct pp_arena *arena)
     free(arena);
 }
 
-/* Step to the next kept block that is big enough, or chain a new one behind the current. */
+/* Step to the next kept block that is big enough, or chain a new one after the current. */
 static void next_block(struct pp_arena *arena, size_t bytes)
 {
     struct block *b = arena->current;

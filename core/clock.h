@@ -13,8 +13,8 @@ static inline double pp_clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds since *last_s, which becomes now, but at most most_s: whoever was stopped and goes on has
- * waited for nobody. */
+/* Seconds since *last_s, which becomes now, but at most most_s: a process that was stopped does not
+ * count the pause as waiting. */
 static inline double pp_clock_passed_s(double *last_s, double most_s)
 {
     const double now_s = pp_clock_s(), passed_s = now_s - *last_s;

@@ -1,3 +1,4 @@
+/* Errors as values: a status and a message. */
 #include "core/error.h"
 
 #include <stdarg.h>

@@ -28,7 +28,7 @@ struct pp_error {
 enum pp_status pp_error_set(struct pp_error *err, enum pp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put text in front of ("file:line: ") or behind the message; both return err->status. */
+/* Put text in front of ("file:line: ") or after the message; both return err->status. */
 enum pp_status pp_error_prefix(struct pp_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum pp_status pp_error_append(struct pp_error *err, const char *format, ...)

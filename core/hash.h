@@ -11,7 +11,7 @@
 /* Of no bytes: where a hash begins. */
 #define PP_HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* That of what `hash` is of, with these bytes behind it. */
+/* `hash` continued with these bytes. */
 static inline uint64_t pp_hash(uint64_t hash, const void *bytes, size_t count)
 {
     const unsigned char *byte = (const unsigned char *)bytes;

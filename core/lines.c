@@ -1,3 +1,4 @@
+/* A text file line by line, and the words of a line. */
 #include "core/lines.h"
 
 #include <string.h>

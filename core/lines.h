@@ -15,7 +15,7 @@ struct pp_lines {
     int number; /* of the line taken last, from 1 */
 };
 
-/* The next line without its end, in `line` of `room` bytes; `*found` is false behind the last.
+/* The next line without its end, in `line` of `room` bytes; `*found` is false after the last.
  * PP_EINVAL with name:number for a line that has no room, or a NUL in it. */
 enum pp_status pp_lines_next(struct pp_lines *lines, char *line, size_t room, bool *found,
                              struct pp_error *err);

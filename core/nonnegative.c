@@ -1,3 +1,4 @@
+/* Least squares without negative unknowns: the best subset of unknowns by normal equations. */
 #include "core/nonnegative.h"
 
 #include <math.h>

@@ -252,7 +252,7 @@ static enum pp_status parse_micro_batch(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* "1/4" behind the '#'. */
+/* "1/4" after the '#'. */
 static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
 {
     int64_t bucket, buckets;
@@ -270,7 +270,7 @@ static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* "forward" behind the '.'. */
+/* "forward" after the '.'. */
 static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
 {
     for (uint8_t purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
@@ -346,7 +346,7 @@ static enum pp_status parse_single(struct cursor *c, struct pp_op *op)
     return is_wait ? make_wait(c, op) : PP_OK;
 }
 
-/* "(0;7)AR" behind its first parenthesis; *is_tied_sum false and nothing read if it is not one. */
+/* "(0;7)AR" after its first parenthesis; *is_tied_sum false and nothing read if it is not one. */
 static enum pp_status parse_tied(struct cursor *c, struct pp_op *op, bool *is_tied_sum)
 {
     struct cursor probe = *c;
@@ -404,7 +404,7 @@ static bool take_word(struct cursor *c, const char *word)
     return true;
 }
 
-/* Behind the first parenthesis. */
+/* After the first parenthesis. */
 static enum pp_status parse_composite(struct cursor *c, struct pp_op ops[2], int *count)
 {
     bool is_tied_sum;

@@ -62,7 +62,7 @@ static inline bool pp_op_has_buckets(int kind)
 {
     return pp_op_is_collective(kind) && !pp_op_kinds[kind].has_mb;
 }
-/* Runs beside compute once it is posted, and can be waited for. */
+/* Runs concurrently with compute once it is posted, and can be waited for. */
 static inline bool pp_op_is_posted(int kind)
 {
     return pp_op_kinds[kind].stream != PP_STREAM_COMPUTE &&

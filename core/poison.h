@@ -1,5 +1,5 @@
-/* core/poison.h — tells AddressSanitizer which bytes of a block nobody may touch, so that it sees
- * what is written past an allocation of an arena. Nothing without it. Private to core/arena.c. */
+/* core/poison.h — tells AddressSanitizer which bytes of a block are not allocated, so that it
+ * reports writes past an allocation of an arena. Nothing without it. Private to core/arena.c. */
 #ifndef PP_CORE_POISON_H
 #define PP_CORE_POISON_H
 
@@ -12,7 +12,7 @@
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/asan_interface.h>
 
-enum { PP_POISON_BETWEEN_BYTES = 64 }; /* left free behind each allocation */
+enum { PP_POISON_BETWEEN_BYTES = 64 }; /* left free after each allocation */
 #define pp_poison(data, bytes)   __asan_poison_memory_region((data), (bytes))
 #define pp_unpoison(data, bytes) __asan_unpoison_memory_region((data), (bytes))
 #else

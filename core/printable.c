@@ -1,3 +1,4 @@
+/* Text with control characters and broken UTF-8 made visible. */
 #include "core/printable.h"
 
 #include <stdbool.h>

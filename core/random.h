@@ -1,5 +1,5 @@
-/* core/random.h — random bits by counter: no state, any order, the same numbers for everyone who
- * asks for the same ones.
+/* core/random.h — random bits by counter: no state, any order, the same numbers for the same
+ * counter.
  *
  * The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
  * OOPSLA 2014). */

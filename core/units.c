@@ -1,3 +1,4 @@
+/* Quantities with units: parsed, printed, rounded to picoseconds. */
 #include "core/units.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ static const struct scale prefixes[] = {
     {"ki", 0x1p10}, {"k", 1e3},     {"K", 1e3},     {"M", 1e6},     {"G", 1e9},
     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"", 1},        {NULL, 0},
 };
-/* People write 7b and 125m for model sizes; nobody has milli-counts. */
+/* People write 7b and 125m for model sizes; there are no milli-counts. */
 static const struct scale counts[] = {
     {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"k", 1e3}, {"K", 1e3},
     {"m", 1e6},     {"M", 1e6},     {"b", 1e9},     {"B", 1e9},     {"g", 1e9}, {"G", 1e9},
@@ -30,7 +31,7 @@ static const struct scale no_prefixes[] = {{"", 1}, {NULL, 0}};
 static const struct scale no_units[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
 /* What has no name cannot be left out: bits and bytes, which are both in use for bandwidths, and
- * the F of a speed, so that nobody's 989 is taken for 989 FLOP/s. */
+ * the F of a speed, so that a bare 989 is not taken for 989 FLOP/s. */
 static const struct scale rate_units[] = {
     {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},
     {"bps", 0.125},  {"b/s", 0.125},    {"bit", 0.125}, {"bit/s", 0.125},

@@ -1,3 +1,4 @@
+/* The settings of a run, as JSON inside a trace. */
 #include "traces/about.h"
 
 #include "core/printable.h"

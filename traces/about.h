@@ -1,6 +1,6 @@
-/* traces/about.h — what ran, in the run's own words: all that a calibration has to know beside the
- * events. In the JSON form of a trace, under "otherData"; CSV has no place for it. In the arena of
- * the trace. */
+/* traces/about.h — the settings of a run: all that a calibration needs in addition to the events.
+ * In the JSON form of a trace, under "otherData"; CSV has no place for it. In the arena of the
+ * trace. */
 #ifndef PP_TRACES_ABOUT_H
 #define PP_TRACES_ABOUT_H
 
@@ -14,7 +14,7 @@ struct pp_trace_about {
     const char *version; /* of the program that ran */
     /* the machine; durations of another one are others */
     const char *cpu, *backend, *kernels, *transport, *clock; /* clock: "virtual" or "wall" */
-    int cores;                                               /* 0: nobody says */
+    int cores;                                               /* 0: not known */
     const char *what_if; /* --slow, --link-bw, --unit as typed; "" = ops took what they took */
     const char *const *options; /* [option_count] the run as pipesim takes it: "--schedule",
                                  * "1f1b", "--pp", "2", ... */

@@ -1,3 +1,4 @@
+/* A trace from a program and the times of its instructions. */
 #include "traces/from_times.h"
 
 #include "core/units.h"

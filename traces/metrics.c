@@ -1,3 +1,4 @@
+/* Figures of a trace: busy and idle time, bubbles, exposed communication. */
 #include "traces/metrics_parts.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ struct pp_metrics_walk {
     const struct pp_metrics_beside *beside; /* [beside_count] of its W, in the order of time */
     int beside_count, beside_at;            /* those before this one ended before `clock_s` */
 };
-/* A W that ran beside other compute: it is what the rank does where nothing else is. */
+/* A W that ran concurrently with other compute: it counts for the rank while nothing else runs. */
 struct pp_metrics_beside {
     double start_s, end_s;
     bool is_last; /* of the last step */
@@ -92,7 +92,7 @@ static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from
     walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
 }
 
-/* Compute waits from `from_s` to `to_s`, but for what W does beside it. */
+/* Compute waits from `from_s` to `to_s`, except for a concurrent W. */
 static inline void pp_metrics_add_wanting(struct pp_metrics_walk *walk, double from_s, double to_s,
                                           int target, struct pp_metrics_wire wire)
 {

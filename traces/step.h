@@ -13,9 +13,9 @@ struct pp_step {
     bool is_overlapping;   /* steps run into each other */
 };
 
-/* The median step behind the first `skip`, as pp_compare() chooses it: of equally many longer and
- * shorter ones the shorter. Where steps run into each other, the last: it begins with its own first
- * op that computes. PP_EINVAL as pp_compare() has it for one trace. */
+/* The median step after the first `skip`, as pp_compare() chooses it; of two middle ones the
+ * shorter. If steps overlap, the last one, which begins with its own first op that computes.
+ * PP_EINVAL as pp_compare() has it for one trace. */
 enum pp_status pp_step_median(struct pp_arena *arena, const struct pp_trace *trace, int skip,
                               struct pp_step *step, struct pp_error *err);
 /* Step `number`, counted from 0, as if it were alone: its times begin with it; `steps` is 1.

@@ -17,7 +17,7 @@ struct pp_trace_event {
     uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
     uint8_t target; /* WAIT: kind waited for */
     uint8_t is_fused;
-    uint8_t is_beside;          /* W that ran beside the other compute of its rank */
+    uint8_t is_beside;          /* W that ran concurrently with the other compute of its rank */
     uint8_t stream;             /* enum pp_stream */
     const char *cell;           /* "0F3", "(0F3;3B5)OVERLAP_F_B", "(1RECV_F0)WAIT" */
     double posted_s, matched_s; /* NAN where they mean nothing */
@@ -34,7 +34,7 @@ struct pp_trace {
     const char *program; /* name */
     uint64_t program_hash;
     const char *engine;                 /* "dag", "simgrid", "cpu", ... */
-    const struct pp_trace_about *about; /* of a real run; NULL: nobody says (not written to CSV) */
+    const struct pp_trace_about *about; /* of a real run; NULL: not known (not written to CSV) */
     int ranks, replicas, steps;
     bool is_partial; /* of another program, that records some kinds of ops and no program (not
                       * written) */

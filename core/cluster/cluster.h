@@ -58,8 +58,8 @@ struct pp_link {
     double bytes_per_s; /* per device and direction */
 };
 
-/* What collectives make of a link where the library is left to choose (`auto`, as NCCL): constants
- * beside those of a single message. docs/costs.md, "Collectives as measured". */
+/* A link as collectives see it if the library chooses the algorithm (`auto`, as NCCL): constants
+ * next to those of a single message. docs/costs.md, "Collectives as measured". */
 struct pp_ring_link {
     double start_s; /* once: launch on all members, handshake, filling of the pipeline */
     double frac;    /* bandwidth of large buffers relative to that of messages; 0 = 1 */
@@ -120,7 +120,7 @@ struct pp_cluster {
 };
 
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
-const char *pp_cluster_name(int i);                  /* of the i-th; NULL behind the last */
+const char *pp_cluster_name(int i);                  /* of the i-th; NULL after the last */
 extern const struct pp_device pp_device_presets[];
 /* A preset (aliases such as "piz-daint" included; case and dashes ignored) or a text: "node:2 gpu:8
  * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device

@@ -22,7 +22,7 @@ struct pp_fabric_link {
 };
 
 struct pp_route {
-    double alpha_s;     /* sum of the latencies, and on a torus what both ends take beside them */
+    double alpha_s;     /* sum of the latencies, on a torus also those of both ends */
     double bytes_per_s; /* of the slowest link: what a transfer gets that is alone; infinite from a
                          * device to itself */
     int count;          /* links; 0 from a device to itself */
@@ -37,7 +37,7 @@ enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *c
 struct pp_route_source {
     int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
     void *context;
-    double alpha_s; /* of every route, beside the latencies of its links */
+    double alpha_s; /* of every route, in addition to the latencies of its links */
 };
 /* A fabric of listed links, `name` and `links` [link_count] kept by reference; routes are asked for
  * once and kept. */

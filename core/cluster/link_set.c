@@ -1,3 +1,4 @@
+/* A set of link ids as an open-addressing hash table. */
 #include "core/cluster/link_set.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The order of the degrees in device numbers: read, printed, applied. */
 #include "core/cluster/map.h"
 
 #include <string.h>

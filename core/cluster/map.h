@@ -2,8 +2,8 @@
  * value.
  *
  * Devices are numbered node by node; the map says which degree varies fastest. The default order
- * tp, cp, dp, pp (from inside out) puts the devices of a tensor-parallel group beside each other
- * and consecutive pipeline ranks dp * cp * tp devices apart. */
+ * tp, cp, dp, pp (from inside out) makes the devices of a tensor-parallel group neighbors and
+ * consecutive pipeline ranks dp * cp * tp devices apart. */
 #ifndef PP_CORE_CLUSTER_MAP_H
 #define PP_CORE_CLUSTER_MAP_H
 

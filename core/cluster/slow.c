@@ -1,3 +1,4 @@
+/* Values of --slow: ranks with a factor on their speed. */
 #include "core/cluster/slow.h"
 
 #include "core/units.h"

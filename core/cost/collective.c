@@ -1,3 +1,4 @@
+/* Times of collectives: rings, trees, hierarchies, and the choice of the fastest. */
 #include "core/cost/collective.h"
 
 #include <assert.h>
@@ -208,7 +209,8 @@ static struct pp_collective_time auto_broadcast(const struct input *in)
     return pipelined(in, in->bytes, ring_latency_s(in));
 }
 
-/* Messages to all members at once, those within the node beside those that leave it. */
+/* Messages to all members at once; those within the node and those that leave it run concurrently.
+ */
 static struct pp_collective_time auto_exchange(const struct input *in)
 {
     const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);

@@ -1,3 +1,4 @@
+/* The table of fitted constants. */
 #include "core/cost/constants.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * devices, clusters and frameworks stands in data sheets or in the source of a library.
  *
  * A constant belongs to an owner: the generation of a device ("ampere": all A100 and A800 share it,
- * so that a device nobody measured is predicted from its siblings), or a framework.
+ * so that a device without measurements is predicted from its siblings), or a framework.
  * docs/costs.md, "Constants". */
 #ifndef PP_CORE_COST_CONSTANTS_H
 #define PP_CORE_COST_CONSTANTS_H
@@ -23,9 +23,8 @@ struct pp_constant {
 };
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
-/* Whose constant it is for runs on this cluster with this framework: a generation of devices,
- * "ampere", or a framework, "megatron".
- * NULL: nobody's, as the framework is "plain", which has none by definition. */
+/* The owner of the constant for runs on this cluster with this framework: a generation of devices,
+ * "ampere", or a framework, "megatron". NULL: none, as "plain" has no constants by definition. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);
 double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,

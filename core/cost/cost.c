@@ -1,3 +1,4 @@
+/* Durations of ops from the table of costs, and tables of unit costs. */
 #include "core/cost/cost.h"
 
 #include "core/units.h"
@@ -48,8 +49,8 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .bytes = a.bytes + b.bytes};
 }
 
-/* A forward and a backward that run beside each other: the exchanges of experts of one hide behind
- * the compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
+/* A forward and a backward that run concurrently: the exchanges of experts of one overlap with the
+ * compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
 static struct pp_cost beside(struct pp_cost f, struct pp_cost b)
 {
     struct pp_cost both = sum(f, b);

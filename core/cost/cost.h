@@ -85,8 +85,8 @@ struct pp_costs {
      * [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
     /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
-     * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts hide
-     * behind compute. */
+     * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts overlap
+     * with compute. */
     struct pp_cost *overlap, *overlap_all;
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
      * Latency is charged once per message, bandwidth by share. */
@@ -106,7 +106,7 @@ struct pp_costs {
 
     struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
     struct pp_stage_gathers *gathers; /* [stage]; NULL: both are whole */
-    int gather_buffers;               /* units that have room beside each other */
+    int gather_buffers;               /* units that have room at the same time */
     double other_bytes;               /* per device: context, libraries, workspace */
     enum pp_tier saved_home;          /* where saved activations wait for their backward */
     double fragment_frac;             /* of all tensors at the peak: what the allocator wastes, */

@@ -1,3 +1,4 @@
+/* The rows of frameworks. */
 #include "core/cost/framework.h"
 
 #include "core/cli/options.h"
@@ -47,7 +48,7 @@
               .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
               .has_gather_per_matrix = true, .has_async_grads = true
 
-/* Biases behind the second matrices of experts (megatron/core/transformer/moe/experts.py,
+/* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias): expert by expert times the probabilities, which are in fp32, added to the output,
  * all put together and cast, 4 + 10 + 8 + 6 bytes; back: cast (6), gradient of the output (6), of
  * the biases (8 + 4) and of the probabilities (8 + 4), split (4). */
@@ -69,8 +70,8 @@
                                           .bucket_bytes = 80e6, /* 40e6 values in bf16 */          \
         .bucket_replica_bytes = 2e6
 
-/* Since its third version Megatron-LM exchanges the gradient of a matrix's input beside the product
- * of its weight gradient (core/tensor_parallel/layers.py,
+/* Since its third version Megatron-LM overlaps the exchange of a matrix's input gradient with the
+ * product of its weight gradient (core/tensor_parallel/layers.py,
  * LinearWithGradAccumulationAndAsyncCommunication). */
 #define MEGATRON_ASYNC .has_async_grads = true
 

@@ -1,5 +1,5 @@
-/* core/cost/framework.h — what the software around the kernels costs: host time that shows, memory
- * that is nobody's tensor, and habits. One row per framework; each constant has its source in
+/* core/cost/framework.h — what the software around the kernels costs: exposed host time, memory
+ * outside of tensors, and habits. One row per framework; each constant has its source in
  * docs/costs.md or is "fitted on rows ..." of the published measurements. */
 #ifndef PP_CORE_COST_FRAMEWORK_H
 #define PP_CORE_COST_FRAMEWORK_H
@@ -42,22 +42,22 @@ struct pp_framework {
     bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other
                                * matrix product (PyTorch), else all but the attention core */
     /* habits */
-    bool has_async_grads;        /* the tensor-parallel exchange of a matrix's input gradient runs
-                                  * beside its weight gradient */
-    bool has_sync_overlap;       /* gradient sums run beside the last backward (--dp-overlap) */
+    bool has_async_grads; /* the tensor-parallel exchange of a matrix's input gradient overlaps with
+                           * its weight gradient */
+    bool has_sync_overlap;       /* gradient sums overlap with the last backward (--dp-overlap) */
     double bucket_bytes;         /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
     double bucket_replica_bytes; /* and at least so much for each replica: rings get slower with
                                   * every member */
-    bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered beside the next
+    bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered during the next
                             * forward */
-    bool has_param_broadcasts;  /* who has updated parameters broadcasts them, one device after the
+    bool has_param_broadcasts;  /* devices broadcast the parameters they updated, one after the
                                  * other, instead of one gather */
-    bool has_gather_overlap;    /* parameters are fetched beside compute */
+    bool has_gather_overlap;    /* parameters are fetched during compute */
     bool is_gathered_by_tensor; /* and tensor by tensor: such a gather uses one network card of a
                                  * node, not all */
     double gathered_params;   /* that many at least stay gathered at a time then, one tensor at most
                                * beyond; 0 = a unit */
-    double gather_share_frac; /* of compute that gathers and scatters beside it take */
+    double gather_share_frac; /* of compute that concurrent gathers and scatters take */
     bool has_gather_per_matrix; /* each matrix of a layer is gathered by itself */
     /* mixtures of experts */
     double expert_bias_bytes[2]; /* of kernels of their own that weigh and add biases of experts,
@@ -69,7 +69,7 @@ struct pp_framework {
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */
 extern const struct pp_framework *const pp_framework_plain; /* the row "plain" */
-/* Of the i-th row of the table; NULL behind the last. */
+/* Of the i-th row of the table; NULL after the last. */
 const char *pp_framework_name(int i);
 /* PP_EINVAL with a suggestion. */
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,

@@ -62,13 +62,14 @@ struct pp_cost_inputs {
     const struct pp_framework *framework;
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
-    double ep_overlap_frac; /* share of the exchanges of experts hidden behind other compute */
+    double ep_overlap_frac; /* share of the exchanges of experts that overlaps with other compute */
     bool is_sent_once;      /* a token goes once to each node that has some of its experts, and is
                              * spread there; else each of its copies goes its own way */
     double capacity_factor; /* tokens an expert works on per token it is sent on average; 0 = 1 */
-    bool is_dp_overlapped; /* gradients are summed beside the backward, and where the framework does
-                            * so updated parameters are gathered beside the next forward */
-    double tp_overlap_frac; /* share of tensor-parallel communication hidden behind the matrices */
+    bool is_dp_overlapped;  /* gradients are summed during the backward; if the framework does so,
+                             * updated parameters are gathered during the next forward */
+    double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with the
+                             * matrices */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;

@@ -1,3 +1,4 @@
+/* Time of a kernel: the roofline of its flops and bytes. */
 #include "core/cost/kernel.h"
 
 #include <math.h>

@@ -30,8 +30,7 @@ struct pp_kernel {
     enum pp_precision precision; /* of products */
     unsigned modules;            /* of enum pp_again: with these it is computed again */
     double again_frac;           /* share that runs again where PyTorch recomputes selectively */
-    bool is_never_again;         /* behind the last tensor that its block saves, where recomputation
-                                  * stops there */
+    bool is_never_again; /* after the last tensor that its block saves, where recomputation stops */
     int launches;
     struct pp_gemm_shape gemm;
     double flops, bytes;

@@ -1,3 +1,4 @@
+/* Sharded state: meshes as text, ZeRO stages, and the rules between classes. */
 #include "core/cost/state.h"
 
 #include "core/units.h"

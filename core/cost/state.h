@@ -52,8 +52,8 @@ struct pp_state_spec {
     struct pp_mesh secondary; /* ZeRO++: after the forward gather parameters are kept cut over this
                                * mesh, and backward gathers from it; {0, 0}: no such copy */
     enum pp_gather gather;
-    int buffers; /* gathered units that have room beside each other: 1 = no overlap, 2 = the
-                  * next one is fetched while one is used */
+    int buffers; /* gathered units that have room at the same time: 1 = no overlap, 2 = the next one
+                  * is fetched while one is used */
     enum pp_tier home[PP_STATE_CLASSES];
     double moved_frac[PP_STATE_CLASSES]; /* share of a class that lives at its home, of parameters
                                           * and of what is saved; 0 = all of it */
@@ -75,7 +75,7 @@ static inline int pp_state_cut(const struct pp_state_spec *spec, enum pp_state_c
     return pp_mesh_size(spec->shard[class]);
 }
 
-/* Who has updated parameters has not all that he keeps of them: they are gathered afterwards. */
+/* A device updates fewer parameters than it keeps: they are gathered afterwards. */
 static inline bool pp_state_is_spread(const struct pp_state_spec *spec)
 {
     return pp_state_cut(spec, PP_STATE_OPTIMIZER) > pp_state_cut(spec, PP_STATE_PARAMS);

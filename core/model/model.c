@@ -1,3 +1,4 @@
+/* A model from its number of parameters, and the check of its dimensions. */
 #include "core/model/model.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struc
                             "--heads --vocab",
                             params);
     model->params_override = params;
-    model->name = "gpt-like"; /* reports print the number of parameters beside the name */
+    model->name = "gpt-like"; /* reports print the number of parameters next to the name */
     return pp_model_check(model, err);
 }
 

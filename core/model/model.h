@@ -65,7 +65,7 @@ struct pp_model {
     struct pp_experts experts;
     struct pp_latent latent;
     struct pp_window window;
-    int mtp; /* multi-token prediction: further blocks behind the last that predict further tokens,
+    int mtp; /* multi-token prediction: further blocks after the last that predict further tokens,
               * each with a projection of 2h to h and the head once more (DeepSeek-V3, section 2.2)
               */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
@@ -130,7 +130,7 @@ bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_mode
 
 /* Presets: name, ..., source; alphabetical; terminated by name NULL. */
 extern const struct pp_model pp_model_presets[];
-const char *pp_model_name(int i); /* of the i-th; NULL behind the last */
+const char *pp_model_name(int i); /* of the i-th; NULL after the last */
 /* A preset (case and dashes ignored) or the path of a config.json (anything with a '/' or ending in
  * .json). Unknown names are PP_EINVAL with a suggestion. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,

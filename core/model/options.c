@@ -1,3 +1,4 @@
+/* Options of the command line that change a model. */
 #include "core/model/options.h"
 
 #include <string.h>

@@ -81,7 +81,7 @@ static double expert_params(const struct pp_model *m)
     return mlp_matrices(m, m->experts.ffn) + mlp_biases(m, m->experts.ffn);
 }
 
-/* Beside attention and routed experts. */
+/* Without attention and routed experts. */
 static double shared_matrices(const struct pp_model *m)
 {
     const struct pp_experts *e = &m->experts;

@@ -1,3 +1,4 @@
+/* Launchers of many processes, recognised by their environment variables. */
 #include "core/process/launcher.h"
 
 #include "core/units.h"
@@ -11,14 +12,14 @@
 struct ranks {
     const char *rank;
     const char *count;     /* NULL: says only the rank; another row knows how many */
-    const char *needed[2]; /* all must be set as well, else the row holds for somebody else */
+    const char *needed[2]; /* all must be set as well, else the row is of another launcher */
     bool is_of_step;       /* means nothing in a batch script or in the shell of salloc */
 };
 /* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
- * all variables come from one launcher, so those of an outer one cannot get mixed in.
- * SLURM_PROCID is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a name
- * that anybody may use: with LOCAL_RANK it is torchrun's, with MASTER_ADDR it is that of PyTorch's
- * "env://" on a cluster or by hand, which counts where no launcher says anything. */
+ * all variables come from one launcher, so those of an outer one cannot get mixed in. SLURM_PROCID
+ * is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a common name: with
+ * LOCAL_RANK it is torchrun's, with MASTER_ADDR it is that of PyTorch's "env://" on a cluster or by
+ * hand, which counts where no launcher says anything. */
 static const struct ranks ranks_table[] = {
     {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "LOCAL_RANK"}},
     {.rank = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},
@@ -32,7 +33,7 @@ static const struct ranks ranks_table[] = {
     {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "MASTER_ADDR"}},
 };
 
-/* Tasks of a job array. Without a `last` the manager tells nobody how many there are. */
+/* Tasks of a job array. Without a `last` the number of tasks is unknown. */
 struct array {
     const char *id, *first, *last, *step, *count; /* NULL: not told; first is 1, step is 1 */
     const char *none;                             /* value of `id` outside of an array */

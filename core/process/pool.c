@@ -1,3 +1,4 @@
+/* The parent of the worker pool: forks, collects results, handles deaths and signals. */
 #define _GNU_SOURCE /* ppoll, CPU_ALLOC */
 #include "core/process/worker.h"
 
@@ -122,7 +123,7 @@ static enum pp_status drain(struct run *run, struct pp_pool_worker *worker, bool
     return PP_OK;
 }
 
-/* Who ends everything of this program sends its signal to the workers as well, maybe first. */
+/* A signal to the whole process group reaches the workers too, maybe first. */
 static bool was_everybody_meant(int wait_status)
 {
     if (WIFSIGNALED(wait_status) &&
@@ -227,7 +228,7 @@ static enum pp_status tick(struct run *run, struct pp_error *err)
     return look_after_all(run, err);
 }
 
-/* Until all is done, or somebody wants an end. */
+/* Until all is done, or a signal asks for an end. */
 static enum pp_status serve(struct run *run, struct pp_error *err)
 {
     while (!pp_pool_is_interrupted()) {

@@ -1,13 +1,12 @@
 /* core/process/pool.h — independent items on all cores, by forked workers.
  *
- * A worker takes items one after another from a counter that all share, so a slow item delays
- * nobody else. It is a process: what crashes, leaks or ends in it costs one item. It has no
- * stdin and no stdout; of what it writes to stderr, the last line is shown with its death. Results
- * arrive in the parent in any order. Workers end with the parent, whatever ends it, and so do
- * children of theirs that asked for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the
- * program: workers are ended, what they had delivered is handed on, and pp_pool_run() returns
- * PP_EINTR; a second one finds the handlers that were there before. Where they are ignored, they
- * stay ignored. */
+ * A worker takes items one after another from a counter that all share, so a slow item delays no
+ * other. It is a process: what crashes, leaks or ends in it costs one item. It has no stdin and no
+ * stdout; of what it writes to stderr, the last line is shown with its death. Results arrive in the
+ * parent in any order. Workers end with the parent, whatever ends it, and so do children of theirs
+ * that asked for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the program: workers
+ * are ended, what they had delivered is handed on, and pp_pool_run() returns PP_EINTR; a second one
+ * finds the handlers that were there before. Where they are ignored, they stay ignored. */
 #ifndef PP_CORE_PROCESS_POOL_H
 #define PP_CORE_PROCESS_POOL_H
 
@@ -21,8 +20,8 @@ struct pp_pool {
     int64_t items;
     int workers; /* 0 = as many as there are cores for this process; never more than items */
     void *context;
-    /* In a worker: write the result of an item to `out`. `scratch` is emptied behind every item;
-     * what shall outlive it belongs to the worker's copy of the context. */
+    /* In a worker: write the result of an item to `out`. `scratch` is emptied after every item;
+     * data that shall outlive it belongs to the worker's copy of the context. */
     void (*work)(void *context, struct pp_arena *scratch, int64_t item, FILE *out);
     /* In the parent, once for every item. `death` is NULL, or says why the worker ended while it
      * was at this item ("ended by signal 11 (Segmentation fault)"); then `text` is "". A NUL

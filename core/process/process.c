@@ -1,3 +1,4 @@
+/* Begin and end of a program: standard streams, signals, limits, log, exit status. */
 #define _GNU_SOURCE /* memfd_create, seals */
 #include "core/process/process.h"
 

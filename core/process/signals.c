@@ -1,3 +1,4 @@
+/* SIGINT and SIGTERM while a pool runs. */
 #include "core/process/worker.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* A worker of the pool: takes items and writes their results to a pipe. */
 #define _GNU_SOURCE /* pipe2 */
 #include "core/process/worker.h"
 
@@ -18,7 +19,7 @@ enum { LINE_BYTES = 240 };
 
 /* ---- the worker -------------------------------------------------------------------------- */
 
-/* Ignored signals stay ignored: whoever started the program in the background wants that. */
+/* Ignored signals stay ignored, as a shell sets them for a program in the background. */
 static void drop_handler(int signal_number)
 {
     struct sigaction action;

@@ -14,7 +14,7 @@ struct pp_worker_slot {
     _Alignas(64) _Atomic int64_t item; /* -1: none */
 };
 struct pp_worker_board {
-    _Atomic int64_t next; /* the first item that nobody has taken */
+    _Atomic int64_t next; /* the first item that no worker has taken */
     struct pp_worker_slot slots[];
 };
 

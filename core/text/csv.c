@@ -1,3 +1,4 @@
+/* CSV rows: written with quotes where they are needed, read strictly. */
 #include "core/text/csv.h"
 
 #include <csv.h>

@@ -1,3 +1,4 @@
+/* Whole files in memory, decompressed if they end in .gz. */
 #include "core/text/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Escaped text of an HTML page. */
 #include "core/text/html.h"
 
 #include "core/printable.h"

@@ -1,3 +1,4 @@
+/* Strict values of a JSON object, with file and key in each message. */
 #include "core/text/json.h"
 #include "core/text/file.h"
 

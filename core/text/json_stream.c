@@ -1,3 +1,4 @@
+/* A JSON file piece by piece: members, and elements of one array. */
 #include "core/text/json_stream.h"
 
 #include <inttypes.h>

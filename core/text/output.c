@@ -1,3 +1,4 @@
+/* Output files: written to a temporary name, renamed when complete. */
 #define _GNU_SOURCE /* fopencookie, faccessat */
 
 #include "core/text/output.h"

@@ -1,3 +1,4 @@
+/* Text wrapped to a width. */
 #include "core/text/terminal.h"
 
 #include <string.h>

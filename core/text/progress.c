@@ -1,3 +1,4 @@
+/* A line of progress on a terminal. */
 #include "core/text/progress.h"
 
 #include "core/clock.h"

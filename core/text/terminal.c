@@ -1,3 +1,4 @@
+/* Width and characters of the terminal. */
 #define _GNU_SOURCE /* newlocale and nl_langinfo_l under their plain names */
 
 #include "core/text/terminal.h"

@@ -10,7 +10,7 @@ static bool is_list(const struct pp_trace_event *a, const struct pp_trace_event 
     return a->rank == b->rank && a->replica == b->replica && a->step == b->step;
 }
 
-/* The op of the same rank behind it that computes; `at` where there is none. */
+/* The next op of the same rank that computes; `at` if there is none. */
 static int next_compute(const struct pp_trace *trace, int at)
 {
     for (int i = at + 1; i < trace->count && is_list(&trace->events[i], &trace->events[at]); i++)

@@ -1,3 +1,4 @@
+/* Traces written as Chrome and Perfetto JSON. */
 #include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 

@@ -1,3 +1,4 @@
+/* Traces written as CSV, and read strictly. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
 #include "core/units.h"
@@ -34,7 +35,7 @@ static const char *const stream_names[] = {[PP_STREAM_COMPUTE] = "compute",
                                            [PP_STREAM_REDUCE] = "reduce",
                                            [PP_STREAM_COPY] = "copy",
                                            [PP_STREAM_CONTROL] = "control"};
-static const char weights_name[] = "weights"; /* of W beside other compute */
+static const char weights_name[] = "weights"; /* of W concurrent with other compute */
 
 #define CLOCK_ERROR "# clock_error_s: "
 

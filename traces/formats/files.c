@@ -1,3 +1,4 @@
+/* Operands of a command line, sorted into traces and PyTorch profiles. */
 #include "traces/formats/files.h"
 
 #include "traces/formats/formats.h"

@@ -9,10 +9,9 @@
 
 /* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then
  * step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash;
- * stream is weights where a W ran beside the rank's other compute; numbers %.17g, empty where they
- * mean nothing. A control op is a point in time:
- * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
- * Errors of the stream are sticky. */
+ * stream is weights if a W ran concurrently with the rank's other compute; numbers %.17g, empty
+ * where they mean nothing. A control op is a point in time: posted_s when the rank arrives, start_s
+ * = end_s when it goes on, duration 0. Errors of the stream are sticky. */
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
 /* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
  */
@@ -23,7 +22,7 @@ void pp_trace_print_paje(const struct pp_trace *trace, FILE *out);
 /* PP_EINVAL unless the name ends in one of these. */
 #define PP_TRACE_NAMES ".csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz"
 enum pp_status pp_trace_check_name(const char *path, struct pp_error *err);
-/* By suffix; ".gz" compresses. On failure no file is left behind (PP_EFAIL). */
+/* By suffix; ".gz" compresses. On failure no file remains (PP_EFAIL). */
 enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
 /* Several that belong together: all of them or none. The paths lead to different files. */
 enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,

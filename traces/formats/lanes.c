@@ -1,3 +1,4 @@
+/* A trace as viewers draw it: boxes on tracks, arrows between them. */
 #include "traces/formats/lanes.h"
 
 #include <math.h>

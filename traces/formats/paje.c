@@ -1,3 +1,4 @@
+/* Traces written for ViTE and pajeng in the Paje format. */
 #include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 
@@ -84,7 +85,7 @@ static const struct {
 #define OP_TYPE    "OP"
 #define MESSAGE    "MESSAGE"
 #define WHOLE      "run"
-enum { FUSED = PP_OP_KINDS }; /* behind the kinds: an overlapped pair */
+enum { FUSED = PP_OP_KINDS }; /* after the kinds: an overlapped pair */
 
 /* One line with a time. */
 struct moment {

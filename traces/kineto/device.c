@@ -1,6 +1,6 @@
-#define _GNU_SOURCE /* memmem */
 /* When the kernels of ranges ran: by what launched them. Memory for a number of each launch; the
  * kernels themselves are not kept. */
+#define _GNU_SOURCE /* memmem */
 #include "traces/kineto/parts.h"
 
 #include <inttypes.h>

@@ -37,7 +37,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Behind the run of equal numbers that begins at `from`. */
+/* The end of the run of equal numbers that begins at `from`. */
 static int end_of_run(const int *numbers, int count, int from)
 {
     int to = from;

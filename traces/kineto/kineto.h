@@ -26,7 +26,7 @@ struct pp_kineto_source {
 
 struct pp_kineto {
     struct pp_trace *trace; /* engine "kineto", `is_partial`, with notes */
-    const char *device;     /* "NVIDIA H100 80GB HBM3"; NULL: nobody says */
+    const char *device;     /* "NVIDIA H100 80GB HBM3"; NULL: not known */
     bool is_of_host;        /* times are of ranges of the host */
     const char **notes;     /* [note_count] those of the trace */
     int note_count, note_capacity;

@@ -80,8 +80,8 @@ enum pp_status pp_kineto_find_device(struct pp_json_stream *stream, struct pp_ki
                                      struct pp_error *err);
 
 /* ---- traces/kineto/ranks.c ---- */
-/* Which process is which pipeline rank of which replica; files that belong to no whole replica are
- * moved behind `*count`. */
+/* Find the pipeline rank and replica of each process; files that belong to no whole replica are
+ * moved past `*count`. */
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,
                                     struct pp_kineto_file *files, int *count, struct pp_error *err);
 
@@ -93,7 +93,7 @@ struct pp_kineto_message {
     int file;
     struct pp_kineto_range *range;
 };
-/* All messages of the steps, both ends beside each other. */
+/* All messages of the steps, the two ends of each next to each other. */
 struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
                                              const struct pp_kineto_file *files, int file_count,
                                              int *count);

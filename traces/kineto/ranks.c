@@ -128,7 +128,7 @@ static void note(struct pp_arena *arena, struct pp_kineto *run, const char *text
     *PP_PUSH(arena, run->notes, run->note_count, run->note_capacity) = text;
 }
 
-/* Who is whom where no file says. */
+/* Ranks of processes if no file names them. */
 static void note_ranks(struct pp_arena *arena, struct pp_kineto *run,
                        const struct pp_kineto_file *files, int count)
 {

@@ -21,11 +21,11 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
     return link.alpha_s + bytes / group.members / link.bytes_per_s;
 }
 
-/* Exchanges of t h values between the matrices of a layer. With sequence parallelism gathers before
- * and scatters behind them (Korthikanti et al. 2022, section 4.2.2); the gathers that weight
- * gradients need are hidden behind them. Without it sums behind them, in the forward of the
- * embedding and of a block's two halves, in the backward of the head and of the halves (Shoeybi et
- * al. 2019, section 3). */
+/* Exchanges of t h values between the matrices of a layer. With sequence parallelism, gathers
+ * before and scatters after them (Korthikanti et al. 2022, section 4.2.2); the gathers that weight
+ * gradients need overlap with these. Without it, sums after them. In the forward those of the
+ * embedding and of a block's two halves, in the backward those of the head and of the halves
+ * (Shoeybi et al. 2019, section 3). */
 static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {
     static const int gathers[][PP_PASSES] = {

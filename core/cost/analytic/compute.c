@@ -1,3 +1,4 @@
+/* Kernels of a layer, summed to seconds, bytes and flops. */
 #include "core/cost/analytic/parts.h"
 
 struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split)

@@ -133,12 +133,12 @@ static double scatter_s(const struct units *u, int unit)
     return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
 }
 
-/* A pass through the units of an op: what runs beside its compute, one after the other. */
+/* A pass through the units of an op: the communication that overlaps with its compute, in order. */
 struct lane {
     const struct units *u;
     struct pp_mesh mesh; /* over which parameters are cut for it */
     bool is_backward, has_fetch, has_scatter, has_load;
-    double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads beside it */
+    double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads */
     double beside_s;                   /* sum of collectives */
     int gathered, loaded;              /* units that are, or are about to be */
 };
@@ -156,7 +156,7 @@ static double run_beside(struct lane *l, double from_s, double s)
     return l->end_s;
 }
 
-/* Behind the unit before number i its gradients are scattered; what number i makes has a buffer. */
+/* After unit i - 1 its gradients are scattered; those of unit i have a buffer. */
 static void scatter_behind(struct lane *l, int i)
 {
     const int buffers = l->u->in->state.buffers;
@@ -205,8 +205,8 @@ struct shown {
     double gather_s, load_s;
 };
 
-/* Seconds by which a pass outlasts its compute. What else comes over the same link beside it is the
- * program's to say (schedules/evaluate/beside.h). */
+/* Seconds by which a pass outlasts its compute. Other transfers over the same link are counted by
+ * the evaluator (schedules/evaluate/). */
 static double outlasting_s(struct lane *l, const struct pass *p)
 {
     double compute_s = 0;
@@ -225,8 +225,8 @@ static double outlasting_s(struct lane *l, const struct pass *p)
 /* With k buffers unit number i + k - 1 is gathered once number i - 1 has left its buffer, and the
  * gradients of number i - 1 are scattered until number i + k - 1 begins; both use the same links,
  * one after the other, and take their share of the device. Loads use links of their own. With one
- * buffer nothing runs beside anything. What comes before the first unit and the scatter behind the
- * last one belong to the program. */
+ * buffer nothing overlaps. The gather before the first unit and the scatter after the last one
+ * belong to the program. */
 static struct shown shown_of(const struct units *u, const struct pass *p, bool is_backward,
                              bool has_fetch, bool has_scatter)
 {

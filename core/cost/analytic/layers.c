@@ -39,8 +39,8 @@ static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
     return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
 }
 
-/* Of the exchanges of input gradients as many as follow a product that has a weight gradient, too,
- * run beside that, and take a share of it: all-reduces, or, with sequence parallelism, the scatters
+/* Exchanges of input gradients overlap with the product of the weight gradient, if their matrix has
+ * one, and take a share of its time. These are all-reduces; with sequence parallelism, the scatters
  * of a block, whose gathers come before. */
 static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                       struct pp_layer_work work, double all_tp_s)
@@ -85,9 +85,9 @@ struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum 
     };
 }
 
-/* Modules once more. Keys and values of the other context-parallel devices are not kept beside the
- * attention, and half of a block's exchanges are those of its MLP: a gather and a scatter of four,
- * or one sum of two. */
+/* Modules once more. Keys and values of the other context-parallel devices are not kept during
+ * attention. Half of a block's exchanges are those of its MLP: a gather and a scatter of four, or
+ * one sum of two. */
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {

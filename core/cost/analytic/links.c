@@ -86,7 +86,7 @@ static struct class crowded_class(const struct table *t, int count, struct class
     return slowest;
 }
 
-/* The slowest lane of one replica's message, or what is left of it beside the others. */
+/* The slowest lane of one replica's message, or its share next to the others. */
 static struct class replica_class(const struct table *t, struct lane ranks, int replica)
 {
     const struct pp_cost_inputs *in = t->in;

@@ -1,3 +1,4 @@
+/* Blocks shared out over stages: evenly, with counted ends, or by time. */
 #include "core/cost/analytic/parts.h"
 
 /* "1 layer", "2 layers" */

@@ -1,3 +1,4 @@
+/* The table of analytic costs: checked inputs, collectives, updates, memory. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 

@@ -20,9 +20,9 @@ struct sizes {
     double tp;
     double h, q, kv, out, ffn; /* queries, keys and values on average, what attention puts out */
     double latent;             /* narrow vectors of latent attention, before their norms */
-    double normed;             /* and behind */
+    double normed;             /* and after */
     double routed;             /* copies of hidden vectors that experts work on */
-    double fused;              /* of ffn: behind an activation that is no kernel of its own */
+    double fused;              /* of ffn: after an activation that is no kernel of its own */
     int fan;                   /* matrices into the activation function */
 };
 
@@ -179,8 +179,8 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 }
 
 /* Gradients that live while the backward of one block passes through its widest place, the MLP or
- * the scores, beside the gradient of the residual stream; with sequence parallelism also the
- * gathered input that a weight gradient multiplies with. */
+ * the scores, and the gradient of the residual stream; with sequence parallelism also the gathered
+ * input that a weight gradient multiplies with. */
 static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn + z->routed}),
@@ -219,7 +219,7 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
            (pp_cost_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
 }
 
-/* Copies of the logits beside the one that is saved, at the peak of the loss. */
+/* Copies of the logits at the peak of the loss, without the one that is saved. */
 static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double all = pp_cost_framework(in)->loss_bytes;
@@ -278,8 +278,8 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
     return sum;
 }
 
-/* Recomputed blocks keep little and are computed again one after the other, so that the whole
- * activations of only one block exist beside what is kept. */
+/* Recomputed blocks keep little and are computed again one after the other. The whole activations
+ * of only one block exist at a time. */
 static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
                        const struct blocks *blocks, double frac, int stage,
                        struct pp_stage_memory *memory)

@@ -30,8 +30,8 @@ int64_t pp_shard_space_size(struct pp_mesh replicas);
  *   gathers  M sum over layers of 2 AG(params) + RS(gradients), each over s_p devices,
  *   grads    (M - 1) sum over layers of AR(gradients / s_p) over s_g / s_p, where s_g > s_p,
  *   sums     sum over layers of AR(gradients / s_p) over all replicas / s_p,
- *   spread   s_os / s_p times BC(params / s_os) over s_os / s_p, behind the update.
- * All of it exposed: what a run hides behind compute only the simulation says. */
+ *   spread   s_os / s_p times BC(params / s_os) over s_os / s_p, after the update. All of it is
+ * exposed; only the simulation knows the part that overlaps with compute. */
 struct pp_shard_times {
     double gathers_s, grads_s, sums_s, spread_s;
 };

@@ -1,12 +1,12 @@
-/* What updated parameters take to reach the devices that did not update them, where the optimizer
- * state is cut more finely than the parameters: rule R4 of docs/costs.md, "Sharded state". */
+/* Updated parameters on their way to the devices that did not update them, if the optimizer state
+ * is cut more finely than the parameters: rule R4 of docs/costs.md, "Sharded state". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
 #include <math.h>
 
 /* Tensors of a block, at least: four matrices of the attention, three of a gated feed-forward, two
- * norms. Nobody can update less than a tensor where those are not cut. */
+ * norms. A device updates at least one tensor if tensors are not cut. */
 enum { TENSORS_PER_BLOCK = 9 };
 
 /* Each member broadcasts what it has updated, one after the other (Chen et al. 2024, AMSP, section
@@ -33,10 +33,10 @@ struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
                : pp_collective_time(PP_AG, in->algorithm, group, links, bytes);
 }
 
-/* Beside the next step's first forward, layer by layer: a layer waits for its own parameters. With
- * k layers of equal parts the forward ends after the last gather and one layer, or after the first
- * gather and all layers; what it ends later than without gathers is exposed. What is not takes its
- * share of the forward. */
+/* Concurrent with the next step's first forward, layer by layer: a layer waits for its own
+ * parameters. With k layers of equal parts the forward ends after the last gather and one layer, or
+ * after the first gather and all layers; the delay against a forward without gathers is exposed.
+ * The hidden part takes its share of the forward. */
 struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
                                         double share_frac)
 {

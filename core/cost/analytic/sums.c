@@ -96,7 +96,7 @@ static void add_chain(struct probe *p, enum phase phase, struct members m)
         add_hops(p, phase, member(m, i), member(m, i + 1), WHOLE);
 }
 
-/* Two binary trees, the second in the opposite order: who passes on in one is a leaf of the other.
+/* Two binary trees, the second in the opposite order: an inner node of one is a leaf of the other.
  */
 static void add_trees(struct probe *p, enum phase phase, struct members m)
 {

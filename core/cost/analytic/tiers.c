@@ -83,7 +83,7 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
         .ps = pp_units_ps(pp_cost_framework(in)->step_gap_s + host_update_s(in, stage))};
 }
 
-/* All buckets but the first come, and all but the last go, beside the update. */
+/* All buckets but the first arrive, and all but the last leave, during the update. */
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];

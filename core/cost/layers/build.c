@@ -99,7 +99,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
             list, k * n * count,
             (struct pp_layer_traffic){"gradient sum", {0, 0, 1}, {0, 0, e + 2 * list->grad_bytes}});
     /* Products in fp32 leave biases to a kernel of its own (PyTorch 1, F.linear of more than two
-     * dimensions); those in 16 bits, or the kernels behind them, add them on their way. */
+     * dimensions); those in 16 bits, or the kernels after them, add them on their way. */
     if (matrix.has_bias && precision == PP_PRECISION_FP32)
         pp_layer_add_traffic(list, t * n * count,
                              (struct pp_layer_traffic){"bias", {1, 0, 0}, {2 * e, 0, 0}});

@@ -84,8 +84,8 @@ static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], do
     pp_layer_add_matrix(list, down);
 }
 
-/* Biases behind the second matrices are weighed with the router's probabilities: by kernels of
- * their own, some for each expert. */
+/* Biases after the second matrices are weighed with the router's probabilities: by kernels of their
+ * own, some for each expert. */
 static void add_output_bias(struct pp_layer_kernels *list, const struct pp_expert_work *w)
 {
     enum { EXPERT_LAUNCHES = 2, EXPERT_GRADIENT_LAUNCHES = 5, COMMON_LAUNCHES = 2 };

@@ -1,3 +1,4 @@
+/* Messages and gradient sums from measured channels. */
 #include "core/cost/measured/channels.h"
 
 #include "core/units.h"

@@ -1,10 +1,11 @@
-/* core/cost/measured/file.h — durations that were measured, by kind of layer: what `pipesim
- * calibrate` writes and --cost reads.
+/* core/cost/measured/file.h — measured durations by kind of layer: `pipesim calibrate` writes them
+ * and --cost reads them.
  *
- * An op of a kind on a stage of n blocks takes n block + embedding + head + op seconds for each of
- * its granules, where embedding and head count on the stages that hold them, and op is what an op
- * takes beside its layers. Measured at one shape they hold for any number of layers, stages, ranks
- * and micro-batches, and for any schedule. All times are seconds; everything lives in an arena. */
+ * An op of a kind on a stage of n blocks takes n block + embedding + head + op
+ * seconds for each of its granules, where embedding and head count on the stages that hold them,
+ * and op is the time of an op outside of its layers. Measured at one shape they hold for any number
+ * of layers, stages, ranks and micro-batches, and for any schedule. All times are seconds;
+ * everything lives in an arena. */
 #ifndef PP_CORE_COST_MEASURED_FILE_H
 #define PP_CORE_COST_MEASURED_FILE_H
 
@@ -65,7 +66,8 @@ struct pp_cost_file {
     bool is_clipped; /* all ranks meet before the first update */
     struct pp_measured_set *sets;
     int set_count, set_capacity;
-    double update_param_s, update_op_s; /* of a parameter, and of a whole update beside them */
+    double update_param_s,
+        update_op_s; /* of a parameter, and of a whole update apart from its parameters */
     int update_samples;
     struct pp_measured_line *lines;
     int line_count, line_capacity;
