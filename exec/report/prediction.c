@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
-{
-    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
-}
-
 static const char *seconds(double value, char *text)
 {
     return pp_units_print(value, PP_UNIT_SECONDS, text);
@@ -21,7 +16,7 @@ static void print_band(const struct pp_exec_page *page, const struct pp_band *ba
 
     snprintf(text, sizeof(text), "%s .. %s (90~%% of draws from the measured durations)",
              seconds(band->low_s, low), seconds(band->high_s, high));
-    paragraph(page, "expected", text);
+    pp_exec_paragraph(page, "expected", text);
 }
 
 static void print_source(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -41,7 +36,7 @@ static void print_source(const struct pp_exec_page *page, const struct pp_exec_r
             "schedule",
             run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
             run->config.warmup == 1 ? "" : "s");
-    paragraph(page, "predicted", text);
+    pp_exec_paragraph(page, "predicted", text);
     if (isfinite(r->predicted_step_s))
         print_band(page, &r->predicted_band);
 }
@@ -71,7 +66,7 @@ static void print_beside(const struct pp_exec_page *page, const struct pp_traini
              "%s behind the barrier, %s after the start of a step",
              seconds(pp_units_s(r->pauses.ps[PP_GAP_BAR]), barrier),
              seconds(pp_units_s(r->pauses.ps[PP_GAP_STEP]), start));
-    paragraph(page, "beside", text);
+    pp_exec_paragraph(page, "beside", text);
 }
 
 static void print_structure(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -81,7 +76,7 @@ static void print_structure(const struct pp_exec_page *page, const struct pp_tra
     snprintf(text, sizeof(text), "with the measured durations the prediction is off by %s",
              r->structural_error_s > 0 ? seconds(r->structural_error_s, error)
                                        : "0~s: all of the error is in the durations");
-    paragraph(page, "structure", text);
+    pp_exec_paragraph(page, "structure", text);
 }
 
 static void print_unknown(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -91,7 +86,7 @@ static void print_unknown(const struct pp_exec_page *page, const struct pp_train
     snprintf(text, sizeof(text),
              "%s of a step is left beside its ops and messages as they are measured",
              seconds(r->unattributed_s, left));
-    paragraph(page, "unknown", text);
+    pp_exec_paragraph(page, "unknown", text);
 }
 
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run)

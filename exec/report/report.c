@@ -10,11 +10,6 @@
 #define MIB (1024.0 * 1024.0)
 enum { FIGURES = PP_EXEC_LABEL + 34 }; /* columns of the table of figures, without remarks */
 
-static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
-{
-    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
-}
-
 /* ---- the gradient check ---------------------------------------------------------------------- */
 
 static void print_difference(const struct pp_exec_page *page, const char *label, const char *what,
@@ -32,7 +27,7 @@ static void print_difference(const struct pp_exec_page *page, const char *label,
                  "of layer %d; %s of %s~elements",
                  what, pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-",
                  d->worst_layer, pp_units_print_count(d->differing, some), all);
-    paragraph(page, label, text);
+    pp_exec_paragraph(page, label, text);
 }
 
 static void print_check(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -42,7 +37,7 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
     char text[PP_EXEC_TEXT_BYTES];
 
     if (!r->is_checked) {
-        paragraph(page, "check", "none (--no-check)");
+        pp_exec_paragraph(page, "check", "none (--no-check)");
         return;
     }
     print_difference(page, "check",
@@ -57,7 +52,7 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
              "irrelevant",
              pp_exec_check_bound(run));
     if (!run->config.recipe.is_exact)
-        paragraph(page, "", text);
+        pp_exec_paragraph(page, "", text);
 }
 
 /* ---- prediction beside measurement ----------------------------------------------------------- */
@@ -156,7 +151,7 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
             used +=
                 snprintf(text + used, sizeof(text) - (size_t)used, "%s%s~%.1f~%%",
                          used ? " | " : "", PARTS[i].name, 100 * metrics->time_frac[PARTS[i].part]);
-    paragraph(page, "time", text);
+    pp_exec_paragraph(page, "time", text);
 }
 
 static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -175,7 +170,7 @@ static void print_issue(const struct pp_exec_page *page, const struct pp_trainin
     if (stats->left_out > 0)
         snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)",
                  stats->left_out, stats->why_left);
-    paragraph(page, "machinery", text);
+    pp_exec_paragraph(page, "machinery", text);
 }
 
 static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -190,7 +185,7 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
     }
     snprintf(text, sizeof(text), "%.2f~%% of CPU time outside ops, %s~an instruction",
              100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
-    paragraph(page, "machinery", text);
+    pp_exec_paragraph(page, "machinery", text);
 }
 
 /* What does not fit goes on behind a backslash, for shells. */
@@ -220,9 +215,10 @@ static void print_next(const struct pp_exec_page *page, const struct pp_exec_run
     if (run->trace && run->predicted_trace)
         print_compare(page, run);
     else
-        paragraph(page, "next",
-                  "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "
-                  "--json");
+        pp_exec_paragraph(
+            page, "next",
+            "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "
+            "--json");
 }
 
 void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out)

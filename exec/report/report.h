@@ -20,7 +20,7 @@ bool pp_exec_check_holds(const struct pp_exec_run *run);
 /* sqrt of a difference's sum of squares over that of the reference; 0 when both are. */
 double pp_difference_rel_l2(const struct pp_difference *difference);
 
-/* ---- exec/report/spread.c ---- */
+/* ---- exec/report/derived.c ---- */
 /* Between which 80 % of the judged steps lie: 10 % of them are shorter, 10 % longer. */
 struct pp_exec_spread {
     int steps;
@@ -36,7 +36,8 @@ struct pp_exec_page {
     struct pp_terminal terminal;
     const char *bold, *plain;
 };
-/* "*" behind what the tool chose. */
+void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *text);
+/* "*" after what the tool chose. */
 const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);

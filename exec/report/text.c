@@ -8,7 +8,7 @@
 
 enum { MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
 
-static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *text)
 {
     pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
 }
@@ -92,7 +92,7 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
         pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
 
     append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
-    paragraph(page, "model", text);
+    pp_exec_paragraph(page, "model", text);
 }
 
 static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -121,7 +121,7 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
              pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
              run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes),
              run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
-    paragraph(page, "data", text);
+    pp_exec_paragraph(page, "data", text);
 }
 
 static void print_start(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -156,15 +156,15 @@ static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec
     char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
 
     if (run->config.backend->about && !run->config.transport->is_apart) {
-        paragraph(page, "clock", "wall: ranks share the device");
+        pp_exec_paragraph(page, "clock", "wall: ranks share the device");
         return;
     }
 
     snprintf(text, sizeof(text), "wall: %sstamps of two ranks are within %s of each other",
              run->config.transport->is_apart ? "" : "ranks share the cores of this machine; ",
              pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
-    paragraph(page, "clock",
-              clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
+    pp_exec_paragraph(page, "clock",
+                      clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
 }
 
 static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -178,20 +178,21 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", processor, workers,
              workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
              c->kernels->about());
-    paragraph(page, "machine", text);
+    pp_exec_paragraph(page, "machine", text);
     if (c->clock == PP_CLOCK_WALL) {
         paragraph_wall(page, run);
         return;
     }
     if (run->plan.unit) {
-        paragraph(page, "clock", "virtual: ops and messages take what --unit says, in seconds");
+        pp_exec_paragraph(page, "clock",
+                          "virtual: ops and messages take what --unit says, in seconds");
         return;
     }
     snprintf(text, sizeof(text), "virtual: a %s for each rank, wires of %s and %s",
              c->backend->about ? "device" : "core",
              pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
              pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
-    paragraph(page, "clock", text);
+    pp_exec_paragraph(page, "clock", text);
 }
 
 /* Columns used. */
@@ -232,7 +233,7 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     print_start(page, run);
     print_machine(page, run);
     if (run->what_if)
-        paragraph(page, "what-if", run->what_if);
+        pp_exec_paragraph(page, "what-if", run->what_if);
     fputc('\n', page->out);
 }
 
@@ -283,5 +284,5 @@ void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec
     }
     snprintf(number, sizeof(number), " in %d step%s", steps, plural(steps));
     append(text, used, number);
-    paragraph(page, "loss", text);
+    pp_exec_paragraph(page, "loss", text);
 }

@@ -144,7 +144,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
         pp_search_json(arena, search, out);
     else if (answer.owner == PP_STDOUT_REPORT)
         pp_search_print(arena, search, rows, out);
-    const struct pp_page_plan plan = pp_page_of_search(arena, search, rows);
+    const struct pp_page_plan plan = {.layouts = search, .rows = rows};
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
     if (search->count == 0 && pp_request_has(request, "require-fit"))
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
@@ -208,7 +208,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
         pp_state_plan_json(&planner, out);
     else if (answer.owner == PP_STDOUT_REPORT)
         pp_state_plan_print(arena, &planner, rows, out);
-    const struct pp_page_plan plan = pp_page_of_planner(arena, &planner, rows);
+    const struct pp_page_plan plan = {.state = &planner, .rows = rows};
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && pp_request_has(request, "require-fit"))
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,

@@ -12,7 +12,7 @@ extern const struct pp_emit_tool *const pp_emit_tools[]; /* alphabetical, NULL-t
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
                             struct pp_error *err);
 
-/* --emit and -o of a run, checked before anything is simulated. ---- sim/emit/open.c ---- */
+/* --emit and -o of a run, checked before anything is simulated. */
 struct pp_emit_target {
     const struct pp_emit_tool *tool; /* NULL: nothing is asked for */
     const char *path;                /* NULL: stdout, in place of the report */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { PP_PAGE_ROWS = 64, PP_PAGE_CHOICES = 10 };
+enum { PP_PAGE_ROWS = 64 };
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
@@ -48,34 +48,14 @@ enum pp_status pp_page_runs(struct pp_arena *arena, const struct pp_page *page, 
 enum pp_status pp_page_compare(struct pp_arena *arena, const struct pp_page *page,
                                const void *report, struct pp_error *err);
 
-/* A choice of a plan; its figures are "points.INDEX...." of --json. */
-struct pp_page_point {
-    const char *choices[PP_PAGE_CHOICES]; /* by column */
-    double step_s, mfu, peak_bytes;
-    bool is_tie; /* with the best */
-};
-/* A plan: the choices that were simulated and fit, best first. */
+/* A plan: one of layouts and state. */
 struct pp_page_plan {
-    const char *title;
-    const char *columns[PP_PAGE_CHOICES]; /* what was free, and how it was settled */
-    int column_count;
-    const struct pp_page_point *points;
-    int count;
-    double capacity_bytes;                         /* of a device */
-    void (*print)(const void *subject, FILE *out); /* the report in text */
-    const void *subject;
+    const struct pp_search *layouts;
+    const struct pp_state_plan *state;
+    int rows; /* those that the report in text has */
 };
 /* `plan` is a struct pp_page_plan. */
 enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *plan,
                             struct pp_error *err);
-
-/* The pages of both kinds of plans. Everything in the arena; the plans are kept by reference.
- * `rows` are those that the report in text has. */
-struct pp_search;
-struct pp_state_plan;
-struct pp_page_plan pp_page_of_search(struct pp_arena *arena, const struct pp_search *search,
-                                      int rows);
-struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_state_plan *planner,
-                                       int rows);
 
 #endif

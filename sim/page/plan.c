@@ -5,15 +5,154 @@
 #include "core/units.h"
 #include "plots/axis.h"
 #include "plots/page/page.h"
+#include "sim/plan/search.h"
+#include "sim/plan/state.h"
 
 #include <math.h>
 
 #define GB 1e9
-enum { MOST_DOTS = 2000 };
+enum { MOST_DOTS = 2000, CHOICES = 10 };
 
-static const char *name_of(struct pp_arena *arena, const struct pp_page_plan *plan, int at)
+/* A choice that was simulated and fits; its figures are "points.INDEX...." of --json. */
+struct point {
+    const char *choices[CHOICES]; /* by column */
+    double step_s, mfu, peak_bytes;
+    bool is_tie; /* with the best */
+};
+/* Choices of layouts or of ways to cut the state of one, best first. */
+struct plan {
+    const char *title;
+    const char *columns[CHOICES]; /* what was free, and how it was settled */
+    int column_count;
+    const struct point *points;
+    int count;
+    double capacity_bytes;                         /* of a device */
+    void (*print)(const void *subject, FILE *out); /* the report in text */
+    const void *subject;
+};
+
+/* What the report in text is printed from. */
+struct printed {
+    struct pp_arena *arena;
+    const void *plan; /* struct pp_search or pp_state_plan */
+    int rows;
+};
+static struct printed *printed_of(struct pp_arena *arena, const void *plan, int rows)
 {
-    const struct pp_page_point *point = &plan->points[at];
+    struct printed *printed = PP_NEW(arena, struct printed);
+
+    *printed = (struct printed){arena, plan, rows};
+    return printed;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static void print_search(const void *subject, FILE *out)
+{
+    const struct printed *p = subject;
+
+    pp_search_print(p->arena, p->plan, p->rows, out);
+}
+
+static const char *number(struct pp_arena *arena, int value)
+{
+    return pp_arena_printf(arena, "%d", value);
+}
+
+static struct point point_of_search(struct pp_arena *arena, const struct pp_search *search, int at)
+{
+    const struct pp_search_row *row = &search->rows[at];
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    char again[PP_SEARCH_AGAIN_BYTES];
+
+    return (struct point){
+        .choices = {number(arena, p.frame->tp), number(arena, p.frame->pp),
+                    number(arena, p.frame->cp), number(arena, p.frame->dp),
+                    number(arena, p.frame->ep), number(arena, p.order->base.shape.chunks),
+                    number(arena, p.frame->mbs), p.order->base.schedule_name,
+                    pp_arena_strdup(arena, pp_search_again_text(p.again, again)),
+                    p.zero == PP_SEARCH_AS_GIVEN ? "as given" : number(arena, p.zero)},
+        .step_s = row->step_s,
+        .mfu = row->mfu,
+        .peak_bytes = row->peak_bytes,
+        .is_tie = row->is_tie};
+}
+
+static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search *search, int rows)
+{
+    const struct pp_config *fixed = &search->space.fixed;
+    struct point *points = PP_ARRAY(arena, struct point, search->count);
+    char gpus[PP_UNITS_TEXT_BYTES];
+
+    for (int i = 0; i < search->count; i++)
+        points[i] = point_of_search(arena, search, i);
+    return (struct plan){
+        .title =
+            pp_arena_printf(arena, "Layouts of %s on %s GPUs of %s", fixed->model.name,
+                            pp_units_print_count(search->space.gpus, gpus), fixed->cluster.name),
+        .columns = {"TP", "PP", "CP", "DP", "EP", "VP", "MBS", "schedule", "recompute", "ZeRO"},
+        .column_count = 10,
+        .points = points,
+        .count = search->count,
+        .capacity_bytes = fixed->cluster.device.memory_bytes,
+        .print = print_search,
+        .subject = printed_of(arena, search, rows)};
+}
+
+/* ---- one layout ------------------------------------------------------------------------------ */
+
+static void print_planner(const void *subject, FILE *out)
+{
+    const struct printed *p = subject;
+
+    pp_state_plan_print(p->arena, p->plan, p->rows, out);
+}
+
+static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
+{
+    return pp_arena_printf(arena, "%dx%d", state->shard[class].in_node, state->shard[class].nodes);
+}
+
+static struct point point_of_planner(struct pp_arena *arena, const struct pp_state_planned *planned)
+{
+    const struct pp_state_spec *state = &planned->config.state;
+
+    return (struct point){.choices = {mesh(arena, state, PP_STATE_PARAMS),
+                                      mesh(arena, state, PP_STATE_GRADS),
+                                      mesh(arena, state, PP_STATE_OPTIMIZER),
+                                      pp_recompute_names[planned->config.costs.recompute]},
+                          .step_s = planned->step_s,
+                          .mfu = planned->mfu,
+                          .peak_bytes = planned->peak_bytes,
+                          .is_tie = planned->is_tie};
+}
+
+static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_plan *planner,
+                                 int rows)
+{
+    const struct pp_config *base = &planner->base;
+    struct point *points = PP_ARRAY(arena, struct point, planner->fitting);
+    char gpus[PP_UNITS_TEXT_BYTES];
+
+    for (int i = 0; i < planner->fitting; i++)
+        points[i] = point_of_planner(arena, &planner->points[i]);
+    return (struct plan){
+        .title = pp_arena_printf(arena, "State of %s on %s GPUs of %s", base->model.name,
+                                 pp_units_print_count(base->layout.gpus, gpus), base->cluster.name),
+        .columns = {"parameters", "gradients", "optimizer", "recompute"},
+        .column_count = 4,
+        .points = points,
+        .count = planner->fitting,
+        .capacity_bytes = base->cluster.device.memory_bytes,
+        .print = print_planner,
+        .subject = printed_of(arena, planner, rows)};
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static const char *name_of(struct pp_arena *arena, const struct plan *plan, int at)
+{
+    const struct point *point = &plan->points[at];
     const char *name = pp_arena_printf(arena, "#%d", at + 1);
 
     for (int i = 0; i < plan->column_count; i++)
@@ -22,7 +161,7 @@ static const char *name_of(struct pp_arena *arena, const struct pp_page_plan *pl
 }
 
 static void write_picture(struct pp_arena *arena, const struct pp_page *page,
-                          const struct pp_page_plan *plan)
+                          const struct plan *plan)
 {
     const int shown = plan->count < MOST_DOTS ? plan->count : MOST_DOTS;
     struct pp_html_dot *dots = PP_ARRAY(arena, struct pp_html_dot, shown);
@@ -51,10 +190,10 @@ static void write_picture(struct pp_arena *arena, const struct pp_page *page,
     fputs("</figure>\n", page->out);
 }
 
-static void write_row(struct pp_arena *arena, const struct pp_page *page,
-                      const struct pp_page_plan *plan, int at)
+static void write_row(struct pp_arena *arena, const struct pp_page *page, const struct plan *plan,
+                      int at)
 {
-    const struct pp_page_point *point = &plan->points[at];
+    const struct point *point = &plan->points[at];
     char text[PP_UNITS_TEXT_BYTES];
 
     fputs(point->is_tie ? "<tr class=\"own\">" : "<tr>", page->out);
@@ -70,8 +209,7 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page,
     fputs("</tr>\n", page->out);
 }
 
-static void write_table(struct pp_arena *arena, const struct pp_page *page,
-                        const struct pp_page_plan *plan)
+static void write_table(struct pp_arena *arena, const struct pp_page *page, const struct plan *plan)
 {
     const int shown = plan->count < PP_PAGE_ROWS ? plan->count : PP_PAGE_ROWS;
 
@@ -92,17 +230,19 @@ static void write_table(struct pp_arena *arena, const struct pp_page *page,
 enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *subject,
                             struct pp_error *err)
 {
-    const struct pp_page_plan *plan = subject;
+    const struct pp_page_plan *found = subject;
+    const struct plan plan = found->layouts ? plan_of_search(arena, found->layouts, found->rows)
+                                            : plan_of_state(arena, found->state, found->rows);
     const struct pp_page_link links[] = {{"report", "report", true},
-                                         {"choices", "choices", plan->count > 0}};
+                                         {"choices", "choices", plan.count > 0}};
 
     (void)err;
-    pp_page_begin(page, plan->title, links, sizeof(links) / sizeof(*links));
+    pp_page_begin(page, plan.title, links, sizeof(links) / sizeof(*links));
     pp_page_heading(page, "report", "Report");
-    pp_page_printed(page, plan->print, plan->subject);
-    if (plan->count > 0) {
-        write_picture(arena, page, plan);
-        write_table(arena, page, plan);
+    pp_page_printed(page, plan.print, plan.subject);
+    if (plan.count > 0) {
+        write_picture(arena, page, &plan);
+        write_table(arena, page, &plan);
     }
     pp_page_command(page);
     return PP_OK;
