@@ -1,3 +1,4 @@
+/* Axes of several kinds of pictures: units of time, labels of places, round steps. */
 #include "plots/axis.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* A figure: its formats, the beginning of its script, and how it is rendered. */
 #define _GNU_SOURCE /* mkdtemp */
 
 #include "plots/figure.h"
@@ -64,7 +65,7 @@ static void terminal_dumb(const struct pp_figure *f)
     fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->columns, f->rows);
 }
 
-/* What gnuplot is told to write, beside the script or in a folder of its own. */
+/* What gnuplot writes, in the folder of the script or in a temporary one. */
 struct format {
     const char *suffix; /* of the target */
     const char *made;   /* of what gnuplot writes */
@@ -179,8 +180,8 @@ static const char *fit_title(const struct pp_figure *f, const char *title)
                           in_terminal || f->target->is_paper ? FEW_LINES : LINES);
 }
 
-/* In the terminal at the left, and the name of the y axis below it: one in the middle of axes
- * beside a legend would begin outside of the picture. */
+/* In the terminal the title stands at the left, above the name of the y axis. Centred over the axes
+ * it would begin outside of a picture that has a legend. */
 static void write_title(struct pp_figure *f, const char *title, bool has_y_above)
 {
     const bool is_left = f->target->format == PP_PLOT_TERMINAL && has_y_above;

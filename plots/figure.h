@@ -19,7 +19,7 @@ enum pp_plot_format {
     PP_PLOT_PNG,
     PP_PLOT_PDF,
     PP_PLOT_SVG,
-    PP_PLOT_TEX,    /* text set by LaTeX, graphics in NAME-graphics.pdf beside it */
+    PP_PLOT_TEX,    /* text set by LaTeX, graphics in NAME-graphics.pdf */
     PP_PLOT_SCRIPT, /* the script itself, which makes a PDF */
 };
 
@@ -101,12 +101,12 @@ void pp_style_define(const struct pp_figure *figure);
 struct pp_line_look {
     int colour, symbol, dash, paper_dash;
 };
-/* What linestyle `i` + 1 is; behind PP_STYLES the colours again, with other dashes and symbols. */
+/* What linestyle `i` + 1 is; from PP_STYLES on the colours again, with other dashes and symbols. */
 struct pp_line_look pp_style_look(int i);
 /* Defines linestyle `i` + 1. */
 void pp_style_define_line(const struct pp_figure *figure, int i, struct pp_line_look look);
-/* Colour of a kind of op, as 0xRRGGBB: kinds differ in lightness; `shade` in [0, 1] is where within
- * its range of lightness (neighbouring micro-batches differ). */
+/* Colour of a kind of op, as 0xRRGGBB. Kinds have ranges of lightness; `shade` in [0, 1] is the
+ * place in the range, so that neighbouring micro-batches differ. */
 unsigned pp_style_op_rgb(int kind, double shade);
 /* Colour of a part of the time; what computes has that of its ops. */
 unsigned pp_style_part_rgb(enum pp_time_part part);

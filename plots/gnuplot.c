@@ -1,3 +1,4 @@
+/* gnuplot as a child process: the script goes in, pictures or characters come out. */
 #define _GNU_SOURCE /* pipe2, posix_spawn_file_actions_addchdir_np */
 
 #include "plots/gnuplot.h"
@@ -31,7 +32,7 @@ bool pp_gnuplot_exists(void)
     return is_found;
 }
 
-/* What goes in by a pipe comes out into files, so nobody waits for anybody. */
+/* Input is a pipe, outputs are files: neither process can block the other. */
 struct ends {
     int in[2]; /* pipe: ours is in[1] */
     FILE *out, *errors;
@@ -82,7 +83,7 @@ static enum pp_status start(const struct pp_gnuplot_run *run, const struct ends 
     return PP_OK;
 }
 
-/* It may end before it has read everything: that shows in its exit code. */
+/* gnuplot may end before it has read everything; its exit code says so. */
 static void feed(struct ends *ends, const char *text, size_t length)
 {
     while (length > 0) {

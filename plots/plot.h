@@ -31,13 +31,13 @@ struct pp_curves {
                                        * table suggests; "" = one series */
     const char *const *where;         /* "pp=8" or "pp=4,8": only these rows */
     int where_count;
-    const struct pp_table *points; /* published or measured values: columns x and y of the picture,
-                                    * those of `by` say to which series one belongs, `label` stands
-                                    * beside it; NULL: none */
+    const struct pp_table *points; /* published or measured values, NULL: none. Columns are x and y
+                                    * of the picture; those of `by`, which name the series; and
+                                    * `label`, drawn at the point */
     bool has_log_x, has_log_y;     /* they are logarithmic by themselves where values double or span
                                     * decades */
-    const char *x_range, *y_range; /* "LO:HI" in the numbers of the column, "%" behind them is a
-                                    * hundredth; one side may be empty; NULL: as the values say */
+    const char *x_range, *y_range; /* "LO:HI" in the numbers of the column or, with "%", hundredths;
+                                    * one side may be empty; NULL: as the values say */
     FILE *notes; /* what was chosen and what is left out, a line each; NULL: nowhere */
 };
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
@@ -70,8 +70,8 @@ unsigned pp_plot_memory_rgb(int part);
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
 /* ---- plots/memory/table.c ---- */
-/* From a sweep: a bar for each row that `options->where` leaves, at its fullest rank, labelled by
- * the columns `options->by`; NULL: the inputs that tell rows apart. PP_EINVAL where a column is
+/* From a sweep: a bar for each row that `options->where` leaves, at its fullest rank. Labels are
+ * the columns `options->by`; NULL: the inputs in which rows differ. PP_EINVAL where a column is
  * missing or holds no number. */
 enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_table *table,
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
@@ -91,10 +91,9 @@ struct pp_plot_held {
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);
 /* ---- plots/memory/held.c ---- */
-/* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W; of
- * many steps that do not run into each other those of the last one.
- * `granules` of a micro-batch; 0: as many as the forwards of the trace cover. PP_EINVAL when a rank
- * frees more than it holds. */
+/* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W. Of
+ * many steps without overlap the last one is drawn. `granules` of a micro-batch; 0: as many as the
+ * forwards of the trace cover. PP_EINVAL when a rank frees more than it holds. */
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
                                   int granules, struct pp_plot_held *held, struct pp_error *err);
 
@@ -149,9 +148,8 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
 /* ---- plots/timeline/step.c ---- */
-/* What is shown of a trace of several steps: the median one as pp_compare() chooses it; of more
- * than two that run into each other, the time that the one in the middle takes, with what else
- * runs. */
+/* What is shown of a trace of several steps: the median one, as pp_compare() chooses it. Of more
+ * than two that overlap it is the time of the middle one, with all ops that run then. */
 struct pp_plot_step {
     const struct pp_trace *trace; /* to be drawn: the step alone, or all */
     double from_s, to_s;          /* of it; NAN = all */

@@ -1,3 +1,4 @@
+/* A CSV table with a header, whatever its columns are. */
 #include "plots/table.h"
 
 #include "core/cli/options.h"

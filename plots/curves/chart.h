@@ -102,7 +102,7 @@ bool pp_chart_is_abstract(const struct pp_chart *chart);
 /* ---- plots/curves/notes.c ---- */
 /* Points of the sweep that are not in the file. */
 void pp_chart_tell_missing(const struct pp_chart *chart);
-/* Inputs that are neither x nor make series and change all the same. */
+/* Inputs that change along the curves though they are neither x nor in the names of series. */
 void pp_chart_tell_changes(const struct pp_chart *chart);
 
 /* ---- plots/curves/choose.c ---- */
@@ -110,7 +110,7 @@ void pp_chart_tell_changes(const struct pp_chart *chart);
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
 /* The columns of --by. */
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
-/* Rows in the order of series and x; those that are equal in both lie beside each other. */
+/* Sorts rows by series, then by x: rows that are equal in both become neighbours. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 
@@ -119,6 +119,8 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 /* Are the rows equal in all columns of `by`? */
 bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b);
+/* Series with the same points become one with several names, as each would hide the one before. */
+void pp_chart_join_same(struct pp_chart *chart);
 
 /* ---- plots/curves/along.c ---- */
 /* Where the kind joins points that lie anywhere: puts them in the order of the one input that
@@ -129,10 +131,7 @@ enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
 /* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */
 void pp_chart_give_looks(struct pp_chart *chart);
 
-/* Series with the same points become one with several names: each would hide the one before. */
-void pp_chart_join_same(struct pp_chart *chart);
-
-/* ---- plots/curves/marks.c: published or measured values beside the curves ---- */
+/* ---- plots/curves/marks.c: published or measured values ---- */
 /* Reads them from the table of points; PP_EINVAL for columns and values that do not fit. */
 enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
 void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
@@ -156,7 +155,7 @@ enum pp_column_unit {
 };
 struct pp_column_name {
     const char *text;   /* "step time" */
-    const char *detail; /* behind it, in parentheses, where the unit does not say it; or NULL */
+    const char *detail; /* follows it in parentheses, where the unit does not say it; or NULL */
     enum pp_column_unit unit;
 };
 struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
@@ -166,9 +165,8 @@ const char *pp_column_value(struct pp_arena *arena, const char *column, const ch
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
 /* ---- plots/curves/labels.c ---- */
-/* Names of series, where the kind of picture has them, and of marks, at points where they cover
- * nothing; what finds no such place has none. Marks series that are named. The field is that within
- * the axes. */
+/* Names of series (where the kind of picture has them) and of marks, at points where they cover
+ * nothing. A name that finds no such place is left out. Sets `is_named` of series. */
 struct pp_field;
 void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            const struct pp_field *within);

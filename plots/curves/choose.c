@@ -1,6 +1,6 @@
+/* What is x, what is y and what makes a series: as asked for, else what the table suggests. */
 #define _GNU_SOURCE /* qsort_r */
 
-/* What is x, what is y and what makes a series: as asked for, else what the table suggests. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -82,9 +82,9 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
     return PP_OK;
 }
 
-/* The numeric input with most values, rather one that was varied than one that follows; else an
- * input of words that varies; else any other number. What only differs between schedules is no x.
- */
+/* The numeric input with most values; inputs that were varied go before inputs that follow. Else an
+ * input of words that varies, else any number. An input that differs between schedules alone is no
+ * x. */
 static int suggest_x(const struct pp_chart *chart)
 {
     const struct pp_table *table = &chart->table;

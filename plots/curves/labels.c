@@ -1,5 +1,5 @@
-/* Names at points. Each series tries its points, the last first, with the name on any side of them,
- * and takes the first place that covers neither a point nor another name. */
+/* Names at points. Each series tries the places around its points, the last point first. It takes
+ * the first place that covers neither a point nor another name. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ struct field {
 };
 struct side {
     const char *justify;
-    double x, y;         /* of the anchor beside the point, in characters and lines */
+    double x, y;         /* of the anchor from the point, in characters and lines */
     double left, bottom; /* of the box from there, as shares of its size */
 };
 static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1, 0, -1, -0.5},

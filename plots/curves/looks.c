@@ -1,8 +1,8 @@
+/* How series look. The first input (the schedule, if it is one of them) is the colour; further
+ * inputs are dashes and symbols. All rows of the file are numbered by first appearance, drawn or
+ * not, so that pictures of one file agree. */
 #define _GNU_SOURCE /* qsort_r */
 
-/* How series look. What tells schedules apart is a colour, further inputs are dashes and symbols.
- * Numbers are those of first appearance among all rows of the file, drawn or not, so that pictures
- * of one file agree. */
 #include "plots/curves/chart.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Published or measured values beside the curves: open circles, in the colour of the series that
- * they belong to. */
+/* Published or measured values: open circles in the colour of their series. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -56,7 +55,7 @@ static const char *stated(const struct pp_chart *chart, int mark)
     return text;
 }
 
-/* A slip in a name would else pass for a point that belongs to no series. */
+/* Tells of points whose series does not exist: a name may be misspelt. */
 static void tell_strays(const struct pp_chart *chart, const int *rows)
 {
     const struct pp_table *points = chart->curves->points;

@@ -1,4 +1,4 @@
-/* What columns are called in pictures, and in which unit they are drawn. */
+/* Names of columns for people, and the units in which columns are drawn. */
 #include "plots/curves/chart.h"
 
 #include "core/cli/options.h"
@@ -10,7 +10,7 @@
 struct row {
     const char *column;
     struct pp_column_name name;
-    const char *value; /* one of them: "%s GPUs"; NULL = behind the column's name */
+    const char *value; /* one of them: "%s GPUs"; NULL = after the name of the column */
     bool is_in_title;
 };
 #define OF_STEP "of the step"

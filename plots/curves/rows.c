@@ -1,4 +1,4 @@
-/* Which rows of a table are drawn, and a word on those that are not. */
+/* Which rows of a table are drawn, and notes on the others. */
 #include "plots/curves/chart.h"
 
 #include "core/cli/options.h"
@@ -11,7 +11,7 @@ enum { VALUES_SHOWN = 12 };
 
 struct condition {
     int column;
-    const char *text, *values; /* as typed; behind its '=' */
+    const char *text, *values; /* as typed; what follows its '=' */
 };
 
 /* ---- columns over the rows ------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static enum pp_status read_condition(const struct pp_chart *chart, const char *t
                            &condition->column, err);
 }
 
-/* Conditions on one column: any of them; on several: all. */
+/* A row meets one condition of every column that has conditions. */
 static bool meets(const struct pp_chart *chart, int row, const struct condition *conditions,
                   int count)
 {

@@ -1,4 +1,4 @@
-/* Rows to series: who belongs together, what it is called, in which order the legend has them. */
+/* Rows to series: which rows make one, its name, and the order of the legend. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -196,7 +196,7 @@ static int compare_appearance(const void *a, const void *b)
     return first_row(a) - first_row(b);
 }
 
-/* The upper curve at the right end first; those that end earlier behind. */
+/* The curve that ends highest at the right first. */
 static int compare_right_ends(const void *a, const void *b)
 {
     const struct pp_curve *p = a, *q = b;

@@ -212,7 +212,7 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
                                         .title = l->title};
     struct pp_figure f;
     const double most = busiest(l), full = fmax(100, 105 * most);
-    const double room = target->is_paper ? 0.65 : 0.36; /* for the numbers behind a bar */
+    const double room = target->is_paper ? 0.65 : 0.36; /* for the numbers after a bar */
     const double right = fmax(full, 100 * most + room * full);
 
     pp_figure_open(arena, target, &wish, &f);

@@ -1,5 +1,5 @@
-/* What ranks hold over the time of a step: a step curve for each of a few ranks, and the range of
- * all of them where there are many. */
+/* Memory over the time of a step: a curve for each of a few ranks. Of many ranks the range is
+ * drawn, too. */
 #include "plots/memory/time.h"
 
 #include <math.h>

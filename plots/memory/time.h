@@ -7,8 +7,8 @@
 
 enum { PP_HELD_CURVES = 6 };
 
-/* The curve of a rank without what lasts no time: of points at the same time the greatest, for it
- * may be the peak, and the last. */
+/* The curve of a rank. Of points at the same time it has the last, and the greatest, which may be
+ * the peak. */
 struct pp_held_curve {
     double *time_s;
     double *held;

@@ -1,4 +1,4 @@
-/* Axes as text beside a picture that is stretched to the width of the page. */
+/* Axes as text around a picture that is stretched to the width of the page. */
 #include "plots/page/page.h"
 
 #include "core/text/html.h"

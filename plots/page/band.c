@@ -1,3 +1,4 @@
+/* Parts of a whole as a band of colours. */
 #include "plots/page/page.h"
 
 #include "core/text/html.h"

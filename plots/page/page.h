@@ -1,8 +1,9 @@
-/* plots/page/page.h — pictures as parts of a page: SVG that a browser shows and prints without a
- * script, and for the timeline the numbers behind it, which the page's script zooms into.
+/* plots/page/page.h — pictures as parts of a page.
  *
- * Lengths along time are shares of the width, so a picture fits any screen; what is written depends
- * on the data alone. Everything is well-formed XML. Errors of the stream are sticky. */
+ * Pictures are SVG, which a browser shows and prints without a script. The timeline has its ops as
+ * data, too, for the zoom of the page's script. Lengths along time are shares of the width, so that
+ * a picture fits any screen. What is written depends on the data alone and is well-formed XML.
+ * Errors of the stream are sticky. */
 #ifndef PP_PLOTS_PAGE_PAGE_H
 #define PP_PLOTS_PAGE_PAGE_H
 
@@ -12,10 +13,9 @@
 
 /* ---- plots/page/timeline.c ---- */
 /* Timelines on one axis of time, one below the other, and a legend. A picture has at most
- * PP_HTML_ROWS rows in a panel and PP_HTML_BOXES boxes: with more ops it shows shares of the time,
- * and of more ranks every k-th, which the legend says. The ops themselves are there for the
- * script, at most PP_HTML_DETAIL of all panels together; of more there is the picture alone.
- * PP_EINVAL as for every timeline. */
+ * PP_HTML_ROWS rows in a panel and PP_HTML_BOXES boxes. With more ops it shows shares of the time;
+ * of more ranks it shows every k-th, and the legend says so. The script gets the ops of all panels,
+ * unless they are more than PP_HTML_DETAIL. PP_EINVAL as for every timeline. */
 enum { PP_HTML_ROWS = 128, PP_HTML_BOXES = 6000, PP_HTML_DETAIL = 30000 };
 enum pp_status pp_html_timelines(struct pp_arena *arena,
                                  const struct pp_plot_timeline_panel *panels, int count,
@@ -23,7 +23,7 @@ enum pp_status pp_html_timelines(struct pp_arena *arena,
                                  struct pp_error *err);
 
 /* ---- plots/page/band.c ---- */
-/* Parts beside each other, as wide as their share of `whole`; `mark` is a line there, 0 = none. */
+/* Parts in a row, as wide as their share of `whole`; `mark` is a line there, 0 = none. */
 struct pp_html_part {
     const char *name;
     double value;
@@ -35,8 +35,8 @@ void pp_html_band(const struct pp_html_part *parts, int count, double whole, dou
 void pp_html_swatch(unsigned rgb, FILE *out);
 
 /* ---- plots/page/axis.c ---- */
-/* Round numbers along a picture: below it, with the name of the axis, and left of it (inside of the
- * element that is as high as the picture). */
+/* Round numbers along a picture. pp_html_across() writes them below it, with the name of the axis;
+ * pp_html_up() left of it, within the element that is as high as the picture. */
 struct pp_html_range {
     double from, to;
 };

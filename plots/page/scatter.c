@@ -1,3 +1,4 @@
+/* Points with names, as SVG. */
 #include "plots/page/page.h"
 
 #include "core/text/html.h"

@@ -10,8 +10,8 @@ int pp_timeline_shown(const struct pp_timeline_panel *panel);
 bool pp_timeline_has_data(const struct pp_timeline_page *page,
                           const struct pp_timeline_panel *panel);
 /* The ops of a panel as JSON for the script, in an element of its own; nothing where they are
- * too many. Times are whole quanta, each named by its place in a list of all that occur:
- * start minus the end of the op before, duration, look, first micro-batch, stage. */
+ * too many. An op is: start minus the end of the op before, duration, look, first micro-batch,
+ * stage. Times are whole quanta, and each is an index into the list of all that occur. */
 void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE *out);
 
 /* ---- plots/page/timeline_paint.c ---- */

@@ -78,7 +78,7 @@ static void print_line(const struct pp_timeline_page *page, double x, const char
             x, x, style);
 }
 
-/* Ends of steps; of panels beside each other, the ends of both in either. */
+/* Ends of steps; panels that are compared show the ends of both. */
 static void print_lines(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];

@@ -1,5 +1,5 @@
-/* Where ops are narrower than a printer's dot, a row becomes a strip of bins: how much of a bin's
- * time each kind takes is how much of its height it fills; what stays white is idle. */
+/* Where ops are narrower than a printer's dot, a row becomes a strip of bins. Each kind fills as
+ * much of a bin's height as it takes of its time; white is idle. */
 #include "core/quantile.h"
 #include "plots/timeline/parts.h"
 

@@ -34,8 +34,8 @@ static int compare_ps(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The common divisor of all times where that leaves the shortest op a few columns at most, else
- * the shortest op (so that rounding hides none), but not less than a quarter of the usual one. */
+/* The common divisor of all times, if the shortest op then has a few columns at most. Else the
+ * shortest op, so that rounding hides none, but at least a quarter of the median one. */
 static int64_t choose_quantum(const struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
@@ -270,8 +270,8 @@ static void print_scale(const struct pp_gantt *g)
             pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)), g->columns);
 }
 
-/* Everything when it fits (if need be without gaps), else the beginning, unless not even the
- * warm-up would be seen, and the whole step in little. */
+/* Everything when it fits, if need be without gaps. Else the whole step in little, after its
+ * beginning where that shows the warm-up. */
 static void print_chart(const struct pp_gantt *g)
 {
     const int width = g->terminal.width;

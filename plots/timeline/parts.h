@@ -38,8 +38,8 @@ void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 /* ---- plots/timeline/numbers.c ---- */
 /* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
-/* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis.
- * "" where its kind has no numbers or it is much narrower than the others of its kind. */
+/* The text of a box, or of half a pair. `width` is in the unit of the axis. "" where the kind has
+ * no numbers, or where the box is much narrower than others of its kind. */
 void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                         const struct pp_timeline_op *op, bool is_fused, double width, char *text,
                         size_t bytes);

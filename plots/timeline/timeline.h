@@ -1,9 +1,8 @@
 /* plots/timeline/timeline.h — who computed what when: the boxes of a timeline, from a trace alone.
  *
- * A trace knows cells, not programs. What a picture needs beside them is found in the events:
- * pipelines are the ways that micro-batches take through the ranks, numbered by their first
- * micro-batch (one that no micro-batch takes is not seen); a chunk is the number of a stage among
- * those of its pipeline on its rank. */
+ * A trace has cells, no program. Pipelines and chunks are found in its events. A pipeline is the
+ * way of micro-batches through the ranks, numbered by its first micro-batch; without micro-batches
+ * it is not found. A chunk is the number of a stage among those of its pipeline on its rank. */
 #ifndef PP_PLOTS_TIMELINE_TIMELINE_H
 #define PP_PLOTS_TIMELINE_TIMELINE_H
 
@@ -64,9 +63,9 @@ struct pp_timeline {
     uint16_t *chunk_of;    /* [pipe * stages + stage] */
 };
 
-/* The events of one replica. PP_EINVAL for a trace without events of it, with times that are no
- * numbers or run backwards, cells that cannot be read or that contradict each other, ranks out of
- * order; the message names the trace by its `program`. */
+/* The events of one replica. PP_EINVAL for a trace that has none, for ranks out of order, for times
+ * that are no numbers or run backwards, and for cells that are unreadable or contradictory. The
+ * message names the trace by its `program`. */
 enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
                                 struct pp_timeline *timeline, struct pp_error *err);
 

@@ -16,8 +16,8 @@ struct pp_figures {
     struct pp_plot_target target;
 };
 
-/* What --plot asks for, checked before anything is simulated: PP_EINVAL for names that are no
- * picture, for options without --plot and for kinds that do not show that many schedules, PP_EFAIL
+/* What --plot asks for, checked before anything is simulated. PP_EINVAL for names that are no
+ * picture, for options without --plot, and for kinds that do not show that many schedules. PP_EFAIL
  * for a file that cannot be written. */
 enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_request *request,
                                int schedules, FILE *out, struct pp_figures *figures,
@@ -27,9 +27,9 @@ enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *
                                const struct pp_result *results, int count, struct pp_error *err);
 
 /* ---- sim/figure/timeline.c ---- */
-/* Of one run its one step where that has a time of its own, else all; `options` have its heading as
- * the title and say which part it is. Of several, at most PP_PLOT_TIMELINE_PANELS, a panel each, on
- * one axis: unit costs are made comparable. Apart: each with its own costs. */
+/* Of one run: one step where steps do not overlap, else all. The options have its heading as the
+ * title and say which part it is. Of several runs, at most PP_PLOT_TIMELINE_PANELS: a panel each,
+ * on one axis, with comparable unit costs. Apart: each with its own costs. */
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
                                             int count, struct pp_plot_timeline_panel *panels);
 struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,

@@ -1,3 +1,4 @@
+/* --plot and --plot-kind: which picture of a run is drawn. */
 #include "sim/figure/figure.h"
 
 #include "core/text/output.h"

@@ -1,3 +1,4 @@
+/* Which links of a run are drawn over time: the hottest of each class. */
 #include "sim/figure/figure.h"
 
 #include "core/cost/measured/file.h"

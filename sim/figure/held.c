@@ -1,3 +1,4 @@
+/* What each rank of a run holds over time. */
 #include "sim/figure/figure.h"
 
 #include "sim/run/trace_rows.h"

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-/* Unit costs are those of a chunk, so that of schedules with more of them on a rank all times are
- * longer. On one axis they are drawn as if each cost were that of a whole rank; not where messages
- * have a cost, which no chunk divides. */
+/* Unit costs are those of a chunk: a schedule with more chunks on a rank has longer times. On one
+ * axis they are drawn as if each cost were that of a whole rank. Costs of messages cannot be
+ * divided so; then they stay as they are. */
 enum costs { AS_THEY_ARE, OF_A_CHUNK, OF_A_RANK };
 static const char *const AXES[] = {[OF_A_CHUNK] = "time (units; costs of a chunk)",
                                    [OF_A_RANK] = "time (units; costs of a whole rank)"};
@@ -30,7 +30,7 @@ static double divisor_of(const struct pp_result *r, enum costs costs)
     return costs == OF_A_RANK ? r->config.layout.vp : 1;
 }
 
-/* "1f1b: 33 units, bubble 27.3 %", "zbv (VP 2): 25.5 units a rank, bubble 5.9 %" */
+/* such as "zbv (VP 2): 25.5 units a rank, bubble 5.9 %" */
 static const char *heading(struct pp_arena *arena, const struct pp_result *r, enum costs costs)
 {
     const bool has_chunks = costs != AS_THEY_ARE && r->config.layout.vp > 1;
