@@ -44,7 +44,9 @@ static const struct pp_option rows[] = {
      .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks. P * D workers run beside each other."},
     PP_OPTIONS_VP(G_LAYOUT, RUN),
     PP_OPTIONS_DP(G_LAYOUT, RUN),
-    PP_OPTIONS_BATCH(G_LAYOUT, RUN, "4"),
+    PP_OPTIONS_MBS(G_LAYOUT, RUN, "4"),
+    PP_OPTIONS_GBS(G_LAYOUT, RUN),
+    PP_OPTIONS_SEQ(G_LAYOUT, RUN),
 
     {.name = "model", .offered = pp_model_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
      .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim models' names the presets."},

@@ -34,7 +34,9 @@ struct pp_option {
     const char *default_text;      /* shown in help; NULL = none */
     const char *group;             /* heading in help */
     const char *help;              /* one or two sentences */
-    unsigned commands;             /* bit mask of enum of the program */
+    unsigned commands;             /* bit mask of enum of the program; bits beyond its commands are
+                                    * its own */
+    const char *neutral;           /* the value that changes nothing, as typed; NULL = none */
     const char *instead;           /* what other commands have for it; NULL = nothing */
     bool is_repeatable;            /* may be given several times (values are collected) */
     bool is_common;                /* shown by -h; when no option is marked, the first ones are */

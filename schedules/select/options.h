@@ -42,20 +42,24 @@ int pp_select_options(const struct pp_option *rows, int count, struct pp_option 
     {.name = "vp", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 4096, .default_text = "2 where the schedule has chunks", .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"), .help = "Model chunks per pipeline rank."}
 
-#define PP_OPTIONS_BATCH(heading, mask, usual_mbs) \
+#define PP_OPTIONS_MBS(heading, mask, usual_mbs) \
     {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = PP_OPTION_BIG, .default_text = (usual_mbs), .group = (heading), .commands = (mask), \
-     .aliases = PP_NAMES("micro-batch-size", "parallelism.pipeline_parallel_microbatch_size"), .help = "Samples per micro-batch."}, \
+     .aliases = PP_NAMES("micro-batch-size", "parallelism.pipeline_parallel_microbatch_size"), .help = "Samples per micro-batch."}
+
+#define PP_OPTIONS_GBS(heading, mask) \
     {.name = "gbs", .type = PP_OPTION_LONG, .argument = "N", .min = 1, .max = (int64_t)1 << 40, .group = (heading), .commands = (mask), \
-     .aliases = PP_NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."}, \
+     .aliases = PP_NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."}
+
+#define PP_OPTIONS_SEQ(heading, mask) \
     {.name = "seq", .type = PP_OPTION_INT, .argument = "TOKENS", .min = 1, .max = 1 << 24, .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("seq-length", "training.seq_len"), .help = "Tokens per sample."}
 
 #define PP_OPTIONS_GRAD_SYNC(heading, mask) \
-    {.name = "grad-sync", .type = PP_OPTION_CHOICE, .choices = "end|eager|eager-opt", .argument = "RULE", .default_text = "end", .group = (heading), .commands = (mask), \
+    {.name = "grad-sync", .type = PP_OPTION_CHOICE, .choices = "end|eager|eager-opt", .argument = "RULE", .default_text = "end", .group = (heading), .neutral = "end", .commands = (mask), \
      .help = "When a stage's gradient reduction is launched: after all local compute, right after the stage's last backward, or so only where idle time follows."}
 
 #define PP_OPTIONS_RECEIVES(heading, mask) \
-    {.name = "post", .type = PP_OPTION_CHOICE, .choices = "early|jit|batched|sender", .argument = "POLICY", .default_text = "early", .group = (heading), .commands = (mask), \
+    {.name = "post", .type = PP_OPTION_CHOICE, .choices = "early|jit|batched|sender", .argument = "POLICY", .default_text = "early", .group = (heading), .neutral = "early", .commands = (mask), \
      .help = "Where receives are posted: as soon as a slot is free, just before use, in batches between compute ops, or where the sender sends."}, \
     {.name = "recv-slots", .type = PP_OPTION_INT, .argument = "R", .min = 1, .max = PP_OPTION_BIG, .default_text = "2", .group = (heading), .commands = (mask), \
      .help = "Receive slots per channel."}

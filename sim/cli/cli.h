@@ -24,6 +24,23 @@ enum pp_sim_command {
     PP_CMD_HELP,
 };
 extern struct pp_cli pp_sim_cli; /* complete before main() begins; read only */
+
+/* What pipesim knows of its options: bits of pp_option.commands above those of the commands. */
+enum pp_sim_trait {
+    PP_SIM_UNIT = 1 << 16,           /* means something with --unit */
+    PP_SIM_UNIT_ONE = 1 << 17,       /* with --unit may say 1, which it fixes */
+    PP_SIM_OF_PLANNER = 1 << 18,     /* of the planner itself, not of the runs that it compares */
+    PP_SIM_BY_SEARCH = 1 << 19,      /* a plan of layouts says it of each */
+    PP_SIM_BY_SHARDING = 1 << 20,    /* a plan of the state of one layout says it of each */
+    PP_SIM_NEEDS_REPLICAS = 1 << 21, /* has no effect without: several replicas of a stage */
+    PP_SIM_NEEDS_SHARDS = 1 << 22,   /* parameters that are cut */
+    PP_SIM_NEEDS_FETCHES = 1 << 23,  /* parameters that are cut, or elsewhere */
+    PP_SIM_NEEDS_OWN_SUMS = 1 << 24, /* gradient sums that no program file brings */
+    PP_SIM_NEEDS_PEERS = 1 << 25,    /* several pipeline ranks */
+    PP_SIM_NEEDS_DEGREES = 1 << 26,  /* several degrees above 1 */
+    PP_SIM_NEEDS_GROUPS = 1 << 27,   /* collectives */
+    PP_SIM_NEEDS_TENSORS = 1 << 28,  /* tp above 1 */
+};
 extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */

@@ -108,13 +108,12 @@ static void print_rest(const struct pp_state_plan *planner, FILE *out)
 /* A run that is the best choice: all that was said or taken for granted, and what was free. */
 static void print_best(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
-    static const char *const own[] = {"shard", "zero", "recompute", NULL};
     const struct pp_state_planned *best = &planner->points[0];
     char state[PP_STATE_TEXT_BYTES];
 
     if (planner->fitting == 0)
         return;
-    const char *text = pp_plan_words(arena, &planner->base, own);
+    const char *text = pp_plan_words(arena, &planner->base, PP_SIM_BY_SHARDING);
     if (pp_mesh_size(best->config.state.replicas) > 1)
         text = pp_plan_add(arena, text, "shard", pp_state_print(&best->config.state, state));
     text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.costs.recompute]);

@@ -1,13 +1,9 @@
 /* A choice of the planner as the command line of a run. */
 #include "sim/plan/words.h"
 
-#include "core/lines.h"
 #include "sim/config/inputs.h"
 
 #include <string.h>
-
-static const char *const OWN[] = {"free", "objective",   "top", "exhaustive",
-                                  "jobs", "require-fit", NULL};
 
 const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *name,
                         const char *value)
@@ -28,14 +24,14 @@ const char *pp_plan_add_int(struct pp_arena *arena, const char *text, const char
 }
 
 const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config,
-                          const char *const *without)
+                          enum pp_sim_trait without)
 {
     const char *text = "pipesim";
 
     for (int i = 0; i < config->input_count; i++) {
         const struct pp_input *input = &config->inputs[i];
         const struct pp_option *option = input->option;
-        if (pp_is_one_of(option->name, OWN) || pp_is_one_of(option->name, without))
+        if (option->commands & (unsigned)(PP_SIM_OF_PLANNER | without))
             continue;
         for (int k = 0; k < input->value->count && (k == 0 || option->is_repeatable); k++)
             text = pp_plan_add(arena, text, option->name,

@@ -3,12 +3,13 @@
 #ifndef PP_SIM_PLAN_WORDS_H
 #define PP_SIM_PLAN_WORDS_H
 
+#include "sim/cli/cli.h"
 #include "sim/config/config.h"
 
 /* "pipesim --option~value ...": config->inputs without the options of the planner itself and
- * those in `without`, ended by NULL. In the arena. */
+ * those with the trait `without`. In the arena. */
 const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config,
-                          const char *const *without);
+                          enum pp_sim_trait without);
 /* With one more option; in quotes where a shell would take the value apart. `value` may be NULL. */
 const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *name,
                         const char *value);

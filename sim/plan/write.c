@@ -11,12 +11,9 @@
 
 const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *s, int64_t k)
 {
-    static const char *const own[] = {"schedule",  "gpus", "tp",  "pp",  "dp",   "cp",
-                                      "ep",        "vp",   "mbs", "gbs", "zero", "micro-batches",
-                                      "recompute", NULL};
     const struct pp_search_point p = pp_search_point(s, k);
     const struct pp_search_frame *f = p.frame;
-    const char *text = pp_plan_words(arena, &s->fixed, own);
+    const char *text = pp_plan_words(arena, &s->fixed, PP_SIM_BY_SEARCH);
     char again[PP_SEARCH_AGAIN_BYTES];
 
     text = pp_plan_add(arena, text, "schedule", p.order->base.schedule_name);

@@ -1,164 +1,113 @@
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"
-#include "core/lines.h"
 #include "core/units.h"
-#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 
 #include <string.h>
-
-/* Options that mean something in unit mode, beside those of single schedules; all others are
- * refused there. */
-static const char *const UNIT_OPTIONS[] = {"schedule",
-                                           "preset",
-                                           "micro-batches",
-                                           "pipelines",
-                                           "splits",
-                                           "order",
-                                           "steps",
-                                           "step-barrier",
-                                           "dialect",
-                                           "pp",
-                                           "vp",
-                                           "unit",
-                                           "engine",
-                                           "jitter",
-                                           "seed",
-                                           "slow",
-                                           "json",
-                                           "gantt",
-                                           "explain",
-                                           "trace",
-                                           "plot",
-                                           "plot-kind",
-                                           "paper",
-                                           "size",
-                                           "title",
-                                           "no-alternatives",
-                                           "html",
-                                           "color",
-                                           "to",
-                                           "wires",
-                                           "output",
-                                           NULL};
-/* ... except where they only repeat what unit mode fixes. */
-static const char *const UNIT_ONES[] = {"tp", "dp", "cp", "ep", "mbs", NULL};
 
 static enum pp_status check_unit_flags(const struct pp_request *request, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
-        const char *name = pp_sim_cli.options[i].name;
+        const struct pp_option *option = &pp_sim_cli.options[i];
         const struct pp_option_value *value = &request->flags->values[i];
-        if (!value->count || pp_is_one_of(name, UNIT_OPTIONS) || pp_schedule_option_find(name) ||
-            (pp_is_one_of(name, UNIT_ONES) && value->integer == 1))
+        if (!value->count || option->commands & PP_SIM_UNIT ||
+            (option->commands & PP_SIM_UNIT_ONE && value->integer == 1))
             continue;
         return pp_error_set(
             err, PP_EINVAL,
             "%s has no effect with --unit, where only compute and C cost time and messages are "
             "buffered without bound",
-            pp_request_typed(request, name, typed));
+            pp_request_typed(request, option->name, typed));
     }
     return PP_OK;
 }
 
-/* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
- */
-enum need {
-    NEEDS_REPLICAS,
-    NEEDS_SHARDS,
-    NEEDS_FETCHES,
-    NEEDS_OWN_SUMS,
-    NEEDS_PEERS,
-    NEEDS_DEGREES,
-    NEEDS_GROUPS,
-    NEEDS_TENSORS
-};
-static const struct effect {
-    const char *option;
-    enum need need;
-    const char *neutral; /* as typed; of shares any spelling of nothing */
-} EFFECTS[] = {
-    {"zero", NEEDS_REPLICAS, "0"},
-    {"shard", NEEDS_REPLICAS, NULL},
-    {"secondary", NEEDS_SHARDS, NULL},
-    {"gather", NEEDS_FETCHES, "layer"},
-    {"gather-buffers", NEEDS_FETCHES, NULL},
-    {"grad-sync", NEEDS_REPLICAS, "end"},
-    {"collectives", NEEDS_REPLICAS, "analytic"},
-    {"p2p", NEEDS_PEERS, "rendezvous"},
-    {"post", NEEDS_PEERS, "early"},
-    {"recv-slots", NEEDS_PEERS, NULL},
-    {"nic", NEEDS_PEERS, "free"},
-    {"map", NEEDS_DEGREES, "tp,cp,dp,pp"},
-    {"dp-overlap", NEEDS_REPLICAS, "off"},
-    {"dp-overlap", NEEDS_OWN_SUMS, "off"},
-    {"buckets", NEEDS_REPLICAS, "1"},
-    {"bucket-size", NEEDS_REPLICAS, NULL},
-    {"buckets", NEEDS_OWN_SUMS, "1"},
-    {"bucket-size", NEEDS_OWN_SUMS, NULL},
-    {"sync-share", NEEDS_REPLICAS, "0"},
-    {"collective-algorithm", NEEDS_GROUPS, "auto"},
-    {"sequence-parallel", NEEDS_TENSORS, "on"},
-    {"tp-overlap", NEEDS_TENSORS, "0"},
-};
-static const char *const NEED_TEXT[] = {
-    [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
-    [NEEDS_SHARDS] = "parameters are whole on every device, so none are gathered; --zero 3 or "
-                     "--shard p=AxB cuts them",
-    [NEEDS_FETCHES] = "parameters are whole on every device, so none are gathered; --zero 3 or "
-                      "--shard p=AxB cuts them, --offload p=host moves them",
-    [NEEDS_OWN_SUMS] = "the program file brings its own gradient sums",
-    [NEEDS_PEERS] = "one pipeline rank sends no messages",
-    [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
-    [NEEDS_GROUPS] = "tp is 1 and there is one replica of each stage, so there are no collectives",
-    [NEEDS_TENSORS] = "tp is 1, so no layer is cut and nothing is exchanged inside one",
-};
-
-static bool is_met(enum need need, const struct pp_config *config)
+static bool has_replicas(const struct pp_config *config)
 {
-    const bool has_replicas = pp_config_copies(config) > 1;
-
-    switch (need) {
-    case NEEDS_REPLICAS:
-        return has_replicas;
-    case NEEDS_SHARDS:
-        return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1;
-    case NEEDS_FETCHES:
-        return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1 ||
-               config->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
-    case NEEDS_OWN_SUMS:
-        return !config->file_program || config->file_program->collective_count == 0;
-    case NEEDS_PEERS:
-        return config->shape.ranks > 1;
-    case NEEDS_GROUPS:
-        return has_replicas || config->layout.tp > 1;
-    case NEEDS_TENSORS:
-        return config->layout.tp > 1;
-    case NEEDS_DEGREES:
-        return (config->layout.tp > 1) + (config->layout.cp > 1) + (config->layout.dp > 1) +
-                   (config->layout.pp > 1) >
-               1;
-    }
-    return true;
+    return pp_config_copies(config) > 1;
 }
 
-static bool is_neutral(const struct effect *effect, const struct pp_option_value *value)
+static bool has_shards(const struct pp_config *config)
+{
+    return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1;
+}
+
+static bool has_fetches(const struct pp_config *config)
+{
+    return has_shards(config) || config->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+}
+
+static bool has_own_sums(const struct pp_config *config)
+{
+    return !config->file_program || config->file_program->collective_count == 0;
+}
+
+static bool has_peers(const struct pp_config *config)
+{
+    return config->shape.ranks > 1;
+}
+
+static bool has_degrees(const struct pp_config *config)
+{
+    const struct pp_layout *l = &config->layout;
+
+    return (l->tp > 1) + (l->cp > 1) + (l->dp > 1) + (l->pp > 1) > 1;
+}
+
+static bool has_tensors(const struct pp_config *config)
+{
+    return config->layout.tp > 1;
+}
+
+static bool has_groups(const struct pp_config *config)
+{
+    return has_replicas(config) || has_tensors(config);
+}
+
+/* What an option may need to have an effect, in the order in which it is asked for; Another choice
+ * of the tool might meet the need where several of the degrees `by` are open. */
+enum { TP = 1 << 0, PP = 1 << 1, DP = 1 << 2 };
+static const struct need {
+    enum pp_sim_trait trait;
+    bool (*is_met)(const struct pp_config *config);
+    unsigned by;
+    const char *text;
+} NEEDS[] = {
+    {PP_SIM_NEEDS_REPLICAS, has_replicas, DP,
+     "there is one replica of each stage, so no gradient is exchanged"},
+    {PP_SIM_NEEDS_SHARDS, has_shards, 0,
+     "parameters are whole on every device, so none are gathered; --zero 3 or --shard p=AxB cuts "
+     "them"},
+    {PP_SIM_NEEDS_FETCHES, has_fetches, 0,
+     "parameters are whole on every device, so none are gathered; --zero 3 or --shard p=AxB cuts "
+     "them, --offload p=host moves them"},
+    {PP_SIM_NEEDS_OWN_SUMS, has_own_sums, 0, "the program file brings its own gradient sums"},
+    {PP_SIM_NEEDS_PEERS, has_peers, PP, "one pipeline rank sends no messages"},
+    {PP_SIM_NEEDS_DEGREES, has_degrees, TP | PP | DP,
+     "one degree alone is above 1, so the devices have only one order"},
+    {PP_SIM_NEEDS_GROUPS, has_groups, TP | DP,
+     "tp is 1 and there is one replica of each stage, so there are no collectives"},
+    {PP_SIM_NEEDS_TENSORS, has_tensors, TP,
+     "tp is 1, so no layer is cut and nothing is exchanged inside one"},
+};
+
+/* Of shares any spelling of nothing is neutral. */
+static bool is_neutral(const struct pp_option *option, const struct pp_option_value *value)
 {
     double frac;
 
-    if (!effect->neutral || !value->text)
+    if (!option->neutral || !value->text)
         return false;
-    return !strcmp(value->text, effect->neutral) ||
-           (!strcmp(effect->neutral, "0") &&
+    return !strcmp(value->text, option->neutral) ||
+           (!strcmp(option->neutral, "0") &&
             pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
 /* Degrees that the user left open, as a bit mask by index of DEGREES. */
-enum { TP = 1 << 0, PP = 1 << 1, DP = 1 << 2 };
 static unsigned open_degrees(const struct pp_request *request, const struct pp_config *config)
 {
     static const char *const DEGREES[] = {"tp", "pp", "dp"};
@@ -172,17 +121,13 @@ static unsigned open_degrees(const struct pp_request *request, const struct pp_c
 
 /* Another choice of the tool for these GPUs might have met the need: one open degree alone follows
  * from the others. */
-static bool might_be_met(enum need need, const struct pp_request *request,
+static bool might_be_met(const struct need *need, const struct pp_request *request,
                          const struct pp_config *config)
 {
-    static const unsigned DEGREES[] = {
-        [NEEDS_REPLICAS] = DP,    [NEEDS_PEERS] = PP,   [NEEDS_DEGREES] = TP | PP | DP,
-        [NEEDS_GROUPS] = TP | DP, [NEEDS_OWN_SUMS] = 0, [NEEDS_SHARDS] = 0,
-        [NEEDS_TENSORS] = TP};
     const unsigned open = open_degrees(request, config);
     const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 
-    return has_gpus && (open & (open - 1)) && (open & DEGREES[need]);
+    return has_gpus && (open & (open - 1)) && (open & need->by);
 }
 
 static void note(struct pp_arena *arena, struct pp_config *config, const char *text)
@@ -235,24 +180,30 @@ static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
              "has more in flight (more stages, gpipe)");
 }
 
-enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
-                                  struct pp_config *config, struct pp_error *err)
+static enum pp_status check_need(struct pp_arena *arena, const struct pp_request *request,
+                                 const char *option, const struct need *need,
+                                 struct pp_config *config, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    for (size_t i = 0; i < sizeof(EFFECTS) / sizeof(*EFFECTS); i++) {
-        enum pp_origin origin;
-        const struct pp_option_value *value = pp_request_get(request, EFFECTS[i].option, &origin);
-        if (!value || origin != PP_FROM_FLAG || is_neutral(&EFFECTS[i], value) ||
-            is_met(EFFECTS[i].need, config))
-            continue;
-        pp_request_typed(request, EFFECTS[i].option, typed);
-        if (!might_be_met(EFFECTS[i].need, request, config))
-            return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed,
-                                NEED_TEXT[EFFECTS[i].need]);
-        note(arena, config,
-             pp_arena_printf(arena, "%s has no effect in the layout chosen: %s", typed,
-                             NEED_TEXT[EFFECTS[i].need]));
+    pp_request_typed(request, option, typed);
+    if (!might_be_met(need, request, config))
+        return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed, need->text);
+    note(arena, config,
+         pp_arena_printf(arena, "%s has no effect in the layout chosen: %s", typed, need->text));
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err)
+{
+    for (int i = 0; i < pp_sim_cli.option_count; i++) {
+        const struct pp_option *option = &pp_sim_cli.options[i];
+        const struct pp_option_value *value = &request->flags->values[i];
+        for (size_t k = 0; k < sizeof(NEEDS) / sizeof(*NEEDS) && value->count; k++)
+            if (option->commands & NEEDS[k].trait && !is_neutral(option, value) &&
+                !NEEDS[k].is_met(config))
+                PP_TRY(check_need(arena, request, option->name, &NEEDS[k], config, err));
     }
     note_recompute(arena, request, config);
     note_moved_saves(arena, config);
