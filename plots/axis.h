@@ -1,4 +1,4 @@
-/* plots/axis.h — what several kinds of pictures need of their axes and of the terminal. */
+/* plots/axis.h — axes and terminal headings that several kinds of pictures share. */
 #ifndef PP_PLOTS_AXIS_H
 #define PP_PLOTS_AXIS_H
 

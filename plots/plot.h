@@ -1,7 +1,7 @@
-/* plots/plot.h — the kinds of pictures and what each is drawn from.
+/* plots/plot.h — the kinds of pictures and their data.
  *
- * Every function draws one figure to `target`, in the terminal too: curves through gnuplot's
- * characters, everything else by characters of our own. PP_EINVAL when there is nothing to draw,
+ * Every function draws one figure to `target`, in the terminal too: curves through gnuplot,
+ * other kinds without it. PP_EINVAL when there is nothing to draw,
  * with the reason. */
 #ifndef PP_PLOTS_PLOT_H
 #define PP_PLOTS_PLOT_H
@@ -10,9 +10,9 @@
 #include "plots/table.h"
 #include "traces/trace.h"
 
-/* ---- plots/curves*.c: any column over any other ---- */
+/* ---- plots/curves: any column over any other ---- */
 struct pp_chart;
-/* A picture that people ask for by name: columns that the command line need not say. */
+/* A picture with a name, which gives columns that the command line does not. */
 struct pp_curve_kind {
     const char *name;
     const char *x, *y; /* "peak_mem_bytes|peak_activations": the first that has values; NULL: what
@@ -38,7 +38,7 @@ struct pp_curves {
                                     * decades */
     const char *x_range, *y_range; /* "LO:HI" in the numbers of the column or, with "%", hundredths;
                                     * one side may be empty; NULL: as the values say */
-    FILE *notes; /* what was chosen and what is left out, a line each; NULL: nowhere */
+    FILE *notes;                   /* a line for each choice and omission; NULL: nowhere */
 };
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
                               const struct pp_curves *curves, const struct pp_plot_target *target,
@@ -58,7 +58,7 @@ struct pp_plot_memory {
     struct pp_plot_bar *bars;
     int count;
     bool has_bytes;
-    bool has_fits;         /* bars say what does not fit; else it is what exceeds the capacity */
+    bool has_fits;         /* `is_over` of bars counts; else those above the capacity do not fit */
     double capacity_bytes; /* of the device, a line; 0 = not known */
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
@@ -77,7 +77,7 @@ enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_tabl
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
-/* ---- plots/memory/time.c: what a rank holds over the time of a step ---- */
+/* ---- plots/memory/time.c: memory of ranks over the time of a step ---- */
 struct pp_plot_held {
     const char *title, *quantity; /* "memory", "activations held" */
     bool is_bytes;                /* else chunk activations */

@@ -84,7 +84,7 @@ unsigned pp_style_op_rgb(int kind, double shade)
            mix(s->dark, s->light, shade, 0);
 }
 
-/* Idle is paper; what waits or talks lies between the kinds of ops. */
+/* Idle time is white; waiting and communication lie between the kinds of ops in lightness. */
 static const unsigned PARTS[PP_TIME_PARTS] = {
     [PP_TIME_TP_COMM] = 0x6a51a3, [PP_TIME_CP_COMM] = 0x9e86c8, [PP_TIME_EP_COMM] = 0xc9b8e0,
     [PP_TIME_P2P] = 0xd9a441,     [PP_TIME_DP_SYNC] = 0x1c6f8c, [PP_TIME_MOVES] = 0x77848f,

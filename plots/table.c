@@ -88,7 +88,7 @@ int pp_table_find(const struct pp_table *table, const char *column)
     return -1;
 }
 
-/* What people say for columns of a sweep. */
+/* Usual words for columns of a sweep. */
 static const char *usual_name(const struct pp_table *table, const char *word)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* plots/table.h — a CSV file with a header as columns: what curves and bars are drawn from. */
+/* plots/table.h — a CSV file with a header as columns, the source of curves and bars. */
 #ifndef PP_PLOTS_TABLE_H
 #define PP_PLOTS_TABLE_H
 
@@ -28,8 +28,8 @@ int pp_table_find(const struct pp_table *table, const char *column);
 /* The same for an option of the command line: PP_EINVAL with the columns there are and a guess. */
 enum pp_status pp_table_column(const struct pp_table *table, const char *option, const char *column,
                                int *index, struct pp_error *err);
-/* NAN for an empty cell and for what cannot be drawn: not finite, or beyond 1e100 (below 1e-100 is
- * 0). `*is_number` false for text. true and false are 1 and 0. */
+/* NAN for an empty cell, and for numbers that are not finite or beyond 1e100 (below 1e-100 is 0).
+ * `*is_number` false for text. true and false are 1 and 0. */
 double pp_table_number(const struct pp_table *table, int row, int column, bool *is_number);
 /* One more column, at the end: the quotient of two; empty where it is not a number. */
 void pp_table_add_ratio(struct pp_arena *arena, struct pp_table *table, const char *name, int above,

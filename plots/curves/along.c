@@ -1,5 +1,5 @@
-/* What the points of a series are joined along, where x is not an input: one input, the others
- * being the same or following it. */
+/* The input along which points of a series are joined, where x is no input. It is the one input
+ * that varies; the others are constant or follow it. */
 #include "plots/curves/chart.h"
 
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static bool determines(const struct inputs *in, int a, int b)
     return true;
 }
 
-/* The one that all others follow, not itself one that follows, if that can be; -1 = several vary on
- * their own. */
+/* The input that all others follow, if possible one that does not follow itself. -1 = several vary
+ * on their own. */
 static int leader(const struct inputs *in)
 {
     int found = -1;
@@ -111,7 +111,8 @@ static enum pp_status refuse(const struct inputs *in, const struct pp_curve *cur
     int count = own_inputs(in, own);
     const char *varied = "", *by = "", *where = "";
 
-    for (int k = 0; count < 2 && k < in->count; k++) /* not what the table of them knows */
+    for (int k = 0; count < 2 && k < in->count;
+         k++) /* inputs that pp_chart_follows() does not know */
         own[k] = k;
     count = count < 2 ? in->count : count;
     for (int k = 0; k < chart->by_count; k++)

@@ -1,5 +1,6 @@
-/* Axes: units that keep numbers short, logarithms where values double or span decades. The limits
- * and most tics are those of gnuplot's autoscale; what it cannot know is said here. */
+/* Axes: units that keep numbers short, logarithms where values double or span decades. gnuplot's
+ * autoscale chooses limits and most tics. Set here are the limits that depend on the kind of
+ * column, and tics at the data. */
 #include "core/quantile.h"
 #include "plots/curves/chart.h"
 
@@ -61,7 +62,7 @@ double pp_chart_ideal(const struct pp_chart *chart, double x)
     return best ? best->y * x / best->x : (double)NAN;
 }
 
-/* 2, 4, 8; 1, 3, 9; 8, 12, 16, 24, 32 are not worth a logarithm's trouble. */
+/* True for 2, 4, 8 and 1, 3, 9; false for 8, 12, 16, 24, 32, which a linear axis shows as well. */
 static bool is_doubling(struct values values)
 {
     if (values.count < 3 || !(values.data[0] > 0))
@@ -188,7 +189,7 @@ static enum pp_status check_positive(const struct pp_chart *chart, const char *o
     return PP_OK;
 }
 
-/* What is drawn of the data lies between `lo` and `hi`. */
+/* `lo` and `hi` are the range of the data as drawn; gnuplot chooses the ends of the axis. */
 static void limit(struct pp_curve_axis *axis, struct values values)
 {
     axis->lo = axis->scale * values.data[0];

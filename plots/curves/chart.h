@@ -1,4 +1,4 @@
-/* plots/curves/chart.h — what the parts of pp_plot_curves() share: rows, columns, series, axes. */
+/* plots/curves/chart.h — the data of pp_plot_curves(): rows, columns, series, axes. */
 #ifndef PP_PLOTS_CURVES_CHART_H
 #define PP_PLOTS_CURVES_CHART_H
 
@@ -19,9 +19,9 @@ struct pp_curve {
     int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
     bool is_named; /* its name stands at a point */
     int style;     /* linestyle of the script, minus 1 */
-    struct pp_line_look look; /* what that is */
+    struct pp_line_look look; /* colour, dash and symbol of that style */
     int letter;               /* number of its letter in the terminal */
-    int rank;  /* place among the series of the whole file; crossed: that of its colour */
+    int rank;  /* place among all series of the file; where is_crossed, of its colour */
     int order; /* place among those drawn, by the values of their inputs */
     struct pp_curve_same *same; /* further series with the very same points */
     int same_count, same_capacity;
@@ -33,15 +33,15 @@ struct pp_curve_same {
 
 struct pp_curve_mark {
     double x, y; /* in the units of the table */
-    int style;   /* that of the series it belongs to; -1 = to none */
+    int style;   /* of its series; -1 = it has none */
     const char *label;
 };
 
 struct pp_curve_axis {
     const char *label;     /* with the unit */
     const char *subject;   /* without, for the title */
-    double scale;          /* what is drawn is the value times this */
-    double lo, hi;         /* of what is drawn: its data, or where it was chosen the axis */
+    double scale;          /* factor from the table to the picture */
+    double lo, hi;         /* as drawn: range of the data, or the limits asked for */
     const char *from, *to; /* ends for gnuplot: numbers, or "*", "*<100" where it chooses */
     double log_base;       /* 0 = linear */
     bool has_tics_between; /* logarithmic: at 2 and 5 times a power of ten, too */
@@ -74,7 +74,7 @@ struct pp_chart {
 };
 
 /* ---- plots/curves/rows.c ---- */
-/* The rows that --where and the status leave; says on `notes` what is left out. */
+/* Keeps the rows that --where and the status leave; a note counts the others. */
 enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
 /* Leave out rows without a value of x or y. */
 enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err);
@@ -96,7 +96,7 @@ bool pp_chart_follows(const struct pp_chart *chart, int column);
 /* Different texts of a column in the rows that are drawn. */
 int pp_chart_distinct(const struct pp_chart *chart, int column);
 bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
-/* Durations are those of --unit. */
+/* Are durations in units of --unit, not in seconds? */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
 
 /* ---- plots/curves/notes.c ---- */
@@ -106,7 +106,7 @@ void pp_chart_tell_missing(const struct pp_chart *chart);
 void pp_chart_tell_changes(const struct pp_chart *chart);
 
 /* ---- plots/curves/choose.c ---- */
-/* x, y and by: as asked for, or what the table suggests, and then a note says so. */
+/* x, y and by: as asked for, else as the table suggests, which a note says. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
 /* The columns of --by. */
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
@@ -171,7 +171,7 @@ struct pp_field;
 void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            const struct pp_field *within);
 
-/* ---- plots/curves/frame.c: what stands around the curves ---- */
+/* ---- plots/curves/frame.c: title, axes, legend ---- */
 struct pp_legend {
     int entries;
     int longest; /* characters of the longest */
@@ -180,7 +180,7 @@ struct pp_legend {
 struct pp_legend pp_chart_legend(const struct pp_chart *chart);
 /* How big the picture likes to be; its title. */
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend);
-/* What is within the axes: inches; in the terminal characters. */
+/* Size of the area within the axes: inches; in the terminal characters. */
 struct pp_field {
     double width_in, height_in;
 };

@@ -1,4 +1,4 @@
-/* What is x, what is y and what makes a series: as asked for, else what the table suggests. */
+/* Columns for x, y and the series: as asked for, else as the table suggests. */
 #define _GNU_SOURCE /* qsort_r */
 
 #include "plots/curves/chart.h"
@@ -243,7 +243,8 @@ static void tell_choice(const struct pp_chart *chart)
     fputs(" (other columns: -x, -y, --by)\n", chart->notes);
 }
 
-/* In unit mode a duration counts chunks, of which ranks have different numbers. */
+/* In unit mode a duration counts chunks, and schedules have different numbers of chunks per rank.
+ */
 static void count_ranks(struct pp_chart *chart)
 {
     static const char TIME[] = "iteration_s", SHARE[] = "iteration_s/vp";

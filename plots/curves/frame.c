@@ -78,8 +78,8 @@ static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
 
 /* ---- size and title -------------------------------------------------------------------------- */
 
-/* What joined points differ by: "lines join micro-batches 8 to 256"; NULL where that is not the
- * same in all series. */
+/* The input along which points are joined: "lines join micro-batches 8 to 256". NULL where series
+ * have different ones. */
 static const char *along(const struct pp_chart *chart)
 {
     const struct pp_curve *longest = &chart->series[0];
@@ -150,7 +150,7 @@ struct pp_field pp_chart_field(const struct pp_figure *figure, const struct pp_l
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* What does not fit along its axis goes on two lines, the unit on the second where it can. */
+/* A label that is longer than its axis takes two lines, if possible with the unit on the second. */
 static const char *fit_label(const struct pp_chart *chart, const char *label, int room)
 {
     const char *unit = strstr(label, " (");

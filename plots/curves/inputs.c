@@ -16,7 +16,8 @@ static bool is_whole(const struct pp_chart *chart, int column)
     return true;
 }
 
-/* The sweep has inputs, then figures. Elsewhere what stands before y and does not look measured. */
+/* A sweep has inputs, then figures. In other tables, columns of whole numbers before y are inputs.
+ */
 bool pp_chart_is_input(const struct pp_chart *chart, int column)
 {
     const int figure = pp_table_find(&chart->table, "iteration_s");
@@ -83,9 +84,9 @@ bool pp_chart_is_abstract(const struct pp_chart *chart)
     return unit >= 0 && *pp_chart_cell(chart, chart->rows[0], unit);
 }
 
-/* Of gpus and dp, one is the other times the ranks of a replica. A sweep of both dp and pp has more
- * gpus than dp, one of gpus and pp more dp. Where the layout was chosen for each number of GPUs,
- * that number says all. */
+/* gpus is dp times the ranks of a replica, so one of the two follows. A sweep of dp and pp has more
+ * values of gpus than of dp; a sweep of gpus and pp has more of dp. If each number of GPUs has one
+ * layout, gpus does not follow. */
 static bool do_gpus_follow(const struct pp_chart *chart)
 {
     const int layout[] = {find(chart, "schedule"), find(chart, "gpus"), find(chart, "tp"),

@@ -57,7 +57,7 @@ static struct classes classify(struct pp_arena *arena, struct key *key)
 
 /* ---- which columns --------------------------------------------------------------------------- */
 
-/* Those of `by` that differ among the rows drawn; that of schedules first. */
+/* Columns of `by` that differ among the rows drawn, the schedule first. */
 static struct key drawn_key(const struct pp_chart *chart)
 {
     const int schedule = pp_table_find(&chart->table, "schedule");
@@ -131,7 +131,7 @@ static struct pp_line_look look_of(const struct numbers *numbers, int row)
     return look;
 }
 
-/* 101 to 103 are those of closed forms and the like. */
+/* Styles 101 to 103 are taken, by closed forms, bad fits and the ideal line. */
 static int free_style(int series)
 {
     enum { TAKEN = 100 };

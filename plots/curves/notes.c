@@ -1,4 +1,4 @@
-/* What a picture does not show by itself, a line each. */
+/* Notes on the table that a picture does not show. */
 #include "core/quantile.h"
 #include "plots/curves/chart.h"
 
@@ -61,7 +61,7 @@ void pp_chart_tell_changes(const struct pp_chart *chart)
     const char *text = "";
     int count = 0;
 
-    /* Of other tables it is not known what was put in. */
+    /* Inputs of other tables are not known. */
     if (!chart->notes || chart->kind->is_scatter || chart->is_categorical ||
         pp_table_find(&chart->table, "iteration_s") < 0)
         return;

@@ -158,7 +158,7 @@ static const char *full_name(const struct pp_chart *chart, int row)
     return name;
 }
 
-/* Cut to what a legend has room for. */
+/* Cut to the room of a legend. */
 static const char *series_name(const struct pp_chart *chart, int row)
 {
     enum { LONGEST = 44, OTHER_COLUMNS = 14 };

@@ -1,4 +1,4 @@
-/* Predicted over measured durations: what lies on the diagonal was predicted well. */
+/* Predicted over measured durations: good predictions lie on the diagonal. */
 #include "plots/plot.h"
 
 #include "core/quantile.h"

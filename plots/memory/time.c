@@ -46,7 +46,7 @@ static bool is_same(const struct pp_held_curve *a, const struct pp_held_curve *b
     return true;
 }
 
-/* Of curves that hide each other one is drawn, with both names. */
+/* Equal curves are drawn once, with both names. */
 static void show(struct pp_arena *arena, struct pp_held_sheet *s, int rank)
 {
     for (int i = 0; i < s->shown_count; i++) {
@@ -106,7 +106,7 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
 
 /* ---- a figure -------------------------------------------------------------------------------- */
 
-/* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
+/* Keeps of each bin the first, least, greatest and last point: more cannot be seen. */
 static void keep_bin(const struct pp_held_curve *c, int first, int last, struct pp_held_curve *kept)
 {
     int least = first, most = first;
@@ -177,7 +177,8 @@ static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
         fprintf(f->script,
                 " $all using 1:2:3 with filledcurves fc rgb '#d9d9d9' title 'all %d ranks', \\\n",
                 s->held->ranks);
-    for (int i = 0; i < s->shown_count; i++) /* the later, the thinner: what is below is seen */
+    for (int i = 0; i < s->shown_count;
+         i++) /* later curves are thinner, so that earlier ones are seen below them */
         fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],
                 i % PP_STYLES + 1, scale * (3.2 - 0.5 * i), s->names[i]);
     if (s->capacity > 0)

@@ -1,4 +1,4 @@
-/* What ranks hold over time, in characters. */
+/* Memory over time in characters. */
 #include "plots/memory/time.h"
 
 #include <math.h>

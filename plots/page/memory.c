@@ -1,4 +1,4 @@
-/* What a rank holds over time, as a part of a page. */
+/* Memory of a rank over time, as SVG. */
 #include "core/text/html.h"
 #include "plots/memory/time.h"
 #include "plots/page/page.h"

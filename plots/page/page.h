@@ -59,7 +59,7 @@ struct pp_html_scatter {
 void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
 
 /* ---- plots/page/memory.c ---- */
-/* What one rank holds over the time of a step. PP_EINVAL where no rank holds anything. */
+/* Memory of one rank over the time of a step. PP_EINVAL where no rank holds anything. */
 enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
                             FILE *out, struct pp_error *err);
 

@@ -118,7 +118,7 @@ static void write_entry(unsigned rgb, double foot, const char *text, FILE *out)
     pp_html(out, "</svg> %s</li>\n", text);
 }
 
-/* Of many pipelines and chunks the first and the last; what several panels have, once. */
+/* Of many pipelines and chunks the first and the last are listed; equal entries of panels once. */
 static void write_classes(const struct pp_timeline_page *page, FILE *out)
 {
     const char *seen = "";

@@ -20,7 +20,7 @@ struct shape {
     int number; /* in the order of drawing */
 };
 struct picture {
-    struct pp_arena *arena; /* its own: bins are made and forgotten in that of the page */
+    struct pp_arena *arena; /* its own: bins release what they allocate in the arena of the page */
     const struct pp_timeline_page *page;
     const struct pp_timeline_panel *panel;
     struct shape *shapes;

@@ -32,7 +32,7 @@ static void print_ranks(const struct pp_timeline_page *page, const struct pp_tim
     fputs(")\n", script);
 }
 
-/* Labels of a part of the time are those of the whole. */
+/* A part of the time keeps the labels of the whole. */
 static void print_tics(const struct pp_timeline_page *page, bool has_labels)
 {
     const double step = tic_step(page);

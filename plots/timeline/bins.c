@@ -11,7 +11,7 @@ enum { LEVELS = 24, MOST_BOXES = 30000 };
 /* A dot of a printer of 150 dots an inch; a bin takes a few ops, so that a steady state looks
  * steady. */
 static const double DOT_IN = 1.0 / 150, BIN_OPS = 6;
-/* Idle time that belongs to no bin: longer than what lies between ops of a steady state. */
+/* Idle time that belongs to no bin: longer than the gaps between ops of a steady state. */
 static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;
 
 /* From the foot of a row to its top. */
@@ -92,7 +92,7 @@ static void fill(const struct pp_timeline_page *page, const struct pp_timeline_p
     }
 }
 
-/* Heights of the layers of a bin, in LEVELS: rounded so that their sum is that of all. */
+/* Heights of the layers of a bin, in LEVELS, rounded so that their sum is exact. */
 struct layers {
     int top[KINDS];
 };

@@ -37,7 +37,7 @@ unsigned pp_timeline_rgb(const struct pp_timeline *t, const struct pp_timeline_o
     return pp_style_op_rgb(op->kind, base + (is_odd ? classes > 1 ? 0.35 : 1 : 0));
 }
 
-/* One line of data: an op from `start` to `end`, cut to what is shown. */
+/* One line of data: an op from `start` to `end`, cut to the time shown. */
 static void print_op(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                      const struct pp_timeline_op *op, bool is_fused, int row, double start,
                      double end)

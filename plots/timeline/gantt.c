@@ -221,7 +221,7 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
     print_steps(g, columns, gap);
 }
 
-/* Micro-batches of which forwards are there, but none begins within the first `columns` columns. */
+/* Micro-batches that have forwards, none of which begins within the first `columns` columns. */
 static int hidden_micro_batches(const struct pp_gantt *g, int columns)
 {
     const struct pp_timeline *t = &g->timeline;

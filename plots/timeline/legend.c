@@ -1,4 +1,4 @@
-/* What colours and marks mean, in lines at the foot of the page; only what occurs. */
+/* The legend: colours and marks that occur, in lines at the foot of the page. */
 #include "plots/timeline/parts.h"
 
 #include <math.h>
@@ -139,7 +139,7 @@ static void add_classes(struct legend *l, const struct pp_timeline *t)
                       pp_timeline_class_name(l->page->arena, t, c));
 }
 
-/* The mark of a second chunk in one panel is that of a second pipeline in another. */
+/* One mark: a second chunk in one panel, a second pipeline in another. */
 static void add_marks(struct legend *l, const struct occurs *occurs)
 {
     const struct pp_timeline *pipes = occurs->two_way, *chunks = occurs->chunked;

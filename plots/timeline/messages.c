@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a SEND and its RECV have in common; of a box, what it makes or uses. */
+/* Common to a SEND, its RECV, the box that makes the message and the box that uses it. */
 struct key {
     int step, direction, stage, mb, split; /* stage: the receiving one, or that of the box */
 };

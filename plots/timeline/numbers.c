@@ -8,8 +8,8 @@
 
 /* A digit of the usual sans fonts is that much of the font's size wide. */
 static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 3.75, LEAST_PAGE_PT = 4.75;
-/* Both sides of a number together, so that neighbours do not read as one: with what a digit leaves
- * white itself, half a digit each. */
+/* White on both sides of a number together, so that neighbours do not read as one. With the white
+ * of the digits themselves it is half a digit on each side. */
 static const double MARGIN_EM = 0.5;
 
 /* Halves of pairs are narrower than the ops alone. */
@@ -102,7 +102,7 @@ static double fitting_pt(struct group *group)
     return 72 * group->widths_in[group->count / FEW] / group->widest_em;
 }
 
-/* Lowers `pt` to what fits every kind that has numbers at all. */
+/* Lowers `pt` until the numbers of every kind fit. */
 static void choose_panel(const struct pp_timeline_page *page, struct pp_timeline_panel *panel,
                          double least_pt, double *pt)
 {

@@ -1,4 +1,4 @@
-/* What is shown of panels, and where they and the legend stand on the page. */
+/* The part of panels that is shown, and the places of panels and legend on the page. */
 #include "plots/timeline/parts.h"
 
 #include <math.h>

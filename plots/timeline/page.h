@@ -13,7 +13,7 @@ struct pp_timeline_panel {
     struct pp_timeline timeline;
     const char *heading;   /* above it; NULL = none */
     double from_s, to_s;   /* shown, in the time of the trace; the axis begins at 0 with from_s */
-    double divisor;        /* of its times: 1, or what makes them comparable with other panels */
+    double divisor;        /* of its times: makes panels comparable; 1 = as they are */
     int first_rank, every; /* every how many-th rank is a row */
     int rows;
     bool is_binned;    /* ops are too narrow to be seen one by one */
@@ -32,7 +32,7 @@ struct pp_timeline_page {
     const char *unit;           /* of the axis: "ms" */
     double unit_s;              /* seconds in one of it */
     double span;                /* of the axis, in that unit */
-    double origin;              /* what its begin is labelled, in that unit */
+    double origin;              /* label of its begin, in that unit */
     double left_in, right_in;   /* of the rows, from the left of the page */
     double pitch_in, height_in; /* of a row, and of the box in it */
     bool has_short_numbers;     /* without splits and ranges */

@@ -1,5 +1,5 @@
-/* plots/timeline/parts.h — what the files of this folder share with no other folder: the steps of
- * drawing a figure, and the text Gantt. */
+/* plots/timeline/parts.h — private to the folder: the steps of drawing a figure, and the text
+ * Gantt. */
 #ifndef PP_PLOTS_TIMELINE_PARTS_H
 #define PP_PLOTS_TIMELINE_PARTS_H
 
@@ -38,8 +38,8 @@ void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 /* ---- plots/timeline/numbers.c ---- */
 /* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
-/* The text of a box, or of half a pair. `width` is in the unit of the axis. "" where the kind has
- * no numbers, or where the box is much narrower than others of its kind. */
+/* The text of a box, or of half a pair. `width` is in the unit of the axis. No text
+ * where the kind has no numbers, or where the box is much narrower than others of its kind. */
 void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                         const struct pp_timeline_op *op, bool is_fused, double width, char *text,
                         size_t bytes);
@@ -74,7 +74,7 @@ static inline int64_t pp_gantt_ps(double seconds)
 /* Which ranks are drawn, PP_EINVAL where there are none. */
 enum pp_status pp_gantt_choose_ranks(struct pp_gantt *g, const struct pp_gantt_options *options,
                                      struct pp_error *err);
-/* Keep what lies within the time that is asked for; times then count from its begin. */
+/* Keeps the boxes within the time that is asked for; times then count from its begin. */
 enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_gantt_options *options,
                                     struct pp_error *err);
 /* ---- plots/timeline/gantt_overview.c ---- */
@@ -85,7 +85,7 @@ void pp_gantt_print_overview(const struct pp_gantt *g);
 void pp_gantt_print_label(const struct pp_gantt *g, int rank);
 /* "1 unit", "12.1 ms" */
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
-/* What the letters and numbers mean; only what occurs. */
+/* The meaning of letters and numbers that occur. */
 void pp_gantt_print_legend(const struct pp_gantt *g);
 
 #endif

@@ -14,8 +14,7 @@ struct ways {
     int64_t *begin;       /* [ids + 1] */
 };
 
-/* Counts visits by micro-batch, or, once begin[id + 1] is where those of `id` go, puts them there.
- */
+/* Counts visits by micro-batch; in a second pass, stores them from begin[id + 1] on. */
 static void visit_all(const struct pp_timeline *t, struct ways *ways, bool is_counting)
 {
     for (int i = 0; i < t->count; i++) {

@@ -1,12 +1,12 @@
-/* Which step of many a timeline shows: of all of them, no op would be seen. */
+/* The step of many that a timeline shows: ops of all of them would be too small to see. */
 #include "traces/step.h"
 #include "plots/plot.h"
 
 #include <math.h>
 
-enum { FEW = 2 }; /* steps that run into each other, all of which are drawn */
+enum { FEW = 2 }; /* at most so many steps that overlap are all drawn */
 
-/* The step in the middle has what runs into it on both sides. */
+/* The middle step, with the ops of its neighbours that run at the same time. */
 static void choose_window(struct pp_arena *arena, const struct pp_trace *trace, int number,
                           int place, int steps, struct pp_plot_step *chosen)
 {
@@ -31,7 +31,7 @@ struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *
     struct pp_plot_step chosen = {.trace = trace, .from_s = NAN, .to_s = NAN};
     struct pp_step *step = PP_NEW(arena, struct pp_step);
 
-    /* What cannot be cut into steps is drawn as it is. */
+    /* A trace that cannot be cut into steps is drawn as it is. */
     if (trace->steps < 2 || pp_step_median(arena, trace, 0, step, NULL) != PP_OK || step->steps < 2)
         return chosen;
     if (!step->is_overlapping) {

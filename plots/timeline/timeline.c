@@ -1,4 +1,4 @@
-/* Events of a trace to boxes of ranks: what all pictures of a timeline draw. */
+/* Events of a trace to boxes of ranks. */
 #include "plots/timeline/parts.h"
 
 #include <math.h>

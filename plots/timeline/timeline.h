@@ -63,9 +63,9 @@ struct pp_timeline {
     uint16_t *chunk_of;    /* [pipe * stages + stage] */
 };
 
-/* The events of one replica. PP_EINVAL for a trace that has none, for ranks out of order, for times
- * that are no numbers or run backwards, and for cells that are unreadable or contradictory. The
- * message names the trace by its `program`. */
+/* The events of one replica. PP_EINVAL for a trace that has none, for ranks out of order, and for
+ * times that are no numbers or run backwards. So it is for cells that are unreadable or
+ * contradictory. The message names the trace by its `program`. */
 enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
                                 struct pp_timeline *timeline, struct pp_error *err);
 

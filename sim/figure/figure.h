@@ -1,4 +1,4 @@
-/* sim/figure/figure.h — the picture of a run, and what each kind is drawn from (plots/plot.h).
+/* sim/figure/figure.h — the picture of a run, and the data of each kind (plots/plot.h).
  *
  * Everything lives in the arena; results and their traces are kept by reference. PP_EINVAL where
  * the run has no such thing, with the reason. */

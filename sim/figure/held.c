@@ -1,4 +1,4 @@
-/* What each rank of a run holds over time. */
+/* Memory of each rank of a run over time. */
 #include "sim/figure/figure.h"
 
 #include "sim/run/trace_rows.h"
@@ -29,8 +29,8 @@ static double leave_s(const struct pp_trace_event *e)
     return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
 }
 
-/* What the instructions of an event do: both of a fused pair take at its start and give back at its
- * end. */
+/* The changes by the instructions of an event. Both of a fused pair take at its start and give back
+ * at its end. */
 static double add_event(struct curve *c, const struct pp_memory_changes *changes, int i,
                         double held, double from_s, double until_s)
 {
