@@ -1,3 +1,4 @@
+/* The options of pipeexec, one row each. */
 #include "exec/cli.h"
 
 #include "core/model/model.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nobody else can print any more: all that is left to do is wait. */
+/* No other thread can print any more, so only waiting is left. */
 static void end_stuck(const struct pp_error *err)
 {
     struct pp_error last = *err;

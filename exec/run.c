@@ -1,3 +1,4 @@
+/* The command of pipeexec: resolve, train, write traces, report. */
 #include "exec/run.h"
 
 #include "core/clock.h"

@@ -1,18 +1,18 @@
 /* exec/backend/backend.h — where work is executed: streams of work, ordered by events. One file per
- * backend; the interpreter (machine*.c) is the same for all.
+ * backend; exec/machine is the same for all.
  *
- * Work on one stream runs in order. Streams run beside each other unless an event orders them:
- * `wait` makes all later work of a stream wait until `record`ed work of another one is over. An
- * event is recorded once a step. Only what a worker computes is bound to a thread of its own (the
- * worker's); any thread may enqueue on the other streams.
+ * Work on one stream runs in order. Streams run concurrently unless an event orders them. After
+ * `wait`, all later work of a stream waits until the work that another one has `record`ed is over.
+ * An event is recorded once a step. Only what a worker computes is bound to a thread of its own
+ * (the worker's); any thread may enqueue on the other streams.
  *
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
- *   cuda   launch gives work to a GPU; wait blocks the calling thread until the event is recorded,
- *          and the stream until it is over (exec/cuda/backend.h, in a module:
- * exec/cuda/module.h) fake   every call is written down; pp_backend.finish runs the graph
- * of events on host memory in an order that is legal and unkind. Of two launches that no event
- * orders, each comes before the other in one of `streams` steps, or first steps of consecutive
- * seeds. Between these runs nobody can touch its memory but by read and write: who tries crashes */
+ *   cuda   launch gives work to a GPU. wait blocks the calling thread until the event is recorded,
+ *          and the stream until it is over (exec/cuda/backend.h, in a module: exec/cuda/module.h)
+ *   fake   every call is written down. pp_backend.finish runs the graph of events on host memory in
+ *          an adversarial but legal order. Of two launches that no event orders, each comes before
+ *          the other in one of `streams` steps, or first steps of consecutive seeds. Between these
+ *          runs its memory is protected: only read and write can access it */
 #ifndef PP_EXEC_BACKEND_BACKEND_H
 #define PP_EXEC_BACKEND_BACKEND_H
 
@@ -28,18 +28,19 @@ typedef int32_t pp_stream_id;
 typedef int32_t pp_event_id;
 typedef void (*pp_backend_work)(const struct pp_kernels *kernels, void *stream, void *argument);
 
-/* cuda: how workers share a GPU. One launch at a time, so that none disturbs the times of another;
- * all at once, as they come; all at once, each on multiprocessors of its own. */
+/* cuda: how workers share a GPU. One launch at a time, so that none disturbs the times of another.
+ * Or concurrently, as they are issued. Or concurrently, each worker on multiprocessors of its own.
+ */
 enum pp_device_mode { PP_DEVICE_SERIAL, PP_DEVICE_STREAMS, PP_DEVICE_PARTITION };
 struct pp_device_options {
     const struct pp_kernels *kernels;
     int streams, events;
     int workers; /* streams 0 .. workers - 1 are compute streams */
-    int weights; /* streams weights .. weights + workers - 1 compute as well, each beside that of
-                  * its worker, and only what that leaves; 0: there are none */
+    int weights; /* streams weights .. weights + workers - 1 compute as well, each concurrently with
+                    that of its worker and at a lower priority; 0: there are none */
     int worker;  /* the only one of them that gets work; -1: all may */
-    int place;   /* cuda: this process among those of its host: its GPU is this one, modulo as many
-                  * as there are */
+    int place;   /* cuda: index of this process on its host; it selects the GPU, modulo their number
+                  */
     uint64_t seed; /* of orders that are drawn */
     enum pp_device_mode mode;
     int parts;        /* of a partitioned GPU; 0: as many as workers */
@@ -64,7 +65,7 @@ struct pp_graph_stats {
     int count, left_out;       /* that are kept, and that could not be */
     int64_t kernels, launches; /* of all that are kept; of these, so far */
     const char *why_left;      /* the first reason for that, or NULL; the device's, as is */
-    const char *why_not;       /* none is; NULL: nobody has asked for it, or they are */
+    const char *why_not;       /* none is made; NULL: not requested, or some are */
 };
 struct pp_backend_device; /* of a backend */
 struct pp_backend {
@@ -93,10 +94,11 @@ struct pp_backend {
                             size_t bytes, struct pp_error *err);
     void (*launch)(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
                    void *argument);
-    /* NULL, or: work that does the same to the device whenever it is called with this argument,
-     * kept under a number of this stream, so that `launch_graph` may repeat it without calling it;
-     * or launch it, where it is not kept. Between steps, after one in which it has run. k: it is
-     * the k-th launch of the stream in every step, and passes marks; -1: it passes none. */
+    /* NULL, or: capture `work` as a graph with number `id` of this stream. `launch_graph` replays
+     * the graph without calling the work; where there is no graph, it launches the work. The work
+     * does the same to the device whenever it is called with this argument. Called between steps,
+     * after a step in which it has run. k: it is the k-th launch of the stream in every step, and
+     * records timing events; -1: it records none. */
     void (*capture)(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
                     pp_backend_work work, void *argument);
     void (*launch_graph)(struct pp_backend_device *device, pp_stream_id stream, int id,
@@ -123,8 +125,8 @@ struct pp_backend {
     /* Not immediate: when the k-th launch of this step on a stream has run, in seconds since begin;
      * NAN when it has not. NULL when immediate. */
     struct pp_span (*span)(const struct pp_backend_device *device, pp_stream_id stream, int k);
-    /* Where not even the work's thread sees when it runs, else NULL: by work under way, on its
-     * `stream`; and when the k-th launch's j-th mark was passed, like span. */
+    /* NULL, or, where the thread of the work cannot see when it runs: record a timing event on the
+     * `stream` of work under way; the time of the j-th event of the k-th launch, like span. */
     void (*record_timing)(void *stream);
     double (*timing_s)(const struct pp_backend_device *device, pp_stream_id stream, int k, int j);
 };

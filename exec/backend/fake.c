@@ -1,6 +1,6 @@
-/* exec/backend/fake.c — a device that only writes down what it is told, and runs it in finish: what
- * no event orders happens the other way round sooner or later, so that a wait that is missing shows
- * as a wrong number. A copy reads its source when it runs, not when it is issued. */
+/* exec/backend/fake.c — a device that records all calls, and runs them in finish. Launches that no
+ * event orders run in either order sooner or later, so a missing wait shows as a wrong number. A
+ * copy reads its source when it runs, not when it is issued. */
 #include "exec/backend/fake.h"
 
 #include <assert.h>

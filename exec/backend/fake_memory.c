@@ -1,5 +1,5 @@
-/* exec/backend/fake_memory.c — memory that is shut while no work runs: whoever on the host takes it
- * for its own crashes at once, and not only where a device is at hand. */
+/* exec/backend/fake_memory.c — memory that is protected while no work runs. Host code that accesses
+ * it by mistake crashes at once, also where there is no GPU. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "exec/backend/fake.h"
 #include "exec/backend/poison.h"

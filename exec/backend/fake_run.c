@@ -1,12 +1,12 @@
-/* exec/backend/fake_run.c — the launches of a step, in an order that is legal and unkind.
+/* exec/backend/fake_run.c — the launches of a step, in an adversarial but legal order.
  *
- * Records and waits only say which launches may run: they are passed as soon as they can be, so
- * that the launches at the heads of streams are exactly those that may run now. Any choice among
- * these is legal, and every legal order is some sequence of choices.
+ * Records and waits only decide which launches may run. They are passed as soon as possible, so the
+ * launches at the heads of streams are exactly those that may run now. Any choice among these is
+ * legal, and every legal order is some sequence of choices.
  *
- * In every step one stream is held back: it runs only when nothing else can. Then each of its
- * launches runs behind everything that is not ordered after it, so once every stream has had its
- * step, each wait that is missing has been made to matter. `orders` choose among the rest. */
+ * In every step one stream is held back: it runs only when nothing else can. Each of its launches
+ * then runs after everything that no event orders after it. Once every stream has been held back,
+ * every missing wait has had an effect. `orders` choose among the rest. */
 #include "core/random.h"
 #include "exec/backend/fake.h"
 #include "exec/host/host.h"
@@ -48,8 +48,8 @@ static uint64_t copies_early(struct pp_backend_device *d, pp_stream_id s)
     return draw(d) | (uint64_t)!is_compute(d, s) << 62;
 }
 
-/* Streams drawn once and for all of the step: the first runs whenever it can, the last only when
- * nobody else can. */
+/* Priorities drawn once for the whole step: the first stream runs whenever it can, the last only
+ * when no other can. */
 static uint64_t fixed_priorities(struct pp_backend_device *d, pp_stream_id s)
 {
     return 1 + (pp_random_bits(d->random, (uint64_t)s) >> 2);

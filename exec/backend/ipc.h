@@ -32,15 +32,15 @@ struct pp_ipc_calls {
     /* Map what a peer shows, which must be on this host; *block: its block, as seen here. */
     enum pp_status (*map)(struct pp_ipc *ipc, int peer, const struct pp_ipc_card *card,
                           void **block, struct pp_error *err);
-    /* By work under way, on its `stream`: write a flag of a peer, after all that was issued to the
-     * stream before can be seen by everybody; hold up the stream until an own flag has come to
-     * `value`. PP_EFAIL: refused, or given up. */
+    /* By work under way, on its `stream`. tell: write a flag of a peer, once all that was issued to
+     * the stream before is visible to all processes. await: hold up the stream until an own flag
+     * has reached `value`. PP_EFAIL: refused, or given up. */
     enum pp_status (*tell)(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                            struct pp_error *err);
     enum pp_status (*await)(struct pp_ipc *ipc, int flag, uint32_t value, void *stream,
                             struct pp_error *err);
-    /* No work is under way: nothing is mapped any more. Nobody may free what he has shown before
-     * all have done this. */
+    /* No work is under way: nothing is mapped any more. A process may free what it has shown only
+     * after all have done this. */
     enum pp_status (*unmap)(struct pp_ipc *ipc, struct pp_error *err);
     /* Of any thread: all that waits goes on, with no matter what in its buffers, and nothing can be
      * issued any more. What was shown ends with the process, as others may still have it mapped. */

@@ -40,7 +40,7 @@ static void wake(struct shard *shard)
     pp_futex_wake(&shard->changes);
 }
 
-/* Whoever is about to sleep has said so before it looks at the event for the last time. */
+/* A thread counts itself as a sleeper before it looks at the event for the last time. */
 void pp_recorded_set(struct pp_recorded *r, pp_event_id event)
 {
     struct shard *shard = &r->shards[event % SHARDS];

@@ -9,10 +9,10 @@
 /* Lies in the arena, as long as that. */
 struct pp_recorded;
 struct pp_recorded *pp_recorded_create(struct pp_arena *arena, int events);
-/* Before a step, while nobody sleeps: no event is recorded, nothing is cancelled. */
+/* Before a step, while no thread sleeps: afterwards no event is recorded, nothing is cancelled. */
 void pp_recorded_begin(struct pp_recorded *recorded);
 void pp_recorded_set(struct pp_recorded *recorded, pp_event_id event);
-/* Sleeps until somebody has set it. False: the step was cancelled before that. */
+/* Sleeps until the event is set. False: the step was cancelled before that. */
 bool pp_recorded_wait(struct pp_recorded *recorded, pp_event_id event);
 /* Wakes all who sleep; lasts until the next begin. */
 void pp_recorded_cancel(struct pp_recorded *recorded);

@@ -1,3 +1,4 @@
+/* Staging buffers: the host's copy of memory of a device. */
 #include "exec/backend/staging.h"
 
 struct pp_staging pp_staging_make(struct pp_arena *arena, const struct pp_backend *backend,

@@ -70,7 +70,7 @@ static enum pp_status refuse(const struct reader *r, const char *expected, const
                         expected, found);
 }
 
-/* The next line without its end; "" behind the last one. */
+/* The next line without its end; "" after the last one. */
 static char *take_line(struct reader *r)
 {
     char *line = r->at,
@@ -86,7 +86,7 @@ static char *take_line(struct reader *r)
     return line;
 }
 
-/* Decimal digits at *text, without sign or leading zeros; *text is then behind them. */
+/* Decimal digits at *text, without sign or leading zeros; *text then points after them. */
 static bool take_number(const char **text, int64_t most, int64_t *value)
 {
     const char *at = *text;

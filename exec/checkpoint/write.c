@@ -1,5 +1,5 @@
-/* To the disk in an order that a power cut cannot turn around: files, the manifest, the folder's
- * own name; each is on the disk before the next begins. */
+/* Writes in an order that a power cut cannot reverse: files, the manifest, the folder's own name.
+ * Each is on the disk before the next begins. */
 #define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
 #include "exec/checkpoint/checkpoint.h"
 
@@ -31,7 +31,7 @@ static enum pp_status lock(const struct pp_checkpoint_folder *folder, struct pp_
                         folder->path);
 }
 
-/* Those of another training are not to be removed as this one gets on. */
+/* Checkpoints of another training must not be removed as this one proceeds. */
 static enum pp_status check_training(struct pp_arena *arena, const char *path,
                                      const struct pp_manifest *before, struct pp_error *err)
 {

@@ -1,11 +1,13 @@
-/* exec/cuda/backend.h — private to exec/backend_cuda*.c: one GPU.
+/* exec/cuda/backend.h — private to exec/cuda: one GPU.
  *
- * A lane is a CUDA stream with what kernels need there. In serial mode one lane takes the work of
- * all streams of the device, so that one op runs at a time; else each stream has one of its own,
- * which for a worker of a partitioned GPU lies on its part.
- * Whatever the mode, a stream waits for an event only once the host has recorded it: work is issued
- * in an order in which it can run, so that streams which share a queue of the device cannot block
- * each other. */
+ * A `struct cuda_stream` is a CUDA stream with what kernels need there, such as a workspace. In
+ * serial mode one of them takes the work of all streams of the device, so that one op runs at a
+ * time. Otherwise each stream has its own; that of a worker on a partitioned GPU runs on the
+ * worker's part (a green context).
+ *
+ * In all modes a stream waits for an event only once the host has recorded it. So work is issued in
+ * an order in which it can run, and streams that share a queue of the device cannot block each
+ * other. */
 #ifndef PP_EXEC_CUDA_BACKEND_H
 #define PP_EXEC_CUDA_BACKEND_H
 
@@ -30,7 +32,7 @@ struct graph {
     size_t nodes;
 };
 struct cuda_stream {
-    struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
+    struct pp_cuda_stream cuda; /* the first: work gets the address of the struct */
     atomic_bool has_stream;
     int priority; /* of the stream; lower numbers come first */
     struct pp_backend_device *device;
@@ -67,7 +69,7 @@ struct pp_backend_device {
     cudaEvent_t begin;   /* of the step: spans count from there */
     cudaStream_t copies; /* read and write */
     int gpu;
-    int priority, last_priority; /* of its streams; of those that come behind all others */
+    int priority, last_priority; /* of its streams; of those with the lowest priority */
     struct pp_recorded *recorded;
     struct pp_cuda_graphs graphs;
     struct pp_cuda_parts
@@ -81,15 +83,15 @@ struct pp_backend_device {
 /* device.c */
 /* PP_EFAIL "cannot WHAT: NAME (description)", unless all is well. */
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
-/* Where nobody can be told: the first failure is kept for finish, and ends all waiting. */
+/* Where no caller can be told: the first failure is kept for finish, and ends all waiting. */
 void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
 
 /* The GPU of the device is that of the calling thread from now on. */
 void pp_cuda_use(struct pp_backend_device *device);
 
-/* The CUDA stream of a stream, which is made when it is first used, unless it multiplies. The
- * device has few queues for streams, and in one with others a receive that waits for another
- * process holds them up: so there are none but those that this process uses. */
+/* The CUDA stream of a stream. It is made when it is first used, unless it multiplies: those are
+ * made at once. The device has few queues for streams, and a receive that waits for another process
+ * holds up the others of its queue. So only the streams that this process uses are made. */
 cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
 cudaError_t pp_cuda_make_stream(struct cuda_stream *target);
 
@@ -117,9 +119,6 @@ void pp_cuda_graphs_free(struct pp_backend_device *device);
  */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
 
-/* progress.c */
-int64_t pp_cuda_passed(struct pp_backend_device *device);
-
 /* parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
 enum pp_status pp_cuda_parts_make(struct pp_backend_device *device, int count,
@@ -131,7 +130,7 @@ void pp_cuda_parts_free(struct pp_backend_device *device);
 /* memory.c */
 enum pp_status pp_cuda_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
-/* The same, for whoever gives it back with cudaFree. */
+/* The same, for a caller that frees it with cudaFree. */
 enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
 enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *device, size_t bytes, void **memory,
                                     struct pp_error *err);

@@ -1,5 +1,5 @@
-/* Why a machine cannot run the kernels, in the order in which it shows: no driver, one that is too
- * old, no device, one that is too old. */
+/* Why a machine cannot run the kernels, in the order in which it shows: no driver, an old driver,
+ * no device, an old device. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/cuda/backend.h"
 
@@ -79,7 +79,8 @@ enum pp_status pp_cuda_check(struct pp_error *err)
 {
     int devices = 0;
 
-    /* Queues of the device, for streams not to stand behind others; read when CUDA starts. */
+    /* Queues of the device, so that streams do not wait for others in a queue; read when CUDA
+     * starts. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     PP_TRY(check_driver(err));
     const cudaError_t code = cudaGetDeviceCount(&devices);

@@ -1,5 +1,5 @@
-/* What all files of the CUDA backend share, as this one calls none of them: failures, the GPU of
- * the calling thread, and CUDA streams that are made when they are first used. */
+/* Helpers of all files of the CUDA backend; this one calls none of them. Failures, the GPU of the
+ * calling thread, and CUDA streams that are made at their first use. */
 #include "exec/cuda/backend.h"
 
 /* ---- failure --------------------------------------------------------------------------------*/

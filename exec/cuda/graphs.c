@@ -1,10 +1,10 @@
-/* Work that is the same in every step, kept as CUDA graphs: then the host launches one graph where
- * it would launch each kernel. A graph holds the arguments of its kernels as they were: what
- * differs from step to step has to lie in memory.
+/* Work that is the same in every step, captured as CUDA graphs: the host launches one graph instead
+ * of each kernel. A graph holds the arguments of its kernels as they were, so what differs from
+ * step to step has to lie in memory.
  *
- * Graphs are made between steps, while the device is idle: that may take memory of the device, and
- * so wait for all that runs, which could be a receive that waits for another process. Whatever
- * cannot be kept is launched kernel by kernel, as ever. */
+ * Graphs are made between steps, while the device is idle. That may allocate memory of the device,
+ * and so wait for all that runs, which could be a receive that waits for another process. Work that
+ * cannot be captured is launched kernel by kernel. */
 #include "exec/cuda/backend.h"
 
 enum {

@@ -30,11 +30,11 @@ struct pp_ipc {
     int flag_count;
     struct peer *peers;
     int peer_count;
-    cudaStream_t rescue; /* of give_up: it stands behind nobody who waits */
+    cudaStream_t rescue; /* of give_up: no waiting work is on it */
     atomic_bool is_given_up;
 };
 
-/* What work gets is the first member of a lane. */
+/* Work gets the first member of a cuda_stream. */
 static cudaStream_t stream_of(void *stream)
 {
     return ((const struct pp_cuda_stream *)stream)->stream;
@@ -93,8 +93,8 @@ static enum pp_status find_calls(wait_fn *wait, write_fn *write, struct pp_error
     return PP_OK;
 }
 
-/* A kernel that is loaded at its first launch may hold up the host until the device has ended all
- * that it does, also a wait for somebody who waits for this launch: see exec/cuda/nccl.c. */
+/* A kernel that is loaded at its first launch may hold up the host until the device is idle. The
+ * device may be waiting for a process that waits for this launch: see exec/cuda/nccl.c. */
 static enum pp_status ipc_check(struct pp_error *err)
 {
     wait_fn wait;
@@ -137,7 +137,7 @@ static enum pp_status show_memory(void *memory, const char *what, struct pp_ipc_
     return pp_cuda_try(code, what, err);
 }
 
-/* Tried before anybody waits for it: one wait that is over, by a write before it. */
+/* Tried before it is needed: one wait that is over at once, because of a write before it. */
 static enum pp_status try_flags(struct pp_ipc *ipc, struct pp_error *err)
 {
     const CUdeviceptr first = told(ipc->flags, 0);
@@ -243,8 +243,8 @@ static enum pp_status check_value(uint32_t value, struct pp_error *err)
                      : pp_error_set(err, PP_EFAIL, "--transport ipc: a flag has no more numbers");
 }
 
-/* The write stands behind a fence of the system for all that the stream has written before, on
- * whichever device (cuStreamWriteValue32 in the driver API): who sees the flag sees the sum. */
+/* The write comes after a system-wide fence for all that the stream has written before, on any
+ * device (cuStreamWriteValue32 in the driver API). A process that sees the flag sees the sum. */
 static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                                struct pp_error *err)
 {

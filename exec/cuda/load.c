@@ -1,3 +1,4 @@
+/* Loads the module with CUDA, and says what is missing where that fails. */
 #include "exec/cuda/module.h"
 
 #include <dlfcn.h>

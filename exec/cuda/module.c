@@ -1,3 +1,4 @@
+/* The table that the module with CUDA offers to the program. */
 #include "exec/cuda/module.h"
 
 #include "kernels/cuda/table.h"

@@ -1,8 +1,8 @@
 /* exec/cuda/module.h — the shared module with CUDA: what it offers, and how to load it.
  *
- * The module is pipeexec-cuda.so: exec/cuda, kernels/cuda and the libraries of CUDA.
- * Only --backend cuda loads it, so nobody else needs these libraries, or waits for them. Whatever
- * it shares with the program is compiled into both. */
+ * The module is pipeexec-cuda.so: exec/cuda, kernels/cuda and the libraries of CUDA. Only --backend
+ * cuda loads it, so other runs neither need these libraries nor wait for them. Code that it shares
+ * with the program is compiled into both. */
 #ifndef PP_EXEC_CUDA_MODULE_H
 #define PP_EXEC_CUDA_MODULE_H
 

@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-/* What work gets is the first member of a lane. */
+/* Work gets the first member of a cuda_stream. */
 static cudaStream_t stream_of(void *stream)
 {
     return ((const struct pp_cuda_stream *)stream)->stream;
 }
 
 /* The first call of CUDA in a run with NCCL. A kernel that is loaded at its first launch may hold
- * up the host until the device has ended all that it does, also a receive whose sender waits for
- * this launch: so kernels are loaded when CUDA starts, unless the environment says otherwise. */
+ * up the host until the device is idle. The device may be in a receive whose sender waits for this
+ * launch. So kernels are loaded when CUDA starts, unless the environment says otherwise. */
 static enum pp_status nccl_check(struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();

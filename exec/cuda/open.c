@@ -1,4 +1,4 @@
-/* All that a machine needs of a GPU beside its memory, made before the first step. */
+/* Everything except memory that a machine needs of a GPU, made before the first step. */
 #include "exec/cuda/backend.h"
 #include "kernels/cuda/gemm/plans.h"
 
@@ -20,9 +20,10 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
     return PP_OK;
 }
 
-/* Blocks of a stream that comes behind others wait while these have any. The usual priority is the
- * lowest there is: so it is the others that have a higher one, the next; the highest is left to
- * what must get through whatever they wait for (exec/cuda/ipc.c). Lower numbers come first. */
+/* Blocks of a stream with a lower priority wait while other streams have any. The default priority
+ * is the lowest, so the other streams get the next higher one. The highest is reserved for work
+ * that must run whatever the others wait for (exec/cuda/ipc.c). Lower numbers are higher
+ * priorities. */
 static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_error *err)
 {
     int greatest;
@@ -35,7 +36,7 @@ static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_e
     return PP_OK;
 }
 
-/* Streams that only move data share all of the GPU with everybody. */
+/* Streams that only move data use the whole GPU, not a part of it. */
 static enum pp_status make_cuda_stream(struct pp_backend_device *d, int index, struct pp_error *err)
 {
     struct cuda_stream *target = &d->cuda_streams[index];
@@ -150,7 +151,7 @@ static void free_cuda_stream(struct cuda_stream *target)
     pthread_mutex_destroy(&target->lock);
 }
 
-/* Also of a device that is half made, or has failed: then CUDA refuses, and the driver cleans up.
+/* Also for a device that is half made, or has failed: CUDA refuses then, and the driver cleans up.
  */
 void pp_cuda_close(struct pp_backend_device *d)
 {

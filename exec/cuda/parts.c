@@ -1,6 +1,6 @@
-/* The multiprocessors of a GPU, cut into equal parts that run beside each other without taking each
- * other's: green contexts of the driver (CUDA 12.4). Memory, caches and power stay common. The
- * driver gives no part a right to go on: so waiting is left to events, never to a kernel. */
+/* The multiprocessors of a GPU, divided into equal parts that run concurrently: green contexts of
+ * the driver (CUDA 12.4). Memory, caches and power stay shared. The driver guarantees no part any
+ * progress, so only events wait, never a kernel. */
 #include "exec/cuda/backend.h"
 
 #include <cuda.h>

@@ -1,6 +1,6 @@
-/* What graphs of this driver and device do, tried when the device is opened: a graph has to run at
- * all, on the multiprocessors of the stream that it was captured from, and events within it have to
- * tell times. Where it does not, work is launched kernel by kernel. */
+/* A trial of graphs on this driver and device, when the device is opened. A graph has to run, on
+ * the multiprocessors of the stream from which it was captured, and events within it have to give
+ * times. If it does not, work is launched kernel by kernel. */
 #include "exec/cuda/backend.h"
 #include "kernels/cuda/device/multiprocessors.h"
 

@@ -1,3 +1,4 @@
+/* A hash table from strings of bytes to numbers, with open addressing. */
 #include "exec/data/bytes_map.h"
 
 #include "core/random.h"

@@ -1,3 +1,4 @@
+/* Splits text into words by the regular expression of a tokenizer, with PCRE2. */
 #include "exec/data/split.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

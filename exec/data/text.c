@@ -1,3 +1,4 @@
+/* Text to train on: the samples of a step, as tokens and their successors. */
 #include "exec/data/text.h"
 
 #include "core/random.h"

@@ -1,3 +1,4 @@
+/* Byte-pair encoding: text to tokens by the merges of a tokenizer. */
 #include "exec/data/tokenizer.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A watchdog thread for one wait that may never end. */
 #include "exec/host/alarm.h"
 
 #include "core/clock.h"

@@ -1,5 +1,5 @@
-/* exec/host/alarm.h — somebody who looks on while one thread waits for a device that may never
- * answer: it cannot be waked, so its process is ended. */
+/* exec/host/alarm.h — a watchdog thread: if a device call does not return within the timeout, it
+ * ends the process, because the waiting thread cannot be woken. */
 #ifndef PP_EXEC_HOST_ALARM_H
 #define PP_EXEC_HOST_ALARM_H
 
@@ -10,14 +10,14 @@ struct pp_alarm;
 struct pp_alarm_options {
     const char *what; /* "WHAT has not got on for ... s" */
     double timeout_s; /* of what is under way without end; 0: never */
-    /* Called by a thread beside: ends the process. NULL: never. */
+    /* Called by the watchdog thread: ends the process. NULL: never. */
     void (*on_stuck)(void *closure, const struct pp_error *err);
     void *closure;
 };
 /* PP_EFAIL where the system gives no thread. Ends with the arena. */
 enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_options *options,
                                struct pp_alarm **alarm, struct pp_error *err);
-/* By the thread that waits; NULL: nobody looks on. */
+/* By the thread that waits; NULL: no watchdog. */
 void pp_alarm_begin(struct pp_alarm *alarm);
 void pp_alarm_end(struct pp_alarm *alarm);
 

@@ -1,3 +1,4 @@
+/* Futexes of Linux. */
 #define _GNU_SOURCE /* syscall */
 #include "exec/host/futex.h"
 

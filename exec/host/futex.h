@@ -1,13 +1,13 @@
-/* exec/host/futex.h — sleep until a word changes: between threads, and between processes that share
- * the memory. Nobody holds anything while asleep, so whoever is killed blocks nobody. */
+/* exec/host/futex.h — sleep until a word changes, between threads or between processes that share
+ * the memory. A sleeper holds no lock, so a killed process blocks no other. */
 #ifndef PP_EXEC_HOST_FUTEX_H
 #define PP_EXEC_HOST_FUTEX_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Returns when the word is no longer `seen`, after a wake, or, where timeout_ns >= 0, when that
- * time is over; also for no reason: ask again. */
+/* Returns when the word is no longer `seen`, after a wake, or after timeout_ns (>= 0). Spurious
+ * returns are possible: check again. */
 void pp_futex_wait(atomic_uint *word, unsigned seen, int64_t timeout_ns);
 /* Wakes all who sleep on it. */
 void pp_futex_wake(atomic_uint *word);

@@ -1,3 +1,4 @@
+/* Cores, memory and CPU clocks of this computer, as its kernel tells them. */
 #define _GNU_SOURCE /* CPU_COUNT */
 #include "exec/host/host.h"
 

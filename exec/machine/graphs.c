@@ -1,9 +1,9 @@
-/* What a device may keep: an op does the same to the same memory in every step, as slots are
- * assigned once. So does another op of the worker that has found the same buffers. Ids on the
- * stream of a worker, with i for an instruction's place in its list of n:
+/* Work that a device may capture as graphs: an op does the same to the same memory in every step,
+ * as slots are assigned once. Two ops of a worker that use the same buffers share a graph. Ids on
+ * the stream of a worker, with i for an instruction's place in its list of n:
  *
  *   i        the first one of all that do the same
- *   n + i    op i with marks for probes, which belong to it alone
+ *   n + i    op i with timing events for probes, which belong to it alone
  *   2 n      what the worker does at its last BAR */
 #include "core/hash.h"
 #include "exec/machine/parts.h"
@@ -126,9 +126,9 @@ void pp_machine_capture(struct pp_machine *m)
 
 /* ---- warming up -----------------------------------------------------------------------------*/
 
-/* Every kind of op of this process runs once, before any step: on a GPU the first launch may load a
- * kernel or choose an algorithm, and may wait for everything that the device does. The ops compute
- * from memory that is not filled yet; what lasts from step to step is put back. */
+/* Every kind of op of this process runs once before any step. On a GPU the first launch may load a
+ * kernel or choose an algorithm, and may wait until the device is idle. The ops compute from memory
+ * that is not filled yet; what lasts from step to step is put back. */
 static bool is_alike(const struct pp_program *p, int a, int b)
 {
     return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&

@@ -1,3 +1,4 @@
+/* Faults on demand: what each kind does, and where it happens. */
 #include "exec/machine/inject.h"
 
 #include "core/units.h"

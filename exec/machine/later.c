@@ -94,12 +94,12 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What a stream waits for costs it nothing but time: a post comes with the end of the op before it,
- * a WAIT lasts until what it waits for has ended. */
+/* Waiting costs a stream only time. A post comes at the end of the op before it; a WAIT lasts until
+ * the end of its target. */
 static void stamp_list(struct pp_machine *m, struct pp_worker *w)
 {
     const struct pp_program *p = m->p;
-    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its lanes */
+    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its compute streams */
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t at = pp_cell(m, pp_row(m, i, w->replica));
@@ -130,9 +130,8 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* An operation of NCCL is under way on the device that comes first while it waits for the others:
- * bytes move once all have come. By clocks that agree but for their error, so never behind the end.
- */
+/* The device that comes first is already in the NCCL operation while it waits for the others. Bytes
+ * move once all have come. Clocks agree only up to their error, so the start is at most the end. */
 static void start_together(struct pp_machine *m, size_t at, int64_t all_ps)
 {
     m->start_ps[at] = later(m->start_ps[at], earlier(all_ps, m->end_ps[at]));
@@ -169,7 +168,7 @@ static void match_sums(struct pp_machine *m)
     }
 }
 
-/* When the worker's next op begins, behind instruction i. */
+/* When the worker's next op after instruction i begins. */
 static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
     for (i++; i < m->p->begin[w->rank + 1]; i++)
@@ -186,8 +185,8 @@ static void leave(struct pp_machine *m, const struct pp_worker *w, size_t row, i
     *own_ps = later(*own_ps, earlier(end_ps, next_ps));
 }
 
-/* All leave a barrier with the last one: by clocks that agree but for their error, so it is
- * never behind what comes next. */
+/* All workers leave a barrier with the last one. Clocks agree only up to their error, so the
+ * barrier ends at the next op at the latest. */
 static void close_barriers(struct pp_machine *m)
 {
     for (int barrier = 0; barrier < m->barrier_count; barrier++) {

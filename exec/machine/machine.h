@@ -5,10 +5,10 @@
  * step then only walks the lists; nothing is allocated.
  *
  * Semantics: docs/architecture.md, "What a program means". Messages carry a header that is checked
- * when they are matched. Clocks: with the virtual clock a worker's clock advances by the CPU time
- * that its thread spent in an op, and by waiting for what ends later by the clocks of others, so
- * that any number of ranks can share a few cores; transfers and gradient sums take what the costs
- * say. With the wall clock everything is stamped as it happens. */
+ * when they are matched. With the virtual clock, a worker's clock advances by the CPU time of its
+ * ops and by waiting for later ends on the clocks of others. So any number of ranks can share a few
+ * cores. Transfers and gradient sums take what the costs say. With the wall clock everything is
+ * stamped as it happens. */
 #ifndef PP_EXEC_MACHINE_MACHINE_H
 #define PP_EXEC_MACHINE_MACHINE_H
 
@@ -46,10 +46,10 @@ struct pp_machine_options {
     bool has_durations; /* virtual clock: ops take what `costs` say, whatever the CPU takes */
     const double *slow; /* [rank * replicas + replica] factor on the speed of compute; NULL = all 1.
                          * Wall clock: at most 1, and the rank sleeps */
-    double timeout_s;   /* a step fails when nobody has got on for so long; 0 = never */
-    /* Called by a thread beside when the step has failed and a thread of this process does not come
-     * back from its op: it cannot be waited for, nor what it uses be freed, so this must end the
-     * process. NULL: it is waited for. */
+    double timeout_s;   /* a step fails when no worker has made progress for so long; 0 = never */
+    /* Called by the watchdog when the step has failed and a thread of this process does not return
+     * from its op. That thread cannot be joined, nor its memory freed, so this must end the
+     * process. NULL: the thread is waited for. */
     void (*on_stuck)(void *closure, const struct pp_error *err);
     void *stuck_closure;
     struct pp_inject inject;
@@ -57,15 +57,16 @@ struct pp_machine_options {
     int cores;                 /* compute ops at a time; 0 = those of the machine */
     int kept_steps;            /* of which times are kept: the last ones */
     bool is_poisoned;          /* fill memory with a pattern first, see memory.h */
-    size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
+    size_t
+        reserved_bytes; /* that the caller will take in addition: counted when memory is checked */
     size_t reserved_staging_bytes; /* likewise of the host's, where the backend's memory is apart */
     uint64_t seed;                 /* of the backend's orders */
     enum pp_device_mode mode;      /* of a device that workers share */
-    bool uses_graphs;              /* work that is the same in every step, where the backend can */
+    bool uses_graphs; /* capture work that is the same in every step, where the backend can */
 };
 
-/* Do workers take each other's time, by the watch? On one device, where each has a stream but no
- * part of its own: then no step is that of a device for each, whatever its ops take. */
+/* Do workers take each other's time, by the watch? True on one device where each worker has a
+ * stream but no part of its own: a step then differs from one with a device for each worker. */
 static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
 {
     return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
@@ -86,7 +87,7 @@ void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all w
 bool pp_machine_is_member(const struct pp_machine *machine);
 enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
 /* Clocks of workers in processes of their own, held against that of the first before the run, now
- * and then, and after it (by this, between steps). PP_EFAIL: somebody has failed or is gone. */
+ * and then, and after it (by this, between steps). PP_EFAIL: a process has failed or is gone. */
 struct pp_machine_clock {
     double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on
                        virtual ones */
@@ -120,7 +121,7 @@ struct pp_step_result {
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
 /* Called when the gradients of a step are summed and before the first update (by the caller of the
- * step, while all workers wait): what --check compares. NULL = nobody. */
+ * step, while all workers wait): what --check compares. NULL = none. */
 void pp_machine_on_gradients(struct pp_machine *machine,
                              void (*hook)(void *closure, const struct pp_machine *machine,
                                           int step),

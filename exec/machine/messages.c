@@ -1,10 +1,10 @@
-/* Messages between workers: whoever posts second finds the other side's buffer and copies; where
- * workers share no memory, posts are told to the other side and the sender sends once both are
- * known.
+/* Messages between workers. The worker that posts second finds the other side's buffer and copies.
+ * Where workers share no memory, posts are sent to the other side, and the sender sends the bytes
+ * once both are known.
  *
  * Both sides state what they expect; a difference ends the run. The posts of a channel come in one
- * order on both sides, and the second post of a message comes after both posts of the one before,
- * so the end of a channel's last transfer is known when it is needed. */
+ * order on both sides. The second post of a message comes after both posts of the message before.
+ * So the end of a channel's last transfer is known when it is needed. */
 #include "exec/machine/parts.h"
 
 #include <inttypes.h>

@@ -22,7 +22,7 @@ struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *
 /* States of all workers from the device to the host. */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
 
-/* ---- read.c: what was marked in a step that has run ---- */
+/* ---- read.c: timings of probes in a step that has run ---- */
 void pp_probes_read(struct pp_machine *m);
 
 /* ---- later.c: times of a step, once those of all its workers are here ---- */
@@ -50,8 +50,8 @@ enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
 /* ---- watchdog.c ---- */
-/* A thread that sees when a worker has died or when no worker has made progress for
- * options.timeout_s, and that all workers end after an error. PP_EFAIL when the system gives no
+/* A thread that fails the step when a worker has died, or when no worker has made progress for
+ * options.timeout_s. After an error it sees that all workers end. PP_EFAIL when the system gives no
  * thread. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
 void pp_watchdog_stop(struct pp_machine *m); /* also where it has not been started */
@@ -70,18 +70,18 @@ struct pp_worker_launch {
     void *argument;
 };
 struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
-/* Launch work on the worker's compute stream, or on that of its weight lane. The device may have
- * kept it as `id`. Returns its number on that stream. */
+/* Launch work on the worker's compute stream, or on its weight-gradient stream. The device may have
+ * captured it as graph `id`. Returns its number on that stream. */
 int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch);
 /* Launch compute instruction i, and note its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
-/* ---- keep.c: work that the device keeps from step to step ---- */
+/* ---- graphs.c: work that the device captures as graphs ---- */
 /* Which instructions do the same work. */
 void pp_bind_same(struct pp_machine *m);
-/* Before a step, or at the end of one: the device keeps what is the same in all steps. */
+/* Before a step, or at the end of one: capture the work that is the same in all steps. */
 void pp_machine_capture(struct pp_machine *m);
-/* Under which number the device keeps the last BAR of a worker. */
+/* Number of the graph of a worker's last BAR. */
 int pp_bar_graph_id(const struct pp_worker *w);
 /* Length of a worker's list; place of an instruction in it. */
 int pp_list_length(const struct pp_worker *w);

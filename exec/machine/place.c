@@ -1,5 +1,5 @@
-/* Memory of workers before the first step: their blocks, on the device or beside it, filled with
- * the weights to begin with, and what device and host both see. */
+/* Memory of workers before the first step: their blocks, in memory of the device or of the host,
+ * filled with the initial weights; and memory that device and host share. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"

@@ -131,7 +131,7 @@ const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
     return m->layout;
 }
 
-/* What is as large as the largest of several calls needs it counts whole: nobody writes all of it.
+/* What is as large as the largest of several calls needs it counts whole: no step writes all of it.
  */
 static size_t untouched(const char *block, size_t offset, size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* One worker walks its list. Each function runs the instruction at hand: false = give up, somebody
+/* One worker walks its list. Each function runs the instruction at hand: false = give up, a worker
  * has failed. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"

@@ -1,5 +1,5 @@
-/* Who does what, in words: the schedule is static, so whoever waits is known, and for whom. Workers
- * go on meanwhile: where one is is read once for all that is said of it. */
+/* Describes a standstill: which workers wait, and for which others. The schedule is static, so this
+ * is known. Workers continue meanwhile, so the place of each is read once. */
 #include "exec/machine/parts.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ static bool is_waiting(const struct pp_worker *w, int at)
     return kind == PP_WAIT || kind == PP_BAR;
 }
 
-/* What it waits for, and for whom: NULL = nobody. */
+/* Appends what the worker waits for. Returns for which worker; NULL = none. */
 static const struct pp_worker *tell_wait(const struct pp_worker *w, int at, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LOOK_NS = 100 * 1000 * 1000 }; /* whether anybody is left */
+enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks whether the workers are gone */
 
 /* ---- workers --------------------------------------------------------------------------------*/
 
@@ -126,8 +126,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
-    for (int k = 0; k < m->worker_count;
-         k++) /* nobody is where it was at the end of the last one */
+    for (int k = 0; k < m->worker_count; k++) /* no longer where the last step ended */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
     pp_messages_begin(m);
@@ -162,8 +161,8 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
     }
 }
 
-/* Whoever was first to report may have been killed before it had said what: then what was seen from
- * outside counts. Without workers there is no step, whatever figures are there. */
+/* The process that reported first may have been killed before it wrote its message; then `gone`
+ * counts, as seen from outside. Without workers there is no step, whatever figures are there. */
 static bool has_failed(const struct pp_machine *m)
 {
     return m->has_failed || m->are_gone;
@@ -176,7 +175,7 @@ static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
     return pp_error_set(err, first->status, "%s", first->message);
 }
 
-/* Where work runs later, whoever conducts the step may wait in vain as well. */
+/* Where work runs later, the thread that conducts the step may wait in vain, too. */
 static void run_all(struct pp_machine *m, struct pp_error *err)
 {
     const int may_wait = !m->backend->is_immediate;

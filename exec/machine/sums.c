@@ -1,7 +1,7 @@
 /* Gradient sums, and the other collectives of a stage, in a step. The collectives of a worker run
  * in the order of its list. The worker that posts last runs all collectives whose turn it is then.
- * Copies are added in the order of replicas, pipelines and stages, which only matters without exact
- * gradients: then the order is at least the same in every step.
+ * Copies are added in the order of replicas, pipelines and stages. The order matters only without
+ * exact gradients; it is the same in every step.
  *
  * On the wall clock sums run concurrently with compute, in a thread of the worker that posts last
  * (its reducer). On the virtual clock they take what the costs say, whichever thread runs them. */
@@ -53,7 +53,7 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
     w->due[w->due_count++] = (int32_t)(c - m->collectives);
 }
 
-/* Settle c and all that has its turn behind it. */
+/* Settle c and all collectives whose turn comes with it. */
 static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
 {
     struct pp_machine *m = w->machine;

@@ -11,10 +11,10 @@ struct pp_machine;
 struct pp_worker;
 struct pp_header;
 struct pp_machine_message;
-/* Where workers share no memory, what one does is told to those who must know. All may be called
- * by any thread, and none waits for anybody else, but for begin and fetch. */
+/* Where workers share no memory, each tells the others what they must know. Any thread may call
+ * these functions; only begin and fetch wait for other processes. */
 struct pp_remote {
-    /* Caller of a step: everybody has begun it. PP_EFAIL: somebody has failed or is gone. */
+    /* Caller of a step: all processes have begun it. PP_EFAIL: a process has failed or is gone. */
     enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
     /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
     void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
@@ -26,11 +26,11 @@ struct pp_remote {
     /* Caller of a step: all may pass the barrier; all are to stop. */
     void (*released)(struct pp_machine *machine, int barrier);
     void (*failed)(struct pp_machine *machine);
-    /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is
+    /* Between steps: bring here what the workers hold. PP_EFAIL when a process has failed or is
      * gone: what is here then is of no step. */
     enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
     /* Between steps, on the wall clock: hold all clocks against that of the first process, if that
-     * was long ago, or at the end. PP_EFAIL when somebody has failed or is gone. */
+     * was long ago, or at the end. PP_EFAIL when a process has failed or is gone. */
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
     /* Close all connections but that to the first process: a fault to try. */
     void (*drop)(struct pp_machine *machine);
@@ -51,8 +51,8 @@ struct pp_transport {
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Once all processes have met, and before anything else goes between them; NULL = nothing. */
     enum pp_status (*met)(struct pp_machine *machine, struct pp_error *err);
-    /* The run has ended well and goes on nowhere: leave what other processes have, before anybody
-     * frees it; NULL = nothing. */
+    /* The run has ended well and goes on nowhere: unmap the memory of other processes before they
+     * free it; NULL = nothing. */
     enum pp_status (*leave)(struct pp_machine *machine, struct pp_error *err);
     /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which
      * one has died, of several one that a signal has ended; all others have been killed then. kill:

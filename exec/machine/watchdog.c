@@ -1,6 +1,6 @@
-/* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has
- * one died, has anybody got on? What happened last is read from where every worker says what it
- * does. */
+/* A thread that watches the workers of a step and never waits for them. Every few milliseconds it
+ * checks: has a worker died, has any worker made progress? Each worker publishes the instruction
+ * that it has reached. */
 #include "core/clock.h"
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
@@ -13,8 +13,8 @@ struct sight { /* of the last tick */
     double now_s, passed_s;
     unsigned round;
     int64_t moves, passed;
-    double idle_s;   /* since anybody has got on */
-    double failed_s; /* since the step has failed, and somebody is still in it */
+    double idle_s;   /* since the last progress */
+    double failed_s; /* since the step has failed with workers still in it */
 };
 
 /* Work that runs later may still run when all workers have walked their lists. A process that
@@ -36,7 +36,7 @@ static int64_t count_moves(const struct pp_machine *m)
     return moves;
 }
 
-/* What has been issued gets on by itself, though nobody is asked about it while hosts do. */
+/* True: a worker or a device has made progress. Devices are only asked when no worker has moved. */
 static bool gets_on(struct pp_machine *m, struct sight *sight)
 {
     const unsigned round = atomic_load(&m->round);
@@ -51,7 +51,7 @@ static bool gets_on(struct pp_machine *m, struct sight *sight)
     return have_moved || has_passed;
 }
 
-/* Whoever is gone does not count down. */
+/* A dead worker does not decrement the counter, so the caller is woken. */
 static void end_all(struct pp_machine *m, const struct pp_error *err)
 {
     m->gone = *err;

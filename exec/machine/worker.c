@@ -1,5 +1,5 @@
-/* What the parts of a machine have in common, as this file calls none of them: failure, clocks,
- * streams, launches and when they ran. */
+/* Helpers of all parts of a machine; this file calls none of them. Failure, clocks, streams,
+ * launches and when they ran. */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_lane.h"
 
@@ -75,7 +75,7 @@ bool pp_worker_order(struct pp_worker *w, int i)
                                          (pp_event_id)pp_row(m, after, w->replica));
 }
 
-/* What has just been launched may be waited for by the other lane. */
+/* The other compute stream may wait for what was just launched. */
 static void record_op(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
@@ -92,7 +92,7 @@ pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
 
 /* ---- launches -------------------------------------------------------------------------------*/
 
-/* By which number the device keeps an instruction: see keep.c. */
+/* The number of an instruction's graph: see graphs.c. */
 int pp_place_of(const struct pp_worker *w, int i)
 {
     return i - w->machine->p->begin[w->rank];

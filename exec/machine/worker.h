@@ -65,7 +65,7 @@ struct pp_worker {
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
     int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
-    int launches[2];           /* on its compute stream; on that of its weight lane */
+    int launches[2];           /* on its compute stream; on its weight-gradient stream */
     bool is_summing;           /* one is under way that another process owns */
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
@@ -114,7 +114,7 @@ struct pp_machine {
     int64_t *arrived_ps;       /* [barrier * workers + worker] */
     int64_t *released_ps;      /* [barrier] virtual clock: the latest arrival */
     pp_stream_id conductor;    /* stream of pp_barriers_conduct */
-    pp_stream_id weights;      /* the first of those that weight lanes have, one for each worker */
+    pp_stream_id weights;      /* the first weight-gradient stream; there is one for each worker */
     pp_event_id first_release; /* of barrier 0 */
 
     /* times of the kept steps: [(slot * size + instruction) * replicas + replica] */
@@ -140,7 +140,7 @@ struct pp_machine {
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
     struct pp_error error;   /* the first one */
-    atomic_flag is_reported; /* somebody writes it */
+    atomic_flag is_reported; /* a process has claimed the right to write it */
     atomic_bool has_failed;  /* for good: gradients are neither those of a step nor zero */
 
     sem_t cores;
@@ -157,7 +157,7 @@ struct pp_machine {
     atomic_uint running;         /* workers that still walk their lists */
     int started;                 /* workers */
     /* workers that walk their lists, of this process, unless all share this; with work that runs
-     * later whoever conducts the step counts as one */
+     * later, the thread that conducts the step counts as one */
     atomic_uint walking;
     bool is_over;
     struct pp_error gone; /* what was seen of it; set before: */

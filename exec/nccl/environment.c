@@ -20,9 +20,9 @@ static const struct {
     {"NCCL_NVLS_ENABLE", "0", false},
 };
 
-/* Since 2.22 NCCL connects the algorithms of a sum at its first use of each, which it chooses by
- * size: a small sum connects nothing for a large one. That holds up the hosts of all members, so
- * sums of two groups that two processes come to in different orders would wait for each other for
+/* Since 2.22 NCCL connects an algorithm of a sum at its first use, and chooses it by size: a small
+ * sum connects nothing for a large one. Connecting holds up the hosts of all members. So two
+ * processes that reach the sums of two groups in different orders would wait for each other for
  * ever. */
 void pp_nccl_connect_early(void)
 {
@@ -65,7 +65,8 @@ static bool is_same_gpu(const struct pp_nccl_place *a, const struct pp_nccl_plac
     return is_same_host(a, b) && strncmp(a->gpu, b->gpu, sizeof a->gpu) == 0;
 }
 
-/* All are told, or nobody: two that go by different networks do not find each other. */
+/* Either all processes are told, or none: two that use different networks do not find each other.
+ */
 void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
 {
     bool is_shared = false, is_one_host = true;

@@ -163,7 +163,7 @@ static void abort_all(struct pp_nccl *nccl)
 
 void pp_nccl_abort(struct pp_nccl *nccl)
 {
-    nccl->is_aborted = true; /* whoever waits gives up the mutex */
+    nccl->is_aborted = true; /* a waiting thread releases the mutex */
     pthread_mutex_lock(&nccl->mutex);
     abort_all(nccl);
     pthread_mutex_unlock(&nccl->mutex);

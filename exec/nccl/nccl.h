@@ -1,15 +1,15 @@
 /* exec/nccl/nccl.h — messages and sums between processes that have a GPU each, or share one, by
  * NCCL.
  *
- * A channel of a program (source, destination, pipeline, kind) has a communicator of its own with
- * two members, and a group of processes that sum has one: so operations of one communicator never
- * wait for those of another, in whatever order streams run them. All are made and used once before
- * any step: the first use connects two processes and holds up their hosts until both have come to
- * it, so that first uses in the order of a schedule could wait for each other for ever.
+ * Each channel of a program (source, destination, pipeline, kind) has a communicator with two
+ * members, and so has each group of processes that sum. So operations of one communicator never
+ * wait for those of another, in any order of streams. All communicators are made and used once
+ * before any step. The first use connects two processes and holds up their hosts until both have
+ * reached it. First uses in the order of a schedule could therefore wait for each other for ever.
  *
  * Operations are issued to streams of CUDA and are over when their stream has passed them. A
- * message is rendezvous: a send is not over before its receive has begun. Communicators are not
- * blocking (in NCCL's words), so whatever hangs is seen and can be aborted: NCCL itself has no time
+ * message is rendezvous: a send is not over before its receive has begun. Communicators are
+ * nonblocking, so an operation that hangs is seen and can be aborted; NCCL itself has no time
  * limit.
  *
  * Streams are `cudaStream_t`, buffers memory of the device. The library is opened when it is
@@ -55,7 +55,7 @@ struct pp_nccl_plan {
     int channel_count, group_count;
     double timeout_s; /* of whatever needs another process */
     /* Give each process the ids of all others: in, those that this one owns; out, all. Called once,
-     * by all processes. PP_EFAIL when somebody is gone. */
+     * by all processes. PP_EFAIL when a process is gone. */
     enum pp_status (*spread)(void *closure, struct pp_nccl_id *ids, int count,
                              struct pp_error *err);
     void *closure;
@@ -71,7 +71,7 @@ void pp_nccl_find_host(struct pp_nccl_place *place);
  * process, before its first call of NCCL. What is set already stays, but for the name of the host
  * that NCCL is told. `places` of all. */
 void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process);
-/* The same; is_one_host: nobody is anywhere else. */
+/* The same; is_one_host: all processes are on one host. */
 void pp_nccl_share_device(int process, bool is_one_host);
 
 /* NCCL is to connect all that a communicator may use when it is made, unless the environment says
@@ -120,8 +120,8 @@ enum pp_status pp_nccl_broadcast(struct pp_nccl *nccl, int group,
                                  const struct pp_nccl_piece *pieces, int count, void *stream,
                                  struct pp_error *err);
 
-/* PP_EFAIL names the first communicator that has failed, and its processes. Waits for nobody: PP_OK
- * while another call is under way, which looks by itself. */
+/* PP_EFAIL names the first communicator that has failed, and its processes. Never waits: PP_OK
+ * while another call is under way, which checks by itself. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
 /* Wait for a stream while checking. PP_EFAIL as well when that takes longer than the plan allows:
  * names the communicators that were last used on it. */

@@ -1,9 +1,9 @@
 /* Communicators from their beginning to their end: ids, a group that makes all of them, a group
  * that uses each once.
  *
- * A group makes its communicators side by side, and connects them side by side, so no order of
- * theirs can wait for another. On the stream the first uses run one after the other: in the order
- * of the plan, which all processes share, so none waits for one that stands behind it. */
+ * A group makes and connects its communicators concurrently, so no two processes can wait for each
+ * other because of their order. On the stream the first uses run one after the other, in the order
+ * of the plan. All processes share that order, so no use waits for a later one. */
 #include "exec/nccl/parts.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 
 _Static_assert(PP_NCCL_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id");
 
-/* One of a channel copies on few multiprocessors: the rest is for whoever computes. */
+/* The communicator of a channel copies on few multiprocessors; the rest is for compute. */
 enum { CHANNEL_CTAS = 2, WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
 
 /* ---- communicators

@@ -1,4 +1,4 @@
-/* exec/nccl/parts.h — private to exec/nccl*.c: the library as a table, communicators and how they
+/* exec/nccl/parts.h — private to exec/nccl: the library as a table, communicators and how they
  * fail. */
 #ifndef PP_EXEC_NCCL_PARTS_H
 #define PP_EXEC_NCCL_PARTS_H
@@ -53,7 +53,7 @@ struct pp_nccl {
     const struct pp_nccl_plan *plan;
     struct pp_nccl_comm *comms; /* channels, then groups */
     int comm_count;
-    pthread_mutex_t mutex; /* whoever calls NCCL */
+    pthread_mutex_t mutex; /* of calls to NCCL */
     atomic_bool is_aborted;
 };
 

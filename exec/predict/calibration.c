@@ -1,3 +1,4 @@
+/* Samples of the durations of ops and of their parts, collected over the steps of a calibration. */
 #include "exec/predict/calibration.h"
 
 #include <assert.h>
@@ -127,7 +128,7 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
     }
     for (int k = 0; k < count && has_probes; k++) {
         const struct pp_op *op = &ops[k].op;
-        const double share_ps = outside_ps / count; /* of what nobody can tell apart */
+        const double share_ps = outside_ps / count; /* parts that cannot be told apart */
 
         add(c, &c->outside[op->kind], share_ps / op->granules);
         if (count == 2)

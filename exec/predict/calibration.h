@@ -1,9 +1,9 @@
 /* exec/predict/calibration.h — inside of a calibration: durations by what was measured. Private to
- * exec/calibration*.c and their tests; everybody else includes predict.h.
+ * the files calibration*.c and their tests; all others include predict.h.
  *
- * All durations are picoseconds of one granule. A part is a kind of layer in one pass of an op; the
- * two passes of a full backward are kept apart from I and W, which they stand in for when those
- * were never run, and the other way round. */
+ * All durations are picoseconds of one granule. A part is a kind of layer in one pass of an op. The
+ * two passes of a full backward are kept apart from I and W. Each stands in for the other where
+ * that was never run. */
 #ifndef PP_EXEC_PREDICT_CALIBRATION_H
 #define PP_EXEC_PREDICT_CALIBRATION_H
 
@@ -38,7 +38,7 @@ struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
-    struct pp_samples outside[PP_OP_KINDS];             /* of an op, beside its layers */
+    struct pp_samples outside[PP_OP_KINDS];             /* of an op, without its layers */
     struct pp_by_size updates;
 
     /* wall clock, else none: see calibration_gaps.c, calibration_wires.c */
@@ -66,8 +66,8 @@ struct pp_timed_op {
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps);
 
-/* What a step on the wall clock tells beside durations: how long after it could an op has begun;
- * messages and sums, of which `costs` know sizes. */
+/* What a step on the wall clock tells in addition to durations: the pause before each op; messages
+ * and sums, of which `costs` know sizes. */
 void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *program,
                          const struct pp_step_times *times);
 void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *program,
@@ -93,7 +93,7 @@ struct pp_term {
     double factor;
 };
 struct pp_terms {
-    struct pp_term term[1 + 2 * PP_PARTS]; /* an op beside its layers; two passes */
+    struct pp_term term[1 + 2 * PP_PARTS]; /* an op without its layers; two passes */
     int count;
 };
 /* For the compute entries of a program's costs, in their layout: a whole micro-batch, U a stage. */

@@ -1,5 +1,5 @@
-/* Samples to costs: medians for a prediction, draws for the spread of it. Tables are filled here
- * that nobody else has: those that come with the costs belong to a machine, which reads them. */
+/* Samples to costs: medians for a prediction, draws for the spread of it. The tables that are
+ * filled here are new: those that come with the costs belong to a machine, which reads them. */
 #include "exec/predict/calibration.h"
 
 #include "core/random.h"
@@ -109,8 +109,8 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
 
 /* ---- draws ----------------------------------------------------------------------------------*/
 
-/* One draw for the op at instruction i, or for a pair that begins there, entered into the costs:
- * they know the share of a micro-batch that is the op's. */
+/* One draw for the op at instruction i, or for a pair that begins there. It is entered into the
+ * costs, which know the op's share of a micro-batch. */
 static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_terms *table,
                        struct chooser *any, struct pp_costs *costs)
 {

@@ -1,6 +1,6 @@
-/* What a step has beside ops and messages, on the wall clock. An op begins some time after it
- * could: a stream has to find that an event has passed, a thread to wake up. How long, depends on
- * what stands before it in its list; so a prediction puts the same before each op. */
+/* The pauses between ops, on the wall clock. An op begins some time after it could: a stream has to
+ * see that an event has passed, or a thread has to wake up. The pause depends on what precedes the
+ * op in its list, so a prediction puts the same pause before each op. */
 #include "exec/predict/calibration.h"
 #include "schedules/evaluate/weight_lane.h"
 
@@ -27,8 +27,8 @@ static int gap_behind(int gap, int kind)
     return gap >= PP_GAP_WAITS ? 1 : gap + 1 < PP_GAP_WAITS ? gap + 1 : gap;
 }
 
-/* The gap before instruction i; `gaps` are those of the rank's lanes on the way along its list.
- * What a lane waits for of the other one is a WAIT as well. */
+/* The gap before instruction i; `gaps` are those of the rank's two compute streams, so far along
+ * its list. What one stream waits for on the other is a WAIT as well. */
 static int gap_before(const struct pp_program *p, int i, int gaps[2])
 {
     int *gap = &gaps[pp_weight_lane_has(p, i)];
@@ -43,7 +43,8 @@ static int gap_before(const struct pp_program *p, int i, int gaps[2])
 static void walk_list(struct pp_calibration *c, const struct pp_program *p, int rank, int replica,
                       const struct pp_step_times *times)
 {
-    int64_t ready_ps[2] = {times->begin_ps, times->begin_ps}; /* all before has ended, by lane */
+    int64_t ready_ps[2] = {times->begin_ps,
+                           times->begin_ps}; /* all before has ended, by compute stream */
     int gaps[2] = {PP_GAP_STEP, PP_GAP_STEP};
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {

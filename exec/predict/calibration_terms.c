@@ -4,8 +4,8 @@
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
 
-/* Passes of which an op consists, and what stands in for them: the passes of a full backward for I
- * and W and the other way round, a forward for a recomputation, which repeats it. */
+/* Passes of which an op consists, and what stands in for them. The passes of a full backward stand
+ * in for I and W, and the other way round. A forward stands in for a recomputation. */
 static const struct {
     int count;
     enum pp_timed_pass pass[2][2]; /* [pass][choice] */
@@ -54,7 +54,8 @@ static void create(struct pp_arena *arena, const struct pp_program *p, struct pp
 
 /* ---- by part --------------------------------------------------------------------------------*/
 
-/* What an op takes beside its layers; of a kind that was never measured, as much as a forward. */
+/* What an op takes outside its layers. A kind that was never measured takes as much as a forward.
+ */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
 {
     const struct pp_samples *outside = &c->outside[c->outside[kind].count > 0 ? kind : PP_F];

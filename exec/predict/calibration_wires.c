@@ -1,6 +1,6 @@
-/* Messages and sums as they were measured, on the wall clock: each from when it could begin, both
- * sides having posted and what came before on its stream being over, until its end. So what waited
- * for somebody counts as long as what did not. */
+/* Messages and sums as they were measured, on the wall clock: each from when it could begin until
+ * its end. It can begin when both sides have posted and its stream is free. So waiting for a peer
+ * does not count. */
 #include "exec/predict/calibration.h"
 
 #include <math.h>
@@ -110,9 +110,9 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
 
 /* ---- costs ----------------------------------------------------------------------------------*/
 
-/* The line through the medians of the smallest and the largest size. Of one size, or where the
- * larger one took no longer, nobody can tell latency from bandwidth: one size is all bandwidth, so
- * that it costs what it did; two that take the same are all latency. */
+/* The line through the medians of the smallest and the largest size. With one size, or where the
+ * larger one took no longer, latency cannot be told from bandwidth. One size is all bandwidth, so
+ * that it costs what it did. Two sizes that take the same are all latency. */
 bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire *wire)
 {
     const struct pp_sized_samples *least = pp_sized_least(&c->messages),

@@ -1,3 +1,4 @@
+/* The prediction of a step from measured durations, and its replay. */
 #include "exec/predict/predict.h"
 
 #include "core/units.h"
@@ -78,7 +79,7 @@ static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program 
     return compute_ps;
 }
 
-/* An op begins behind its pause. */
+/* An op begins after its pause. */
 static void begin_late(const struct pp_program *p, struct pp_replicas replicas,
                        struct pp_times *times)
 {

@@ -51,9 +51,9 @@ struct pp_measured_wire {
     double alpha_s, s_per_byte;
 };
 bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_measured_wire *wire);
-/* How long after it could an op begins, on the wall clock, by what stands before it: so many WAITs
- * behind the op before, the last for all that are more; a BAR, where the host judges; nothing at
- * all, when the step is handed out. Medians; all 0 on the virtual clock. */
+/* The pause before an op on the wall clock, by what precedes it: the number of WAITs since the op
+ * before (the last entry for all that are more), a BAR, where the host judges, or the start of the
+ * step. Medians; all 0 on the virtual clock. */
 enum { PP_GAP_WAITS = 4, PP_GAP_BAR = PP_GAP_WAITS, PP_GAP_STEP, PP_GAPS };
 struct pp_pauses {
     int64_t ps[PP_GAPS];

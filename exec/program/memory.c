@@ -1,3 +1,4 @@
+/* The layout of a rank's memory: one block, with a place for each slot, state and buffer. */
 #include "exec/program/memory.h"
 
 #include "exec/stage/state.h"

@@ -35,7 +35,7 @@ struct pp_rank_layout {
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
     size_t scratch_offset, scratch_bytes;     /* of any one call of a stage, or of the norm */
     size_t tensor_offset, tensor_bytes;       /* one tensor, for exact gradients */
-    size_t weights_offset, weights_bytes;     /* likewise, of what is on a weight lane */
+    size_t weights_offset, weights_bytes;     /* likewise, of work on the weight-gradient stream */
     size_t loss_offset, loss_bytes;           /* of every token whose loss the rank computes */
     size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
 

@@ -11,7 +11,7 @@ struct pp_reference {
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
     struct pp_backend_device *device;
-    struct pp_alarm *alarm; /* while the device works; NULL: nobody looks after it */
+    struct pp_alarm *alarm; /* while the device works; NULL: no watchdog */
     struct pp_batch batch;
     struct pp_recipe recipe;
     struct pp_stage *stage;

@@ -1,5 +1,5 @@
-/* One loop, one stage. It shares the stage code with pipeexec, but nothing that a schedule, a
- * program or a slot could get wrong: every granule uses the same memory, one after the other. */
+/* One loop, one stage. It shares the code of stages with pipeexec, but has no schedule, program or
+ * slots that could be wrong: the granules use the same memory, one after the other. */
 #include "exec/reference/parts.h"
 #include "exec/stage/loss.h"
 

@@ -149,7 +149,7 @@ void pp_rendezvous_done(const struct pp_meeting *meeting)
 
 /* ---- all others ------------------------------------------------------------------------------*/
 
-/* Where somebody listens: they say nothing, and hang up. */
+/* Tests whether a process listens there: connects and closes. */
 static bool find_place(const struct record *record, struct pp_meeting *meeting)
 {
     struct sockaddr_storage at;

@@ -1,3 +1,4 @@
+/* Where the processes of a run meet, by the variables of their launcher. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/rendezvous/meeting.h"
 
@@ -164,8 +165,7 @@ static void find_place(struct pp_meeting *meeting)
     meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
 }
 
-/* With a rendezvous RANK and WORLD_SIZE are no names that anybody may use: where they are met is
- * said. */
+/* With a rendezvous, RANK and WORLD_SIZE mean this run: the place of the meeting is given. */
 static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct pp_meeting *meeting,
                                  struct pp_error *err)
 {
@@ -212,7 +212,7 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
     return find_port(meeting, err);
 }
 
-/* RANK and WORLD_SIZE are names that anybody may use: alone they do not make a process wait. */
+/* RANK and WORLD_SIZE may belong to another program: alone they do not make a process wait. */
 void pp_meeting_doubt(const char *choice, char *text, size_t bytes)
 {
     const char *rank = variable("RANK"), *size = variable("WORLD_SIZE");

@@ -1,3 +1,4 @@
+/* TCP sockets: addresses, connections, reads and writes with a time limit. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "exec/rendezvous/sockets.h"
 
@@ -128,7 +129,7 @@ int pp_socket_call(const struct sockaddr_storage *at, int patience_s)
     for (;;) {
         const int fd = socket(at->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-        pp_socket_patience(fd, 1 + (int)(until_s - pp_clock_s())); /* where nobody answers */
+        pp_socket_patience(fd, 1 + (int)(until_s - pp_clock_s())); /* where no process answers */
         if (fd >= 0 && connect(fd, (const struct sockaddr *)at, length_of(at)) == 0) {
             pp_socket_patience(fd, 0);
             return fd;

@@ -21,10 +21,10 @@ int pp_socket_port_in(const struct sockaddr_storage *at);
 void pp_socket_set_port(struct sockaddr_storage *at, int port);
 void pp_socket_name(const struct sockaddr_storage *at, char name[static PP_ADDRESS_BYTES]);
 
-/* At this address alone; at all of its family when is_any, or when it is none of this host's, as
- * behind a translation of addresses. -1 with errno. */
+/* At this address alone; at all of its family when is_any, or when this host does not have it, as
+ * with network address translation. -1 with errno. */
 int pp_socket_listen(const struct sockaddr_storage *at, bool is_any);
-/* Again and again for so long, as whoever listens may come later. -1 with errno. */
+/* Retries for so long, as the listener may come later. -1 with errno. */
 int pp_socket_call(const struct sockaddr_storage *at, int patience_s);
 /* -1: not known */
 int pp_socket_port(int fd);
@@ -33,8 +33,8 @@ bool pp_socket_peer(int fd, struct sockaddr_storage *at);
 
 /* Of what blocks; 0 = for ever */
 void pp_socket_patience(int fd, int patience_s);
-/* For a connection that is used: nothing is kept back to be sent with what comes next; a host that
- * has lost power or its network ends it within PP_SILENCE_S, though nobody says so. */
+/* For a connection that is used: no delay to send more at once (TCP_NODELAY). When the peer's host
+ * has lost power or its network, the connection ends within PP_SILENCE_S. */
 enum { PP_SILENCE_S = 60 };
 void pp_socket_tune(int fd);
 bool pp_socket_read(int fd, void *data, size_t bytes); /* all of it */

@@ -1,3 +1,4 @@
+/* A meeting as a URL, as torch.distributed writes it. */
 #define _GNU_SOURCE /* strchrnul */
 #include "exec/rendezvous/url.h"
 

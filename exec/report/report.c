@@ -1,4 +1,4 @@
-/* The report of one run: what ran, what was learned, prediction beside measurement, memory. */
+/* The report of one run: what ran, what was learned, prediction and measurement, memory. */
 #include "exec/report/report.h"
 
 #include "core/units.h"
@@ -55,7 +55,7 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
         pp_exec_paragraph(page, "", text);
 }
 
-/* ---- prediction beside measurement ----------------------------------------------------------- */
+/* ---- prediction and measurement ----------------------------------------------------------- */
 
 static void print_pair(const struct pp_exec_page *page, const char *label, const char *measured,
                        const char *predicted, double error_frac, const char *remark)
@@ -188,7 +188,7 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
     pp_exec_paragraph(page, "machinery", text);
 }
 
-/* What does not fit goes on behind a backslash, for shells. */
+/* What does not fit continues on the next line after a backslash, for shells. */
 static void print_compare(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const char *const files[] = {run->predicted_trace, run->trace};

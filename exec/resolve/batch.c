@@ -1,6 +1,7 @@
 /* Micro-batches, samples of one, samples of a step: two of them give the third. */
 #include "exec/resolve/parts.h"
 
+#include "core/cost/analytic/roofline.h"
 #include <string.h>
 
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
@@ -156,5 +157,25 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                             "--recompute full: a forward of one of %d sequence splits cannot be "
                             "computed again alone; give --splits 1, or --recompute none",
                             splits);
+    return PP_OK;
+}
+
+/* ---- layers into stages ----------------------------------------------------------------------*/
+
+enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
+                              int **blocks_per_stage, struct pp_error *err)
+{
+    if (layers >= stages)
+        return pp_partition_blocks(arena, layers, stages, 0, 0, blocks_per_stage, err);
+    int *blocks = PP_ARRAY(arena, int, stages);
+    const int inner = stages - 2, spread = layers < inner ? layers : inner;
+
+    /* the k-th inner stage gets a block where the line of slope spread / inner crosses an integer
+     */
+    for (int k = 0; k < inner; k++)
+        blocks[1 + k] = (k + 1) * spread / inner - k * spread / inner;
+    if (layers > spread) /* more blocks than inner stages: the rest */
+        blocks[0] = layers - spread;
+    *blocks_per_stage = blocks;
     return PP_OK;
 }

@@ -1,3 +1,4 @@
+/* From --resume and the checkpoint options to the state that a training goes on from. */
 #include "exec/resolve/resume.h"
 
 #include <inttypes.h>

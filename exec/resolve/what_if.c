@@ -1,3 +1,4 @@
+/* Slow devices and wires: --slow and its relatives, as factors by rank and link. */
 #include "exec/resolve/what_if.h"
 
 #include "core/cluster/slow.h"

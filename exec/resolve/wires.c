@@ -1,3 +1,4 @@
+/* The wires between ranks: latency and bandwidth, from the options. */
 #include "exec/resolve/wires.h"
 
 #include "core/units.h"

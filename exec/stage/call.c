@@ -1,3 +1,5 @@
+/* One call of a stage under way: its places, its probe, what forward and backward have in common.
+ */
 #include "exec/stage/layout.h"
 
 #include <string.h>

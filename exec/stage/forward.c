@@ -1,3 +1,4 @@
+/* Forward and recomputation of a stage, layer by layer. */
 #include "exec/stage/layout.h"
 
 #include <assert.h>

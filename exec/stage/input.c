@@ -77,8 +77,8 @@ static void down_back(struct pp_call *c, const void *grad, const struct pp_param
     }
 }
 
-/* `grad` is d r(block + 1). Behind it x of the next block is free: there goes d_y, which has grad
- * in it because y is added to the output; likewise d r(block) has d_y in it. */
+/* `grad` is d r(block + 1). After it, x of the next block is free and receives d_y. That includes
+ * grad, because y is added to the output; likewise d r(block) includes d_y. */
 void pp_block_input_grad(struct pp_call *c, int block, const void *grad)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;

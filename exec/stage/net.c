@@ -1,3 +1,4 @@
+/* The dimensions of the transformer that is trained, from a model. */
 #include "exec/stage/net.h"
 
 #include <string.h>

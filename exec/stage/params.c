@@ -1,3 +1,4 @@
+/* The parameters of a stage, in one order, and their places in the flat vectors. */
 #include "exec/stage/layout.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static const char *const head_names[] = {[HEAD_NORM_WEIGHT] = "norm.weight",
                                          [HEAD_NORM_BIAS] = "norm.bias",
                                          [HEAD_WEIGHT] = "head.weight"};
 
-/* Appends a tensor of `count` elements, none when that is 0, with a gap behind it where `room` is
+/* Appends a tensor of `count` elements, none when that is 0, with a gap after it where `room` is
  * more. Tables never move: there is room for all of them. */
 static struct pp_param *push_padded(struct pp_stage *stage, int layer, const char *const *names,
                                     int tensor, int64_t count, int64_t room)

@@ -1,3 +1,4 @@
+/* The recipe of a training: learning rate by step, clipping, constants of AdamW. */
 #include "exec/stage/state.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* A stage is created: where each layer has its tensors, and how much memory a call takes. */
 #include "exec/stage/layout.h"
 
 #include <assert.h>

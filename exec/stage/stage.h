@@ -39,7 +39,7 @@ struct pp_stage {
     size_t edge_offset;             /* in kept */
     size_t scratch_bytes;           /* of any one call */
     size_t grad_scratch_bytes;      /* largest tensor, for exact gradients */
-    struct pp_stage_layout *layout; /* private to exec/stage*.c */
+    struct pp_stage_layout *layout; /* private to exec/stage */
 };
 
 /* In the arena; `net` is kept by reference. `element_bytes` of the kernels that will run it. */
@@ -63,11 +63,11 @@ struct pp_grads {
 };
 
 /* Seconds per kind of layer inside one call, for calibration: by the clock of the thread, or, where
- * work runs later, by marks between the parts, whose times the device knows when they have run. */
+ * work runs later, by timing events between the parts. */
 enum pp_layer_part { PP_PART_EMBEDDING, PP_PART_BLOCK, PP_PART_HEAD, PP_PARTS };
 enum { PP_TIMING_BEGIN = 3 * PP_PARTS }; /* of a call */
 struct pp_probe {
-    double (*now_s)(void); /* of this thread; NULL where there are marks */
+    double (*now_s)(void); /* of this thread; NULL where there are timing events */
     void (*record_timing)(void *stream);
     /* [timing_count], of all calls since that was 0: PP_TIMING_BEGIN, or what ends there,
      * row of `s` * PP_PARTS + part; room for pp_stage_timings of each call */
@@ -96,7 +96,7 @@ struct pp_stage_work {
     double loss_scale;            /* 1 / (tokens of a step over all replicas) */
     double *loss;                 /* [rows * tokens] of the head: loss of each token */
     void *scratch;
-    struct pp_probe *probe; /* NULL: nobody asks */
+    struct pp_probe *probe; /* NULL: not wanted */
 };
 /* Read `in` (or ids), fill kept, saved and out. */
 void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);

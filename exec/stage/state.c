@@ -1,3 +1,4 @@
+/* Weights, gradients and optimizer state of a stage: their layout, shares, norm and update. */
 #include "exec/stage/state.h"
 
 #include <assert.h>
@@ -108,7 +109,7 @@ static int64_t blocks_of(const struct pp_param *param)
     return (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
 }
 
-/* The first block of a tensor that begins at `element` or behind it. */
+/* The first block of a tensor that begins at `element` or after it. */
 static int64_t block_from(const struct pp_param *param, int64_t element)
 {
     const int64_t before = element - param->offset;
@@ -148,7 +149,7 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share)
     return end;
 }
 
-/* Where a tensor may begin at the earliest behind one that ends at `element`. */
+/* The earliest begin of a tensor that follows one that ends at `element`. */
 static int64_t unit_from(int64_t element)
 {
     return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;

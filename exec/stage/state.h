@@ -5,7 +5,7 @@
 
 #include "exec/stage/stage.h"
 
-/* Everything that the weights depend on beside model, data and batch. */
+/* Everything that the weights depend on, except model, data and batch. */
 struct pp_recipe {
     uint64_t seed;
     bool is_exact;         /* gradients as int64 fixed point, see stage.h */
@@ -17,9 +17,9 @@ struct pp_recipe {
 };
 double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, ... */
 
-/* Elements of the flat vectors. Where copies of a stage share its optimizer state out among
- * themselves, each has that of one range, as long as all others but for the end, and updates no
- * other weights. Ranges begin at multiples of 16 elements. */
+/* Elements of the flat vectors. Where the optimizer state of a stage is sharded among its copies,
+ * each has that of one range and updates only these weights. All ranges but the last are equally
+ * long. Ranges begin at multiples of 16 elements. */
 struct pp_range {
     int64_t from, until;
 };
@@ -35,7 +35,7 @@ struct pp_state {
     int64_t *fixed;        /* gradients; NULL otherwise */
     struct pp_range share; /* gradients of a step are complete there, and maybe nowhere else */
 };
-/* The vectors of copy `copy` of `copies`, one behind the other from `at` on. */
+/* The vectors of copy `copy` of `copies`, one after the other from `at` on. */
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
                             int copy, int copies, char *at);
 /* The same vectors where their memory has been copied from `there` to `here`. */
@@ -75,7 +75,7 @@ double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
 /* All of a step (counted from 0) but grad_scale. */
 void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
 /* One AdamW step of the share, then zero the gradients, all of them. *now is read when the work
- * runs: so the work is the same in every step. */
+ * runs, so the work is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now);

@@ -118,8 +118,8 @@ static void zero(const struct work *work, int64_t from, int64_t until)
     memset(vector + from, 0, (size_t)(until - from));
 }
 
-/* Pages that nobody has touched are made by whoever is first: 28 GB of them, for a model of 1.5
- * billion weights, take longer than to fill them. */
+/* The first thread that touches a page pays for its creation. For a model of 1.5 billion weights
+ * these are 28 GB, and creating them takes longer than filling them. */
 static void zero_on_all_cores(void *vector, size_t bytes)
 {
     run_on_all_cores(&(struct work){zero, (int64_t)bytes, ZEROED_BYTES, &vector});

@@ -94,7 +94,7 @@ void pp_head_weight_grad(struct pp_call *c)
     pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
 }
 
-/* Exact: both tables in scratch, positions behind tokens. */
+/* Exact: both tables in scratch, positions after tokens. */
 void pp_embedding_weight_grad(struct pp_call *c)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;

@@ -88,7 +88,7 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
     }
 }
 
-/* The first process has asked for such frames, one from everybody. */
+/* The first process has asked for such frames, one from each node. */
 bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame)
 {
     return atomic_load(&t->asked) == (int)frame->kind &&

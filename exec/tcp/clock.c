@@ -54,8 +54,8 @@ static void note_jump(struct pp_machine *m, const struct pp_worker *w, int64_t a
                                              m->steps_done > 0 ? m->last_step + 1 : m->step};
 }
 
-/* Since the last look stamps were off by as much as the clocks have parted, beside what no look can
- * tell. True: one of them has jumped. */
+/* Since the last look, time stamps were off by at most what the clocks have drifted apart, plus the
+ * error of a look. True: one of the clocks has jumped. */
 static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *before)
 {
     const struct pp_tcp_clock *now = &t->clocks[node];
@@ -67,8 +67,8 @@ static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *befor
     return before->is_known && has_jumped(before, now);
 }
 
-/* Where all others have jumped, it was the first; of one other nobody can tell, and it is blamed.
- */
+/* Where all others have jumped, it was the first. With one other it cannot be known, and the other
+ * is blamed. */
 static void blame(struct pp_tcp *t, const int64_t *jump_ps)
 {
     int count = 0;
@@ -132,7 +132,8 @@ static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
     return true;
 }
 
-/* There: the clock of this host. Back: half of the way is behind it, as far as anybody can tell. */
+/* On the way there: answer with the clock of this host. Back: the answer is estimated to be half a
+ * round trip old. */
 bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
 {
     const int64_t now_ps = pp_own_ps(t->m);

@@ -1,3 +1,4 @@
+/* Accepts connections, and keeps those that begin as a process of this run. */
 #define _GNU_SOURCE /* accept4 */
 #include "exec/tcp/door.h"
 
@@ -36,7 +37,8 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
     close(fd);
 }
 
-/* ---- strangers ------------------------------------------------------------------------------*/
+/* ---- callers of no run
+ * ------------------------------------------------------------------------------*/
 
 static void note_stranger(struct pp_door *door, const struct pp_caller *caller)
 {
@@ -110,7 +112,7 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     caller->bytes += count > 0 ? (size_t)count : 0;
-    if (count <= 0 && caller->bytes == 0) { /* has only looked whether anybody is here */
+    if (count <= 0 && caller->bytes == 0) { /* it only tested whether a process listens */
         close(caller->fd);
         caller->fd = -1;
         return false;

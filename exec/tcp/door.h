@@ -1,8 +1,8 @@
-/* exec/tcp/door.h — who calls at a process that listens: private to exec/tcp_*.c.
+/* exec/tcp/door.h — accepts connections: private to exec/tcp.
  *
- * Anybody may: a scan of ports, a browser, a run that another launcher has started with the same
- * port. Whoever does not begin as a pipeexec of this run is left, and costs nobody more than a
- * place at the door for a while. */
+ * Any program may connect: a port scan, a browser, another run with the same port. A caller that
+ * does not begin as a process of this run is dropped. It only costs one of the places for a while.
+ */
 #ifndef PP_EXEC_TCP_DOOR_H
 #define PP_EXEC_TCP_DOOR_H
 
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* What has to be alike in all processes of a run, beside its program. */
+/* What has to be alike in all processes of a run, in addition to the program. */
 enum pp_alike {
     PP_ALIKE_MODEL,
     PP_ALIKE_BATCH,
@@ -28,7 +28,7 @@ struct pp_hello {
     uint64_t port;                           /* where it listens */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
-struct pp_answer { /* of node 0; behind it, when it is ok, the address of every node */
+struct pp_answer { /* of node 0; when it is ok, the addresses of all nodes follow */
     int32_t status;
     char text[512];
 };
@@ -53,9 +53,8 @@ struct pp_door {
     char last[PP_ADDRESS_BYTES];
 };
 void pp_door_open(struct pp_door *door, int listener, uint64_t token);
-/* The next who has said all of its hello and belongs to this run; its fd is the caller's. PP_EFAIL:
- * nobody until then (pp_clock_s), or what `look` says, or no descriptor is left that anybody would
- * give back. */
+/* The next caller that has sent all of its hello and belongs to this run; its fd is the caller's.
+ * PP_EFAIL: no caller until then (pp_clock_s), or what `look` says, or no descriptor is left. */
 enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_caller *caller,
                             struct pp_error *err);
 /* Lets all go who have not said enough, and the listener. */

@@ -1,3 +1,4 @@
+/* What a process states about itself before it takes part, and the comparison with another one. */
 #include "exec/tcp/hello.h"
 
 #include "core/hash.h"

@@ -1,5 +1,4 @@
-/* exec/tcp/hello.h — what a process says of itself before it takes part: private to exec/tcp_*.c.
- */
+/* exec/tcp/hello.h — what a process says of itself before it takes part: private to exec/tcp. */
 #ifndef PP_EXEC_TCP_HELLO_H
 #define PP_EXEC_TCP_HELLO_H
 

@@ -1,5 +1,5 @@
-/* Who is where: everybody calls at node 0 and says what it is about to run; node 0 tells all where
- * the others listen; then each calls at those before it. */
+/* All nodes connect. Each connects to node 0 and states what it is about to run. Node 0 tells all
+ * where the others listen. Then each connects to the nodes before it. */
 #include "core/clock.h"
 #include "exec/rendezvous/url.h"
 #include "exec/tcp/hello.h"
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    ANSWER_S = 20, /* of somebody who has */
+    ANSWER_S = 20, /* of a process that has called */
     LATE_S = 2     /* to hear that it is in vain */
 };
 
@@ -36,7 +36,7 @@ static int join_s(const struct pp_tcp *t)
 
 /* ---- node 0 ---------------------------------------------------------------------------------*/
 
-/* Whoever has called or is about to gets the reason, instead of waiting. */
+/* Processes that have called or are about to get the reason, instead of waiting. */
 static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
                        const struct pp_error *err)
 {

@@ -1,3 +1,4 @@
+/* Starts the other processes of a run, as a launcher does, and ends them. */
 #define _GNU_SOURCE /* setenv, getrandom */
 #include "exec/tcp/launch.h"
 
@@ -25,7 +26,7 @@ struct pp_launched {
 
 /* ---- beginning ------------------------------------------------------------------------------*/
 
-/* The command line of this process, one argument behind the other. */
+/* The command line of this process, one argument after the other. */
 static char **own_arguments(struct pp_arena *arena)
 {
     char *text = pp_arena_alloc(arena, ARGUMENTS_BYTES), **arguments = NULL;

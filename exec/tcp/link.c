@@ -150,7 +150,7 @@ static bool is_empty(struct pp_tcp *t)
     return true;
 }
 
-/* Where this node's worker is, and its device, for whoever looks after all. */
+/* Reports the progress of this node's worker and device to node 0. */
 static void beat(struct pp_tcp *t)
 {
     const int k = t->node - t->first_owner;
@@ -210,7 +210,7 @@ struct leaving { /* since when nothing has been written any more */
     uint_fast64_t moved;
 };
 
-/* What is left goes out first, unless nobody takes it. */
+/* What is queued is sent first, unless no peer reads it. */
 static bool may_end(struct pp_tcp *t, struct leaving *leaving)
 {
     const uint_fast64_t moved = atomic_load(&t->moved);

@@ -182,7 +182,7 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
         return false;
     unpack(walk_figures, w, &figures, payload);
     for (int64_t block = 0; block < count; block++)
-        if (figures.squares[block] != 0) /* of all others somebody else may write just now */
+        if (figures.squares[block] != 0) /* other threads may write the others concurrently */
             w->machine->squares[block] += figures.squares[block];
     free(figures.squares);
     if (!is_status(figures.status) || !is_status(figures.sum_status))

@@ -1,6 +1,6 @@
-/* What is let in: who may send a frame, about whom, and how many bytes it has behind its head.
- * Times of a wire, ids, numbers of bytes are indices and sizes here, so all are held against this
- * table before anything is done with them. */
+/* Which frames are legal: which process may send one, about which worker, and how many bytes follow
+ * its head. Times, ids and numbers of bytes from a connection become indices and sizes here. So
+ * each frame is checked against this table before it is used. */
 #include "exec/tcp/tcp.h"
 
 enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
@@ -27,7 +27,7 @@ static const struct pp_program *program_of(const struct pp_tcp *t)
     return t->m->p;
 }
 
-/* From its first instruction to behind its last one. */
+/* Half-open range of the rank's instructions, with its end. */
 static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     const int *begin = program_of(t)->begin, rank = t->m->workers[f->worker].rank;

@@ -1,5 +1,5 @@
-/* What the files of exec/tcp know of a step in common, as this one calls none of them: its state at
- * the beginning, the size of its samples, the ends of a message, and which times are legal. */
+/* Helpers of all files of exec/tcp; this one calls none of them. The state at the beginning of a
+ * step, the size of its samples, the ends of a message, and legal times. */
 #include "exec/tcp/tcp.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Sums of gradients: members give their parts to the first of them, which adds them up as on one
- * machine and gives all of them the sum. */
+/* Sums of gradients. All members send their parts to the first one, which adds them up as on one
+ * machine and sends the sum to all. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
@@ -155,7 +155,7 @@ void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w)
     pthread_mutex_unlock(&t->m->collectives_mutex);
 }
 
-/* Whoever is here and has had its turn may have the next. */
+/* Workers of this process that have had their turn may have the next. */
 static void give_next(struct pp_tcp *t, int id)
 {
     struct pp_machine_collective *c = &t->m->collectives[id];

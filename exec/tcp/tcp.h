@@ -1,15 +1,16 @@
-/* exec/tcp/tcp.h — workers in processes that share nothing: private to exec/tcp*.c and
- * transport_tcp.c.
+/* exec/tcp/tcp.h — workers in processes that share nothing: frames, connections and clocks. For
+ * exec/tcp and the transports.
  *
- * Node 0 is the process that conducts; worker w runs in node w + first_owner: in a process of its
- * own where node 0 has forked them, in node w where a launcher has started all. Every node has a
- * thread that reads and writes all connections and does what frames say; it never waits. */
+ * Node 0 is the process that conducts. Worker w runs in node w + first_owner. Where node 0 has
+ * forked the others, workers begin at node 1; where a launcher has started all, at node 0. Every
+ * node has a thread that reads and writes all connections and does what frames say; it never waits.
+ */
 #ifndef PP_EXEC_TCP_TCP_H
 #define PP_EXEC_TCP_TCP_H
 
 #include "exec/machine/remote.h"
 
-/* What a frame is, and what it carries behind its head. */
+/* What a frame is, and what follows its head. */
 enum pp_frame_kind {
     PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
     PP_FRAME_READY,   /* -> 0: it has begun here */
@@ -36,7 +37,7 @@ struct pp_frame {
     uint32_t kind;
     int32_t worker, id, flags; /* id: instruction, message, collective, barrier or step */
     int64_t ps;
-    uint64_t bytes; /* behind it */
+    uint64_t bytes; /* that follow */
     struct pp_header header;
 };
 
@@ -67,7 +68,7 @@ struct pp_tcp_clock {  /* of a node, by that of node 0 */
 struct pp_tcp {
     struct pp_machine *m;
     int node, nodes, first_owner;
-    uint64_t token;            /* of the run: whoever has another one is let nowhere */
+    uint64_t token;            /* of the run: a process with another one is refused */
     struct pp_tcp_link *links; /* [node] */
     int listener, port;        /* where node 0 waits for those that it has forked */
     bool is_running;           /* the thread */
@@ -151,7 +152,7 @@ void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
 
 /* ---- link.c: the thread ---- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
-/* Once all that is queued has been written, or nobody takes it. */
+/* Once all that is queued has been written, or no peer reads it. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
 
 /* All that has come over the connection: false = it has been closed. */
@@ -161,12 +162,12 @@ bool pp_tcp_read(struct pp_tcp *t, int node);
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
                       const struct pp_frame *frame); /* but bytes */
-/* Behind a frame that is placed */
+/* Bytes that follow a placed frame */
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
 
 /* ---- frames.c: what frames do, in that thread; all are legal by the rules ---- */
-/* Not bytes that have come before, or that nobody has a place for yet. */
+/* False for bytes that have come before, or that have no place yet. */
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
 /* Where the payload goes; NULL = into memory of its own. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
@@ -187,7 +188,7 @@ uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
 enum { PP_TCP_EVERYBODY = -1 };
 /* Before frames are sent that are answered by such: one by every node, or by one. */
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
-/* PP_EFAIL: somebody has failed or is gone; nothing has been heard for options.timeout_s. */
+/* PP_EFAIL: a process has failed or is gone; nothing has been heard for options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
 /* The first process has asked for such frames, one from everybody. */
 bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame);
@@ -200,7 +201,7 @@ bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, 
 bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 
 /* ---- gather.c: once all have met, before the thread starts ---- */
-/* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: somebody is gone. */
+/* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: a process is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);
 
@@ -230,8 +231,8 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
 /* ---- join.c: who is where ---- */
 /* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
- * already; it is closed then. Strangers are left. PP_EFAIL names who is missing, who runs something
- * else. */
+ * already; it is closed then. Callers of no run are dropped. PP_EFAIL names the processes that are
+ * missing, or run something else. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
                              struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,

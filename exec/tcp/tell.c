@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everybody begins with the weights that node 0 has, whoever made them. */
+/* All processes begin with the weights of node 0. */
 static void push_state(struct pp_tcp *t)
 {
     for (int k = 0; k < t->m->worker_count; k++) {

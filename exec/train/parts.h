@@ -1,4 +1,4 @@
-/* exec/train/parts.h — parts of a training run: private to exec/train*.c. */
+/* exec/train/parts.h — parts of a training run: private to exec/train. */
 #ifndef PP_EXEC_TRAIN_PARTS_H
 #define PP_EXEC_TRAIN_PARTS_H
 

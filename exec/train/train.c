@@ -137,7 +137,7 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- prediction beside measurement ------------------------------------------------------------*/
+/* ---- prediction and measurement ------------------------------------------------------------*/
 
 static enum pp_status predict(struct run *run, struct pp_error *err)
 {
@@ -166,8 +166,8 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-/* What ops and wires leave of a step is small beside what one preemption adds to it: the median
- * over the judged steps that are kept, as the step itself is one. */
+/* What ops and wires do not explain of a step is small compared to one preemption. So it is the
+ * median over the judged steps that are kept, as the step time is. */
 static enum pp_status replay(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;

@@ -1,5 +1,4 @@
-/* exec/train/train.h — a training run: steps, checks, calibration, prediction beside measurement.
- */
+/* exec/train/train.h — a training run: steps, checks, calibration, prediction and measurement. */
 #ifndef PP_EXEC_TRAIN_TRAIN_H
 #define PP_EXEC_TRAIN_TRAIN_H
 
@@ -54,17 +53,16 @@ struct pp_training_result {
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks took each other's time: there is no error, both are NAN */
     struct pp_band predicted_band;
-    /* Wall clock: what the prediction has beside durations. */
+    /* Wall clock: what the prediction has in addition to durations. */
     struct pp_pauses pauses;
     bool is_wire_measured; /* false: messages take what the costs of the machine say */
     struct pp_measured_wire wire;
-    /* How many times as long a step is as it would have been without slow devices and wires: median
-     * over the kept steps, each held against its own durations; and as predicted. NAN without any.
-     */
+    /* The factor by which slow devices and wires lengthen a step: the median over the kept steps,
+     * each compared to its own durations; and as predicted. NAN without any. */
     double slowdown, predicted_slowdown;
     /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
     double structural_error_s;
-    /* Wall clock, else 0: what is left of a step beside its replay, median over the judged steps
+    /* Wall clock, else 0: what the replay of a step does not explain, median over the judged steps
      * that are kept. */
     double unattributed_s;
     struct pp_prediction prediction;

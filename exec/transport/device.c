@@ -1,3 +1,4 @@
+/* Messages and sums as work of devices: how a transport issues them. */
 #define _GNU_SOURCE /* usleep */
 #include "exec/transport/device.h"
 
@@ -9,8 +10,8 @@
 enum { LOOK_US = 1000 };
 static const double GONE_S = 1;
 
-/* An operation may be refused because a process is gone, before its connection has ended: whoever
- * looks after that names it. */
+/* An operation may be refused because a process is gone, before its connection has ended. The
+ * watchdog, which sees the connection, names that process. */
 void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
 {
     const double until_s = pp_clock_s() + GONE_S;

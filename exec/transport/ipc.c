@@ -1,13 +1,13 @@
-/* Processes on one host that map each other's memory of GPUs: they meet and are conducted as over
- * tcp, but messages and sums are operations of their own streams, ordered by flags.
+/* Processes on one host that map each other's GPU memory. They meet and are conducted as over tcp,
+ * but messages and sums are operations of their own streams, ordered by flags.
  *
- * A receiver copies. A sender tells it that its bytes are there, and goes on when they have been
- * taken; a receiver whose buffer is free waits for the first, copies, tells the second. So a
- * message is rendezvous, no host waits for it, and what is copied was written on the sender's GPU
- * before the flag that says so.
+ * The receiver copies. The sender sets a flag when its bytes are there, and waits for a second
+ * flag, set when they have been copied. The receiver, once its buffer is free, waits for the first
+ * flag, copies, and sets the second. So a message is rendezvous and no host waits for it. The bytes
+ * were written on the sender's GPU before the flag.
  *
- * Sums have an owner, which waits for all members, does what threads of one process would do on the
- * same vectors in the same order, and tells all that it is done. So bits are those of threads.
+ * A sum has an owner. It waits for all members, adds the same vectors in the same order as threads
+ * of one process would, and tells all members. So the bits are those of threads.
  *
  * Nothing is numbered by steps: a flag counts its uses, from the start of the run, on both sides.
  */
@@ -110,7 +110,7 @@ static void ipc_failed(struct pp_machine *m)
         run->calls->give_up(run->ipc);
 }
 
-/* All leave before anybody frees what others had mapped. */
+/* All processes unmap before any of them frees what others had mapped. */
 static void ipc_stop(struct pp_machine *m)
 {
     struct pp_ipc_run *run = ipc_of(m);

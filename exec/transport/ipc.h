@@ -1,13 +1,13 @@
 /* exec/transport/ipc.h — what a process knows of its part in messages and sums over memory that
- * processes map: private to exec/transport_ipc*.c. */
+ * processes map: private to the files ipc*.c. */
 #ifndef PP_EXEC_TRANSPORT_IPC_H
 #define PP_EXEC_TRANSPORT_IPC_H
 
 #include "exec/backend/ipc.h"
 #include "exec/transport/tcp.h"
 
-/* Flags of a line, a channel of a replica: what is there, for the receiver; what is taken, for the
- * sender. Each lies with whoever waits for it. */
+/* Flags of a channel of a replica: bytes are there, for the receiver; bytes are taken, for the
+ * sender. Each flag is in the memory of the process that waits for it. */
 enum { IPC_THERE, IPC_TAKEN, IPC_CHANNEL_FLAGS };
 
 struct ipc_channel {
@@ -23,8 +23,8 @@ struct ipc_message {
     struct ipc_channel *channel;
     const void *from; /* of a receiver: what the sender has, as seen here */
 };
-/* Whoever has the first copy adds all of them up. The flags: one for each member, that it has come,
- * with the owner; `flag` itself, that the sum is there, with the others. */
+/* The process with the first copy owns the sum and adds all copies up. Flags: one for each member
+ * at the owner (it has come), and `flag` itself at the others (the sum is there). */
 struct ipc_sum {
     struct pp_machine *m;
     const struct pp_machine_collective *collective;

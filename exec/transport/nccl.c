@@ -1,10 +1,10 @@
-/* Processes with a GPU each, or several that share one: they meet and are conducted as over tcp,
- * but messages and sums are operations of NCCL, which every process gives to its own device where
- * its list posts them. So nothing is told of a message: the device waits for the other side, and
- * both lists come in one order by the checks of the program.
+/* Processes with a GPU each, or several that share one. They meet and are conducted as over tcp,
+ * but messages and sums are operations of NCCL. Each process issues them to its own device where
+ * its list posts them. No frame is sent for a message: the device waits for the other side, and the
+ * checks of the program ensure one order on both.
  *
  * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
- * collectives of the same processes have one group (transport_nccl_sums.c). */
+ * collectives of the same processes have one group (nccl_sums.c). */
 #include "exec/transport/nccl.h"
 #include "exec/transport/device.h"
 #include "exec/transport/transports.h"
@@ -74,7 +74,7 @@ static void nccl_stop(struct pp_machine *m)
         run->calls->give_up(run->nccl);
 }
 
-/* Whoever is gone is named by its connection, a moment after NCCL has seen something. */
+/* A process that is gone is named by its connection, a moment after NCCL has failed. */
 static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_nccl_run *run = nccl_of(m);

@@ -1,5 +1,5 @@
 /* exec/transport/nccl.h — what a process knows of its part in messages and sums by NCCL: private to
- * exec/transport_nccl*.c. */
+ * the files nccl*.c. */
 #ifndef PP_EXEC_TRANSPORT_NCCL_H
 #define PP_EXEC_TRANSPORT_NCCL_H
 
@@ -23,7 +23,7 @@ struct nccl_sum {
     int group;                 /* -1: there are no others */
     int kind;                  /* of the collective */
     int processes;             /* of the group */
-    struct nccl_pieces summed; /* AR: for all; RS: each for whoever updates it */
+    struct nccl_pieces summed; /* AR: for all; RS: each for the copy that updates it */
     struct nccl_pieces given;  /* RS: of these, what others need as well; AG: what has changed */
 };
 

@@ -1,10 +1,10 @@
-/* Collectives between processes. The copies of a process are added up in its first one, which alone
- * is known to NCCL; what comes there goes on to the others.
+/* Collectives between processes. The copies of a process are added up in its first one. NCCL knows
+ * only that copy; its result is copied to the others.
  *
  *   AR   AllReduce
- *   RS   a Reduce of each share, for whoever updates it; then a Broadcast of what is needed of it
- *        elsewhere: where blocks of the norm begin, and of a tied matrix
- *   AG   a Broadcast of each share
+ *   RS   a Reduce of each share, for the copy that updates it; then a Broadcast of what is needed
+ * of it elsewhere: where blocks of the norm begin, and of a tied matrix AG   a Broadcast of each
+ * share
  *
  * Shares have sizes of their own, which ReduceScatter and AllGather do not know. All processes plan
  * the same operations in the same order. */

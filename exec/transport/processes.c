@@ -60,7 +60,7 @@ static bool have_ended(const struct pp_machine *m)
     return true;
 }
 
-/* Whoever does not end by itself, stopped for instance, is ended. */
+/* A process that does not end by itself, for instance because it is stopped, is killed. */
 void pp_processes_reap(struct pp_machine *m)
 {
     const int looks = m->has_failed ? FAILED_LOOKS : GRACE_LOOKS;
