@@ -30,8 +30,8 @@ static const struct scale counts[] = {
 static const struct scale no_prefixes[] = {{"", 1}, {NULL, 0}};
 static const struct scale no_units[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
-/* What has no name cannot be left out: bits and bytes, which are both in use for bandwidths, and
- * the F of a speed, so that a bare 989 is not taken for 989 FLOP/s. */
+/* Some units must be given: bits or bytes, as both are in use for bandwidths, and the F of a speed,
+ * so that a bare 989 is not taken for 989 FLOP/s. */
 static const struct scale rate_units[] = {
     {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},
     {"bps", 0.125},  {"b/s", 0.125},    {"bit", 0.125}, {"bit/s", 0.125},

@@ -1,7 +1,7 @@
 /* core/units.h — quantities with units, text <-> SI doubles. SI prefixes are decimal (k M G T P),
- * Ki Mi Gi Ti binary; B is bytes, b is bits; the unit may be left out where the kind is clear,
- * which a bandwidth (B or b?), a speed and a time are not.
- * "400Gb" as a bandwidth is 400e9 bits/s; "/s" and "ps" both mean per second (450GBps, 450GB/s). */
+ * Ki Mi Gi Ti binary; B is bytes, b is bits. The unit may be left out if the kind is clear: not for
+ * a bandwidth (B or b?), a speed or a time. "400Gb" as a bandwidth is 400e9 bits/s; "/s" and "ps"
+ * both mean per second (450GBps, 450GB/s). */
 #ifndef PP_CORE_UNITS_H
 #define PP_CORE_UNITS_H
 

@@ -86,9 +86,9 @@ struct pp_fabric_shape {
     int nics;                /* per node, shared by its devices; 0 = one each */
     int leaf_nodes;          /* fat tree: nodes of a leaf switch; 0 = all */
     double oversubscription; /* fat tree: leaf ports down per bandwidth up; 0 = 1, never blocks */
-    bool is_static; /* a route keeps to one path: on a fat tree to one uplink by destination
-                     * (D-mod-K), on a dragonfly to the minimal one; else adaptive: a leaf's
-                     * uplinks are one, and so are a router's ports */
+    bool is_static; /* a route keeps to one path: one uplink by destination on a fat tree (D-mod-K),
+                     * the minimal path on a dragonfly. Otherwise adaptive: a leaf's uplinks are
+                     * one, and so are a router's ports */
     int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
     double torus_bytes_per_s; /* of a link to a neighbour; 0 = as fast as a NIC */
     int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
@@ -122,13 +122,13 @@ struct pp_cluster {
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
 const char *pp_cluster_name(int i);                  /* of the i-th; NULL after the last */
 extern const struct pp_device pp_device_presets[];
-/* A preset (aliases such as "piz-daint" included; case and dashes ignored) or a text: "node:2 gpu:8
+/* A preset by its name or an alias ("piz-daint"), case and dashes ignored; or a text: "node:2 gpu:8
  * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device
  * name h100. Keys not given come from the device's preset cluster; a preset may stand first ("a100
- * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share; "nvlink:" or
- * "pcie:" is per device and direction. "ram:1TB@200GBps h2d:25GBps nvme:8TB@25GBps cpu:5e9" are
- * the memory tiers; pcie: stands for h2d: too. `latency` is the network's. PP_EINVAL with the key,
- * what is expected and a suggestion. */
+ * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share. "nvlink:" or
+ * "pcie:" is per device and direction; pcie: sets h2d: too. "ram:1TB@200GBps h2d:25GBps
+ * nvme:8TB@25GBps cpu:5e9" are the memory tiers. `latency` is the network's. PP_EINVAL with the
+ * key, what is expected and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);
 /* 1 when two devices (global numbers) are in one node. */

@@ -1,8 +1,8 @@
 /* core/cluster/fabric.h — the network of a cluster as directed links and fixed routes.
  *
  * Devices 0 .. devices-1 are numbered node by node. The route from one device to another is a list
- * of links: a transfer waits for the route's latency, then uses all its links at once, and shares
- * each of them fairly with the other transfers on it (max-min fairness, SimGrid's CM02 without
+ * of links. A transfer waits for the route's latency, then uses all its links at once. It shares
+ * each of them fairly with the other transfers (max-min fairness, SimGrid's CM02 without
  * crosstraffic). Links and routes are computed, not stored, except for those read from a file.
  * Bandwidths are those reached (data sheet times eta_link), per direction. Lives in an arena;
  * read-only. */
@@ -32,8 +32,8 @@ struct pp_route {
  * message says how many devices it has) or has no such shape. */
 enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
                               struct pp_fabric **fabric, struct pp_error *err);
-/* Where routes come from that are not computed: link ids of the route into `links` (room for
- * `max`), their number returned; -1 when there is none, with the reason in `err`. */
+/* The source of routes that are not computed. Writes the link ids of a route into `links` (room for
+ * `max`) and returns their number; -1 and the reason in `err` if there is no route. */
 struct pp_route_source {
     int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
     void *context;
@@ -48,9 +48,9 @@ struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
  * found costs nothing and has no links: ask before results are used. */
 enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *err);
 
-/* Multiply the bandwidth of links: `name` is a link, or a class of links ("node": those of devices
- * and hosts, "network": all others), or a name with '*' for any run of characters. A file's links
- * are all "network". PP_EINVAL with near names when nothing has that name. */
+/* Multiply the bandwidth of links. `name` is a link, or a name with '*' for any run of characters,
+ * or a class of links: "node" (of devices and hosts), "network" (all others). A file's links are
+ * all "network". PP_EINVAL with near names when nothing has that name. */
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
 bool pp_fabric_is_scaled(const struct pp_fabric *fabric); /* single links are, not only classes */

@@ -102,8 +102,8 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
     walk_group(f, from, to.number, walk);
 }
 
-/* Adaptive: a flow is spread over the paths of its group; what may bind is what leaves a router,
- * all ports together, and the links between two groups. */
+/* Adaptive: a flow is spread over the paths of its group. Limits are all ports of a router
+ * together, and the links between two groups. */
 static void walk_adaptive(const struct pp_fabric *f, struct router from, struct router to,
                           struct pp_route_walk *walk)
 {

@@ -95,9 +95,9 @@ static int or_default(int value, int fallback)
     return value > 0 ? value : fallback;
 }
 
-/* Links not given: in proportion to a node's as on Aries, where a NIC reaches 10.2 GB/s, routers of
- * a chassis two links of 5.25 GB/s (one directly, one by another router), chassis 15.75 GB/s; the
- * links of a group to all others together as fast as its nodes. */
+/* Links that are not given are in proportion to a node's, as on Aries. There a NIC reaches 10.2
+ * GB/s, two routers of a chassis two links of 5.25 GB/s (one by another router), two chassis 15.75
+ * GB/s. The links of a group to all others together are as fast as its nodes. */
 static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_cluster *c,
                                       struct pp_error *err)
 {

@@ -1,5 +1,5 @@
-/* core/cluster/link_set.h — the links that were asked for, numbered 0, 1, ... in the order of their
- * first use: a fabric may have far more links than are used. */
+/* core/cluster/link_set.h — links numbered 0, 1, ... in the order of their first use. A fabric may
+ * have far more links than are used. */
 #ifndef PP_CORE_CLUSTER_LINK_SET_H
 #define PP_CORE_CLUSTER_LINK_SET_H
 

@@ -1,9 +1,9 @@
 /* core/cluster/map.h — which device is which: coordinates (tp, cp, dp, pp) to device numbers. A
  * value.
  *
- * Devices are numbered node by node; the map says which degree varies fastest. The default order
- * tp, cp, dp, pp (from inside out) makes the devices of a tensor-parallel group neighbors and
- * consecutive pipeline ranks dp * cp * tp devices apart. */
+ * Devices are numbered node by node; the map says which degree varies fastest. In the default order
+ * tp, cp, dp, pp (from inside out) the devices of a tensor-parallel group are neighbors.
+ * Consecutive pipeline ranks are dp * cp * tp devices apart. */
 #ifndef PP_CORE_CLUSTER_MAP_H
 #define PP_CORE_CLUSTER_MAP_H
 

@@ -183,8 +183,7 @@ const struct pp_device pp_device_presets[] = {
 #define NVLINK4       {.start_s = 25 * MICRO, .frac = 0.87}
 #define INFINIBAND    {.start_s = 20 * MICRO, .frac = 1}
 
-/* Reached share of the data sheet's rate: tensor parallelism over two nodes (rows vtrain-multi-022
- * to -026) takes 92 % of 8 HDR links; assumed of NVLink's messages, too. */
+/* Reached share of the data sheet's rate. Tensor parallelism over two nodes takes 92 % of 8 HDR links (rows vtrain-multi-022 to -026); NVLink's messages are assumed to do the same. */
 #define ETA_LINK 0.92
 
 /* Memory of a node: data sheets of the systems (NVIDIA DGX; GB: 36 Grace with LPDDR5X; Piz Daint's

@@ -20,8 +20,8 @@ static double rounds(double members)
     return ceil(log2(members));
 }
 
-/* Seconds of `bytes` over all rounds of a flat algorithm, `latencies` rounds: every round is as
- * slow as its slowest message, which leaves the node where the group does. */
+/* Seconds of `bytes` over all `latencies` rounds of a flat algorithm. Every round is as slow as its
+ * slowest message, which leaves the node if the group does. */
 static struct pp_collective_time flat(const struct input *in, double latencies, double bytes)
 {
     const bool is_network = in->m > 1;
@@ -70,8 +70,8 @@ static struct pp_collective_time tree_pass(const struct input *in)
     };
 }
 
-/* Two binary trees across the nodes, each for one half of the data, so that every link is in use
- * both ways; a chain through each node. Chunks are pipelined: the slower of the two counts. */
+/* Two binary trees across the nodes, each for one half of the data, so that every link is used both
+ * ways. A chain through each node. Chunks are pipelined: the slower of the two counts. */
 static struct pp_collective_time tree_broadcast(const struct input *in)
 {
     const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
@@ -138,7 +138,7 @@ static struct pp_collective_time level_exchange(const struct input *in)
 /* ---- auto: what NCCL does -------------------------------------------------------------------- */
 
 /* Rings that NCCL finds among the first g devices of a DGX-1, whose cube mesh gives each device six
- * links: bandwidths of all-reduces measured by nccl-tests are these multiples of a link's
+ * links. All-reduces measured by nccl-tests reach these multiples of a link's bandwidth
  * (VIA-Research/vTrain, trace/v100). */
 static double mesh_frac(int members)
 {

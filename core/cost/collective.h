@@ -1,9 +1,9 @@
 /* core/cost/collective.h — seconds of a collective over a group of devices, by algorithm.
  *
- * A group has `per_node` members in each of `nodes` nodes, or about so many, and no fewer than
- * `fewest` in any: so many rings, or trees, enter and leave every node through NICs of their own. A
- * message inside a node takes alpha + bytes / bandwidth of `intra`, between nodes of `inter`, whose
- * bandwidth is what one device reaches while the others of its node send too. Formulas with their
+ * A group has about `per_node` members in each of `nodes` nodes, and no fewer than `fewest` in any.
+ * As many rings or trees enter and leave every node through NICs of their own. A message takes
+ * alpha + bytes / bandwidth, inside a node of `intra`, between nodes of `inter`. The latter's
+ * bandwidth is that of one device while the others of its node send too. Formulas with their
  * sources: docs/costs.md. */
 #ifndef PP_CORE_COST_COLLECTIVE_H
 #define PP_CORE_COST_COLLECTIVE_H

@@ -1,10 +1,10 @@
-/* core/cost/constants.h — the constants that are fitted on published measurements: which there are,
- * where each lives, and what is known of it before any measurement. Everything else in the rows of
- * devices, clusters and frameworks stands in data sheets or in the source of a library.
+/* core/cost/constants.h — the constants that are fitted on published measurements: their places,
+ * and their values before any measurement. Everything else in the rows of devices, clusters and
+ * frameworks comes from data sheets or from the source of a library.
  *
- * A constant belongs to an owner: the generation of a device ("ampere": all A100 and A800 share it,
- * so that a device without measurements is predicted from its siblings), or a framework.
- * docs/costs.md, "Constants". */
+ * A constant belongs to an owner: the generation of a device, or a framework. All A100 and A800
+ * share "ampere", so a device without measurements is predicted from its siblings. docs/costs.md,
+ * "Constants". */
 #ifndef PP_CORE_COST_CONSTANTS_H
 #define PP_CORE_COST_CONSTANTS_H
 

@@ -49,7 +49,7 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .bytes = a.bytes + b.bytes};
 }
 
-/* A forward and a backward that run concurrently: the exchanges of experts of one overlap with the
+/* A forward and a backward that run concurrently. The exchanges of experts of one overlap with the
  * compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
 static struct pp_cost beside(struct pp_cost f, struct pp_cost b)
 {

@@ -46,8 +46,8 @@ struct pp_stage_memory {
     double away_bytes[PP_TIERS]; /* state, by the tier it lives on */
 };
 
-/* Gradients that are cut, and parameters that are cut or live on another tier: a stage in units
- * that are gathered or loaded one by one. Per device, bytes. */
+/* A stage with gradients that are cut, or parameters that are cut or live on another tier: units
+ * are gathered or loaded one by one. Per device, bytes. */
 struct pp_stage_gathers {
     int units;   /* of a chunk; 1: the chunk at once; 0: parameters are whole, and here */
     bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
@@ -62,9 +62,9 @@ struct pp_stage_gathers {
 
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 
-/* A gradient sum as a ring of devices, in the order in which they pass shares on: one position per
- * device of the stage group with tp coordinate 0. Position i receives from i - 1, the first from
- * the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
+/* A gradient sum as a ring of devices, in the order in which they pass shares on. It has one
+ * position per device of the stage group with tp coordinate 0. Position i receives from i - 1, the
+ * first from the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
 struct pp_ring {
     int positions;
     int32_t *device;   /* [position] */
@@ -84,9 +84,9 @@ struct pp_costs {
      * share. NULL where the kind does not occur. COPY: either way. U, AG, RS, AR, BC: index
      * [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
-    /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
-     * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts overlap
-     * with compute. */
+    /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; if NULL, one entry for all
+     * stages. If that is NULL too, the sum of F and B, in which exchanges of experts overlap with
+     * compute. */
     struct pp_cost *overlap, *overlap_all;
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
      * Latency is charged once per message, bandwidth by share. */
@@ -120,8 +120,8 @@ struct pp_costs {
 
 /* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
-/* How often a collective passes its shares around a ring: an all-reduce sums and then spreads, a
- * scatter or a gather does one of the two; 0 when it is no ring. */
+/* Times that a collective passes its shares around a ring: two for an all-reduce, one for a scatter
+ * or a gather, 0 if it is no ring. */
 int pp_ring_turns(int kind);
 /* A collective of that kind whose members start together: all its steps at the pace of the slowest
  * hop. At most INT64_MAX / 4. */

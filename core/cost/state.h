@@ -1,12 +1,11 @@
-/* core/cost/state.h — where parameters, gradients and optimizer state live, in how many pieces and
- * how long: one description for ZeRO 0 to 3, MiCS, ZeRO++, AMSP and offloading. Values, copied
- * freely.
+/* core/cost/state.h — the places, pieces and lifetimes of parameters, gradients and optimizer
+ * state: one description for ZeRO 0 to 3, MiCS, ZeRO++, AMSP and offloading. Values, copied freely.
  *
  * The replicas of a stage (dp * cp * pipelines devices) stand on `in_node` devices in each of
  * `nodes` nodes. A class is shared out over a mesh of in_node x nodes of them: every group of so
- * many devices holds it once. Rules (Chen et al. 2024, AMSP, section 4): parameters are cut at
- * most as finely as gradients, those at most as finely as the optimizer state, per axis; gradients
- * are cut like one of the other two; a mesh that crosses nodes takes whole nodes. */
+ * many devices holds it once. Rules (Chen et al. 2024, AMSP, section 4): per axis, parameters are
+ * cut at most as finely as gradients, and those at most as finely as the optimizer state. Gradients
+ * are cut like one of the other two. A mesh that crosses nodes takes whole nodes. */
 #ifndef PP_CORE_COST_STATE_H
 #define PP_CORE_COST_STATE_H
 

@@ -19,8 +19,8 @@ static double ends_params(const struct pp_model *m)
            m->mtp * pp_model_layer_params(m, PP_LAYER_MTP);
 }
 
-/* GPT-like dimensions of about `params` with the given number of blocks: solve
- * 12 l h^2 + (13 l + rows) h = params for h, rounded to whole heads. */
+/* GPT-like dimensions of about `params` with the given number of blocks. Solves 12 l h^2 + (13 l +
+ * rows) h = params for h, rounded to whole heads. */
 static void gpt_dimensions(struct pp_model *m, double params, int layers)
 {
     const double a = 12.0 * layers, b = 13.0 * layers + m->vocab + m->positions + 2;

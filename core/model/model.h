@@ -87,8 +87,8 @@ int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
 /* Does block `block`, from 0, meet near keys only? Of `count` blocks from `first` on, how many? */
 bool pp_model_is_windowed(const struct pp_model *model, int block);
 int pp_model_windowed_blocks(const struct pp_model *model, int first, int count);
-/* Keys that the queries at positions [from, to) of a causal sample meet in such a block, on
- * average: of a whole sample of s tokens and a window of w <= s keys, w - w^2 / 2s. */
+/* Average number of keys that the queries at positions [from, to) of a causal sample meet in such a
+ * block. For a whole sample of s tokens and a window of w <= s keys it is w - w^2 / 2s. */
 double pp_model_window_keys(const struct pp_window *window, double from, double to);
 /* The kind of the last block, which MTP repeats. */
 enum pp_layer_kind pp_model_last_kind(const struct pp_model *model);
@@ -112,19 +112,19 @@ extern const char *const pp_flops_rule_names[]; /* NULL-terminated */
  */
 double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule);
 /* Forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all matrix
- * multiplications with full attention (Narayanan SC'21 appendix), CAUSAL counts the keys that
- * causal queries meet (half of them; in windows fewer, on average over all blocks), PALM is 2 per
- * parameter and token without embedding lookup plus full attention (Chowdhery et al. 2022, appendix
- * B). A backward is twice a forward. */
+ * multiplications with full attention (Narayanan SC'21 appendix). CAUSAL counts the keys that
+ * causal queries meet: half of them, fewer in windows, on average over all blocks. PALM is 2 per
+ * parameter and token without embedding lookup, plus full attention (Chowdhery et al. 2022,
+ * appendix B). A backward is twice a forward. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
 /* Model flops of one sample's forward and backward (no recomputation). */
 double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule);
 
-/* A preset by a name as papers and tables print it: case, punctuation and what stands in brackets
- * do not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"); "N-layer proxy" in brackets leaves N
- * blocks. Where no preset has the name, one of its kind ("GPT 14.6B", "Llama-65B") gives everything
- * but the dimensions, and `*is_exact` says so. false: nothing is known of such models. */
+/* A preset by a name as papers and tables print it. Case, punctuation and remarks in brackets do
+ * not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"), except "N-layer proxy", which leaves N
+ * blocks. If no preset has the name, one of its kind ("GPT 14.6B", "Llama-65B") gives everything
+ * but the dimensions, and `*is_exact` is false. Returns false for unknown models. */
 bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_model *model,
                         bool *is_exact);
 

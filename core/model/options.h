@@ -43,8 +43,8 @@
      .aliases = PP_NAMES("mtp-num-layers"), .help = "Further tokens predicted, each by a block of its own and the head, in place of the model's."}
 /* clang-format on */
 
-/* --model (or `usual`), a preset or a config.json, with the dimensions of the flags; sizes that
- * follow another one keep their ratio to it, and a table of positions has at least --seq rows.
+/* --model (or `usual`), a preset or a config.json, with the dimensions of the flags. Sizes that
+ * follow another one keep their ratio to it; a table of positions has at least --seq rows.
  * PP_EINVAL for dimensions that do not divide, PP_EFAIL for a file that cannot be read. */
 enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *request,
                              const char *usual, struct pp_model *model, struct pp_error *err);

@@ -17,9 +17,9 @@ struct ranks {
 };
 /* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
  * all variables come from one launcher, so those of an outer one cannot get mixed in. SLURM_PROCID
- * is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a common name: with
- * LOCAL_RANK it is torchrun's, with MASTER_ADDR it is that of PyTorch's "env://" on a cluster or by
- * hand, which counts where no launcher says anything. */
+ * is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a common name. With
+ * LOCAL_RANK it is torchrun's. With MASTER_ADDR it is that of PyTorch's "env://", on a cluster or
+ * by hand, and counts only without a launcher. */
 static const struct ranks ranks_table[] = {
     {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "LOCAL_RANK"}},
     {.rank = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},

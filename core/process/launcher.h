@@ -1,6 +1,6 @@
-/* core/process/launcher.h — am I one of several, started by a launcher? Read from the environment
- * alone: mpirun (Open MPI, MPICH, PMI), srun, torchrun and what else sets PyTorch's "env://", and
- * the job arrays of Slurm, PBS, SGE and LSF. */
+/* core/process/launcher.h — the rank of this process among those that a launcher started. It is
+ * read from the environment alone. Launchers are mpirun (Open MPI, MPICH, PMI), srun, torchrun,
+ * others that set PyTorch's "env://", and the job arrays of Slurm, PBS, SGE and LSF. */
 #ifndef PP_CORE_PROCESS_LAUNCHER_H
 #define PP_CORE_PROCESS_LAUNCHER_H
 

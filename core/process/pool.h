@@ -1,12 +1,12 @@
 /* core/process/pool.h — independent items on all cores, by forked workers.
  *
  * A worker takes items one after another from a counter that all share, so a slow item delays no
- * other. It is a process: what crashes, leaks or ends in it costs one item. It has no stdin and no
- * stdout; of what it writes to stderr, the last line is shown with its death. Results arrive in the
- * parent in any order. Workers end with the parent, whatever ends it, and so do children of theirs
- * that asked for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the program: workers
- * are ended, what they had delivered is handed on, and pp_pool_run() returns PP_EINTR; a second one
- * finds the handlers that were there before. Where they are ignored, they stay ignored. */
+ * other. It is a process: a crash, a leak or an exit costs one item. It has no stdin and no stdout;
+ * the last line that it writes to stderr is shown with its death. Results arrive in the parent in
+ * any order. Workers end with the parent, whatever ends it, and so do children of theirs that asked
+ * for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the program: workers are ended,
+ * delivered results are handed on, and pp_pool_run() returns PP_EINTR. For a second signal the
+ * former handlers are in place. Ignored signals stay ignored. */
 #ifndef PP_CORE_PROCESS_POOL_H
 #define PP_CORE_PROCESS_POOL_H
 

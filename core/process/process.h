@@ -14,9 +14,8 @@ void pp_process_begin(void (*interrupted)(int));
 /* SIGINT and SIGTERM wait until the mask is `before` again: no temporary file remains. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);
-/* A file that means nothing once this process has ended: SIGINT, SIGTERM and SIGHUP remove it
- * before they end the process, unless another one is at its place. One at a time; NULL: none any
- * more. */
+/* A file that is useless once this process has ended. SIGINT, SIGTERM and SIGHUP remove it before
+ * they end the process, unless another file is in its place. One at a time; NULL: none any more. */
 void pp_process_guard(const char *path);
 /* First in a child: it ends with its parent, and leaves no core file. False when the parent has
  * gone already. */

@@ -1,10 +1,10 @@
 /* traces/compare/compare.h — a predicted trace held against a measured one; docs/compare.md
  * explains each number.
  *
- * Every step is taken relative to its own begin: the end of the step before, or, where that is not
- * in the trace, the moment at which its first rank begins. Events are matched by replica, rank,
- * stream and cell (the k-th of equal ones with the k-th), measured steps with predicted ones in
- * pairs where there are equally many, else all with the last predicted step. A predicted trace of
+ * Every step is taken relative to its own begin: the end of the step before or, if that is not in
+ * the trace, the time at which its first rank begins. Events are matched by replica, rank, stream
+ * and cell, the k-th of equal ones with the k-th. Equally many measured and predicted steps are
+ * matched in pairs; otherwise all measured ones with the last predicted step. A predicted trace of
  * one replica stands for all measured ones. Times are rounded to picoseconds once, so that equal
  * steps compare as exactly equal wherever in the first 9,000 s they lie (2^53 ps).
  *

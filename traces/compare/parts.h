@@ -9,8 +9,8 @@
 enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
                                struct pp_compare_side *side, struct pp_error *err);
 
-/* The same trace with each recomputation as a part of the backward after it, where it takes no time
- * itself: other programs do not record it apart. */
+/* The same trace with each recomputation as a part of the backward after it, if it takes no time
+ * itself. Other programs do not record it apart. */
 const struct pp_trace *pp_compare_join_recompute(struct pp_arena *arena,
                                                  const struct pp_trace *trace);
 

@@ -1,6 +1,5 @@
-/* traces/formats/files.h — operands of a command line as traces: a file of this project's each, or
- * all the files of one run of PyTorch (traces/kineto/kineto.h), of which folders may be full. In an
- * arena. */
+/* traces/formats/files.h — operands of a command line as traces: files in this project's formats,
+ * or files and folders of one run of PyTorch (traces/kineto/kineto.h). In an arena. */
 #ifndef PP_TRACES_FORMATS_FILES_H
 #define PP_TRACES_FORMATS_FILES_H
 

@@ -1,5 +1,5 @@
 /* traces/formats/lanes.h — a trace as viewers draw it: ranks with tracks, tracks with boxes that do
- * not overlap, arrows from what is sent to what is received. */
+ * not overlap, arrows from sends to receives. */
 #ifndef PP_TRACES_FORMATS_LANES_H
 #define PP_TRACES_FORMATS_LANES_H
 

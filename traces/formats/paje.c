@@ -9,7 +9,7 @@
 
 /* Format: "The Paje trace file format", L. M. Schnorr, version 1.2.5: event definitions, then
  * events in the order of time, read by ViTE and pajeng. A rank is a container, and so is each of
- * its tracks; an op is a state of its track, a message a link between two tracks. */
+ * its tracks. An op is a state of its track, a message a link between two tracks. */
 enum event {
     DEFINE_CONTAINER,
     DEFINE_STATE,

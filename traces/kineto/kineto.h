@@ -1,17 +1,17 @@
 /* traces/kineto/kineto.h — a run of PyTorch's pipeline runtime as its profiler (Kineto) has
- * recorded it: one Chrome trace for each process, gigabytes perhaps, of which only the ranges named
- * "PP:<cell>", "ProfilerStep#N" and "Optimizer.step#..." count. They are found by their names.
+ * recorded it. Each process has one Chrome trace, perhaps of gigabytes. Only its ranges count that
+ * are named "PP:<cell>", "ProfilerStep#N" and "Optimizer.step#...".
  *
- * A range is on the host, where its kernels are launched. When they ran says the device: from the
- * first to the last of the kernels whose launches, by whatever thread, began within the range, on
- * the stream that has most of the work of all (of a message or a sum: the stream on which it took
- * longest). The profiler's own "gpu_user_annotation" covers only what the thread of the range
- * launched itself, so that autograd's part of a backward is missing (pytorch/kineto#1022, #1132);
- * it counts where a trace has no launches. Without a device the ranges of the host count, and only
- * those of compute: a message is merely posted there.
+ * A range is on the host, where its kernels are launched. Its time on the device is that from the
+ * first to the last kernel whose launch, by any thread, began within the range. It is read from the
+ * stream with most of the work; for a message or a sum, from the stream on which it took longest.
+ * The profiler's own "gpu_user_annotation" covers only launches by the thread of the range, without
+ * autograd's part of a backward (pytorch/kineto#1022, #1132). It counts if a trace has no launches.
+ * Without a device the ranges of the host count, and only those of compute: a message is merely
+ * posted there.
  *
- * Processes with the same stages are replicas of one pipeline rank, in the order of their ranks
- * (peers of tensor and context parallelism too); pipeline ranks are ordered by their first stage. A
+ * Processes with the same stages are replicas of one pipeline rank, in the order of their ranks; so
+ * are peers of tensor and context parallelism. Pipeline ranks are ordered by their first stage. A
  * message starts when both sides have posted it. Everything lives in the arena. */
 #ifndef PP_TRACES_KINETO_KINETO_H
 #define PP_TRACES_KINETO_KINETO_H
@@ -34,9 +34,8 @@ struct pp_kineto {
 
 /* Does the file look like one? False for what cannot be opened, or read twice. */
 bool pp_kineto_is_one(const char *path);
-/* All the files of one run. PP_EINVAL with file and element for what is no such trace, for stages
- * that are in no file, and for no step that all files have in whole; PP_EFAIL for what cannot be
- * read. */
+/* All the files of one run. PP_EINVAL with file and element for other traces, for stages that are
+ * in no file, and if no step is complete in all files; PP_EFAIL for files that cannot be read. */
 enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
                               int count, struct pp_kineto *run, struct pp_error *err);
 

@@ -89,7 +89,7 @@ double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work wo
 
 /* Vocabulary parallelism (Yeung et al. 2024, Balancing Pipeline Parallelism with Vocabulary
  * Parallelism): every rank holds 1/p of the vocabulary. For each micro-batch the last blocks'
- * output goes to all ranks, maximum, sum and target of its tokens are reduced over them, and their
+ * output goes to all ranks. Maximum, sum and target of its tokens are reduced over them, and their
  * parts of its gradient are summed. All of it overlaps with the compute of other micro-batches. */
 double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                            enum pp_pass pass, double blocks_s)

@@ -1,6 +1,6 @@
-/* Where experts are and what they exchange. Devices of a pipeline rank's replicas, in ascending
- * order, hold experts in turn: etp neighbours share one, ep such groups hold all experts, and what
- * is left are replicas of them (Megatron Core's order of parallel groups). */
+/* Devices of experts, and their exchanges. Devices of a pipeline rank's replicas hold experts in
+ * ascending order (Megatron Core's order of parallel groups): etp neighbours share one, ep such
+ * groups hold all experts. The remaining devices are replicas of those. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -72,8 +72,8 @@ double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer
            pp_dtype_bytes(&in->cluster->device);
 }
 
-/* Of so many places, between which all experts are divided, those that have one of `chosen` ones:
- * expected, when all choices of different experts are alike. */
+/* All experts are divided between `places`. Returns the expected number of places that have one of
+ * `chosen` experts, if all choices of different experts are equally likely. */
 static double places_met(double places, double experts, double chosen)
 {
     double missed = 1;

@@ -108,8 +108,8 @@ static void explain_messages(const struct pp_cost_inputs *in, const struct pp_co
 
 /* ---- once a step --------------------------------------------------------------------------- */
 
-/* Formulas of a sum and of a scatter or gather, for groups of g replicas in each of m nodes: bytes
- * in the node and between nodes, rounds in the node and between nodes. */
+/* Formulas of a sum and of a scatter or gather, for groups of g replicas in each of m nodes. Bytes
+ * and rounds are those in a node, and those between nodes. */
 struct formula {
     const char *node, *network, *node_rounds, *network_rounds, *remark;
 };

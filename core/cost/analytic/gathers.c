@@ -1,6 +1,6 @@
-/* What gathers and scatters of sharded state cost, and loads of parameters that live on another
- * tier: those of the program, and those of layers inside of an op. Formulas: docs/costs.md,
- * "Sharded state" and "Offloading". */
+/* Costs of gathers and scatters of sharded state, and of loads of parameters from another tier.
+ * Some are instructions of the program, others run inside an op, layer by layer. Formulas:
+ * docs/costs.md, "Sharded state" and "Offloading". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -222,11 +222,11 @@ static double outlasting_s(struct lane *l, const struct pass *p)
     return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
 }
 
-/* With k buffers unit number i + k - 1 is gathered once number i - 1 has left its buffer, and the
- * gradients of number i - 1 are scattered until number i + k - 1 begins; both use the same links,
- * one after the other, and take their share of the device. Loads use links of their own. With one
- * buffer nothing overlaps. The gather before the first unit and the scatter after the last one
- * belong to the program. */
+/* With k buffers, unit i + k - 1 is gathered once unit i - 1 has left its buffer. The gradients of
+ * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, one after the
+ * other, and take their share of the device. Loads use links of their own. With one buffer nothing
+ * overlaps. The gather before the first unit and the scatter after the last one belong to the
+ * program. */
 static struct shown shown_of(const struct units *u, const struct pass *p, bool is_backward,
                              bool has_fetch, bool has_scatter)
 {

@@ -54,8 +54,8 @@ static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
     return (1 - f->gather_share_frac) * fmin(share * all_tp_s, matrix_s);
 }
 
-/* What of the exchanges is exposed: they run concurrently with products, `matrix_s` of the same
- * pass, as far as that was asked for, or with weight gradients as far as the framework does so. */
+/* The exposed part of the exchanges. If asked for, they overlap with products, `matrix_s` of the
+ * same pass; if the framework does so, with weight gradients. */
 static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                          struct pp_layer_work work, enum pp_pass pass, double matrix_s)
 {
@@ -110,11 +110,11 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
     };
 }
 
-/* What selective recomputation computes again of a block: modules, or as PyTorch does, nearly
- * everything but the attention. With sequence parallelism PyTorch keeps what was scattered
- * (torchtitan, parallelize.py) and gathers again, which is half of the exchanges of a forward.
- * Without, sums are not kept: that of the attention's projection, which is computed again, is half
- * of them, too; nothing that is computed again needs that of the MLP. */
+/* Selective recomputation of a block: modules, or as PyTorch does, nearly everything but the
+ * attention. With sequence parallelism PyTorch keeps what was scattered (torchtitan,
+ * parallelize.py) and gathers again, which is half of the exchanges of a forward. Without it, sums
+ * are not kept. The sum of the attention's projection is computed again and is half of them, too;
+ * nothing needs the sum of the MLP again. */
 static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                         struct pp_layer_work work)
 {

@@ -1,6 +1,6 @@
-/* Link classes of the messages between pipeline ranks. A message of a rank is sent by each of its
- * devices to its counterpart, and all replicas take one cost: the least of any of them, so that no
- * engine that knows of contention is faster. */
+/* Link classes of the messages between pipeline ranks. Each device of a rank sends its part of a
+ * message to its counterpart. All replicas take one cost, the least of any of them: so no engine
+ * with contention is faster. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 

@@ -163,8 +163,8 @@ void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recom
 struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,
                                                 struct pp_mesh fine, struct pp_mesh coarse);
 /* Groups and bytes of a stage's sums at the end of a step. Whole gradients, or shards of parameters
- * that are cut, are summed over `sum`; or scattered over `scatter`, the remainders summed over
- * `rest`, and the parameters gathered over `scatter`. */
+ * that are cut, are summed over `sum`. Otherwise they are scattered over `scatter`, the remainders
+ * summed over `rest`, the parameters gathered over `scatter`. */
 struct pp_state_sums {
     struct pp_device_group sum, scatter, rest;
     double grads_bytes, rest_bytes, params_bytes;
@@ -180,8 +180,8 @@ struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_p
                                         double share_frac);
 /* The devices of a stage group as a ring, in ascending order, without their hops. */
 struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage);
-/* The link of the fabric that limits the sums of a stage, and the number of sums on it; 0 sums: the
- * links of the cluster limit them. */
+/* The link of the fabric that limits the sums of a stage, and the number of sums on it. 0 sums: the
+ * links of the cluster are the limit. */
 struct pp_sum_limit {
     int32_t link;
     int sums;

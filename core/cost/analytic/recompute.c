@@ -22,8 +22,8 @@ static double recompute_frac(const struct pp_cost_inputs *in, int stage)
         return 1;
     if (in->recompute == PP_RECOMPUTE_NONE || later <= 0)
         return 0;
-    /* Merak: stage s of P (from 1) keeps what fits where P - s later micro-batches are in flight:
-     * rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
+    /* Merak: stage s of P (from 1) keeps the blocks that fit while P - s later micro-batches are in
+     * flight. rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
     const double frac = 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later;
     return fmin(1, fmax(0, frac));
 }

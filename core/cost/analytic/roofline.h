@@ -14,32 +14,34 @@
 /* Parameters of a stage on one device of the tp group, before they are cut. */
 double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage);
 
-/* How the devices that hold the same parameters, dp * cp * pipelines of them, stand in nodes; of
- * pipelines that lie differently, of the stage with the fewest in a node. Reads layout, map,
- * cluster, pipelines, stages, rank_of. */
+/* The mesh of the dp * cp * pipelines devices that hold the same parameters. If pipelines lie
+ * differently, that of the stage with the fewest in a node. Reads layout, map, cluster, pipelines,
+ * stages, rank_of. */
 struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in);
 
 /* Devices of a program rank that differ in what their messages meet: 1 where each has a NIC of its
  * own, else all tp * cp. */
 int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
 
-/* Blocks per stage: `first`/`last` fixed when > 0; the rest as even as possible, extra blocks to
- * the inner stages first (the ends hold embedding and head). Every block is placed. PP_EINVAL when
- * there are fewer blocks than stages that must have one (nearest legal pp in the message). */
+/* Blocks per stage. `first` and `last` are fixed when > 0; the others are as even as possible.
+ * Extra blocks go to the inner stages first, as the ends hold embedding and head. Every block is
+ * placed. PP_EINVAL when there are fewer blocks than stages that must have one (nearest legal pp in
+ * the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
-/* Blocks per stage where embedding and head count as one each and are shared out with them, as
- * pp_partition_blocks shares (Megatron-LM, account_for_embedding_in_pipeline_split and
- * account_for_loss_in_pipeline_split; zero-bubble-pipeline-parallelism's allocation of layers):
- * 22 blocks fill 24 stages. PP_EINVAL when that leaves a stage empty. */
+/* Blocks per stage if embedding and head count as a block each and are shared out with them by
+ * pp_partition_blocks: 22 blocks fill 24 stages (Megatron-LM,
+ * account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split;
+ * zero-bubble-pipeline-parallelism's allocation of layers). PP_EINVAL when that leaves a stage
+ * empty. */
 enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stages,
                                     int **blocks_per_stage, struct pp_error *err);
-/* Blocks per stage such that the slowest stage is as fast as any division makes it, embedding and
- * head included: `in` gives model, cluster, layout, stages and recompute. The last stage may be
- * left with the head alone. PP_EINVAL as above. */
+/* Blocks per stage for the fastest slowest stage, embedding and head included. Reads model,
+ * cluster, layout, stages and recompute of `in`. The last stage may be left with the head alone.
+ * PP_EINVAL as above. */
 enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                      int **blocks_per_stage, struct pp_error *err);
-/* Share of a stage's blocks that an R before each backward computes again, [stage]: all 0 without,
+/* Share of a stage's blocks that an R before each backward computes again, [stage]. All 0 without;
  * all 1 for full (whole blocks) and selective (the attention of every block). */
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);
 
@@ -54,9 +56,9 @@ void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
  * HFU counts both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
 
-/* For --explain: one line per term of a layer ("block forward, qkv: ... = 348 us (compute bound)"),
- * messages, gradient sums and the optimizer with their formulas, each run of equal stages with its
- * values. No line is longer than 100 columns. */
+/* For --explain. One line per term of a layer ("block forward, qkv: ... = 348 us (compute bound)");
+ * formulas of messages, gradient sums and the optimizer; values of each run of equal stages. No
+ * line is longer than 100 columns. */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Updated parameters on their way to the devices that did not update them, if the optimizer state
- * is cut more finely than the parameters: rule R4 of docs/costs.md, "Sharded state". */
+/* Updated parameters sent to the devices that did not update them, if the optimizer state is cut
+ * more finely. Rule R4 of docs/costs.md, "Sharded state". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -35,7 +35,7 @@ struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
 
 /* Concurrent with the next step's first forward, layer by layer: a layer waits for its own
  * parameters. With k layers of equal parts the forward ends after the last gather and one layer, or
- * after the first gather and all layers; the delay against a forward without gathers is exposed.
+ * after the first gather and all layers. The delay against a forward without gathers is exposed.
  * The hidden part takes its share of the forward. */
 struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
                                         double share_frac)

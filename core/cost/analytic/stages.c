@@ -23,8 +23,8 @@ static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer
     return fmax(host_s(in, pass), device_s(in, pass));
 }
 
-/* Every kind of layer over one split, of blocks with full attention and, where the model has them,
- * those with a window: computed once, then only added up. */
+/* Every kind of layer over one split, computed once and then only added up: blocks with full
+ * attention and, if the model has them, those with a window. */
 struct kinds {
     struct pp_layer_sum sum[PP_LAYER_KINDS][PP_PASSES];
     struct pp_layer_sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
@@ -179,8 +179,8 @@ static void cover_exchanges(const struct pp_cost_inputs *in, struct pp_layer_sum
 }
 
 /* The host launches a backward, recomputation included, as one, and no part of it is shorter than
- * its launches. What the device takes longer belongs to the parts that it takes longer for, less
- * the time in which the host gets ahead for the others. A faster device makes no part longer. */
+ * its launches. Where the device takes longer than the launches, its time counts, less the time in
+ * which the host gets ahead. A faster device makes no part longer. */
 static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_layer_sum *part[],
                      int parts)
 {

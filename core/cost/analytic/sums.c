@@ -1,7 +1,7 @@
-/* What gradient sums get of a fabric on which all of them run at once, one of every rank: the
- * hops of every ring or tree, of all lanes, are laid over the links, and a hop gets the least share
- * of any of its links. Levels of an algorithm follow one another: hops inside the nodes meet only
- * each other, and so do those between nodes. The slowest hop stands for its level. */
+/* Bandwidth of gradient sums on a fabric on which all of them run at once, one of every rank. The
+ * hops of every ring or tree, of all lanes, are laid over the links. A hop gets the least share of
+ * any of its links. Levels of an algorithm follow one another: hops inside the nodes meet only each
+ * other, and so do those between nodes. The slowest hop stands for its level. */
 #include "core/cluster/link_set.h"
 #include "core/cost/analytic/parts.h"
 

@@ -9,7 +9,7 @@ static const double fused_backward = 2.5;
 /* Its speed against that of the forward: up to 63 % of the peak against 73 % (Dao 2023, section 1).
  */
 static const double fused_backward_speed = 0.63 / 0.73;
-/* FlashAttention 1 against 2 (Dao 2023, section 1: twice as fast; figures 4 to 6: 1.7 to 1.9). */
+/* FlashAttention 1 against 2 (Dao 2023: section 1, twice as fast; figures 4 to 6, 1.7 to 1.9). */
 static const double first_speed = 0.55;
 /* Queries that one block of a fused kernel takes together (Dao 2023, section 3.3). */
 static const double block_queries = 128;
@@ -106,7 +106,7 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
 }
 
 /* One kernel scales, masks and normalizes scores in 16 bits, four rows of samples and heads and at
- * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py); elsewhere scale,
+ * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py). Otherwise scale,
  * mask, cast and softmax follow one another. In fp32 there is nothing to cast, and no gradient of a
  * mask that is added (BERT). */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };

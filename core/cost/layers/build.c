@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* Bytes of an operand in the product, and of its cast. fp8: each is read in 16 bits, its largest
- * value kept for the next scale, and written as it is and transposed (Transformer Engine's
- * cast_transpose). nvfp4: 4 bits and a scale of 8 bits for each 16 values; the largest value of all
- * is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language Models with
- * NVFP4", appendix B: two levels of scales). */
+/* Bytes of an operand in the product, and of its cast. In fp8 it is read in 16 bits, its largest
+ * value is kept for the next scale, and it is written plain and transposed (Transformer Engine's
+ * cast_transpose). nvfp4 has 4 bits a value and a scale of 8 bits for each 16 values. Its largest
+ * value is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language Models
+ * with NVFP4", appendix B: two levels of scales). */
 static const struct narrow {
     const char *name;
     double bytes, cast_bytes;
@@ -99,7 +99,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
             list, k * n * count,
             (struct pp_layer_traffic){"gradient sum", {0, 0, 1}, {0, 0, e + 2 * list->grad_bytes}});
     /* Products in fp32 leave biases to a kernel of its own (PyTorch 1, F.linear of more than two
-     * dimensions); those in 16 bits, or the kernels after them, add them on their way. */
+     * dimensions). Products in 16 bits, or the kernels after them, add biases at no cost. */
     if (matrix.has_bias && precision == PP_PRECISION_FP32)
         pp_layer_add_traffic(list, t * n * count,
                              (struct pp_layer_traffic){"bias", {1, 0, 0}, {2 * e, 0, 0}});

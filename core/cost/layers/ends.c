@@ -6,8 +6,8 @@
 enum { MASK_BYTES = 1 };
 
 /* Rows of the table are copied out; positions are added where the model has them, dropout is drawn
- * where it is trained with it. The gradient of the table is cleared, the tokens' gradients are
- * added into it, and it is added to the sum over micro-batches: a pass over the whole table. */
+ * where it is trained with it. The gradient of the table is cleared, and the tokens' gradients are
+ * added into it. Then it is added to the sum over micro-batches, a pass over the whole table. */
 void pp_layer_add_embedding(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;

@@ -3,7 +3,7 @@
  *
  * t tokens of a micro-batch come to a tensor-parallel group, t / tp of them to each device, which
  * sends top_k copies of each. A device holds count / ep experts, cut over etp devices that gather
- * their tokens first: it works on etp * top_k * t / tp of them, however large ep is. */
+ * their tokens first. It works on etp * top_k * t / tp tokens, for any ep. */
 #include "core/cost/layers/layers.h"
 
 /* Router outputs are in fp32: scores, probabilities, indices, masks. Kernels of Megatron's router:

@@ -1,5 +1,5 @@
 /* Projections of multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): hidden
- * vectors go down to narrow ones, which are normalized and go up to queries, keys and values of all
+ * vectors become narrow ones. These are normalized and projected to queries, keys and values of all
  * heads. The narrow ones are whole on every device of a tensor-parallel group. */
 #include "core/cost/layers/layers.h"
 

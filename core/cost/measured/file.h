@@ -1,11 +1,10 @@
 /* core/cost/measured/file.h — measured durations by kind of layer: `pipesim calibrate` writes them
  * and --cost reads them.
  *
- * An op of a kind on a stage of n blocks takes n block + embedding + head + op
- * seconds for each of its granules, where embedding and head count on the stages that hold them,
- * and op is the time of an op outside of its layers. Measured at one shape they hold for any number
- * of layers, stages, ranks and micro-batches, and for any schedule. All times are seconds;
- * everything lives in an arena. */
+ * An op of a kind on a stage of n blocks takes n block + embedding + head + op seconds for each of
+ * its granules. Embedding and head count on the stages that hold them; op is the time outside of
+ * the layers. Measured at one shape they hold for any number of layers, stages, ranks and
+ * micro-batches, and for any schedule. All times are seconds; everything lives in an arena. */
 #ifndef PP_CORE_COST_MEASURED_FILE_H
 #define PP_CORE_COST_MEASURED_FILE_H
 
