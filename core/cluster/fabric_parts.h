@@ -1,4 +1,5 @@
-/* core/cluster/fabric_parts.h — what the files of the fabric share. Private to core/fabric*.c. */
+/* core/cluster/fabric_parts.h — what the files of the fabric share. Private to
+ * core/cluster/fabric*.c. */
 #ifndef PP_CORE_CLUSTER_FABRIC_PARTS_H
 #define PP_CORE_CLUSTER_FABRIC_PARTS_H
 

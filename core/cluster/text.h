@@ -1,4 +1,4 @@
-/* core/cluster/text.h — a cluster text while it is read. Private to core/cluster*.c. */
+/* core/cluster/text.h — a cluster text while it is read. Private to core/cluster. */
 #ifndef PP_CORE_CLUSTER_TEXT_H
 #define PP_CORE_CLUSTER_TEXT_H
 

@@ -1,4 +1,4 @@
-/* core/model/config_json.h — the reader of config.json, in its parts. Internal to core/model_*.c.
+/* core/model/config_json.h — the reader of config.json, in its parts. Internal to core/model.
  */
 #ifndef PP_CORE_MODEL_CONFIG_JSON_H
 #define PP_CORE_MODEL_CONFIG_JSON_H

@@ -1,4 +1,4 @@
-/* traces/compare/parts.h — what the files of the comparison share. Private to traces/compare*.c. */
+/* traces/compare/parts.h — what the files of the comparison share. Private to this folder. */
 #ifndef PP_TRACES_COMPARE_PARTS_H
 #define PP_TRACES_COMPARE_PARTS_H
 

@@ -1,4 +1,4 @@
-/* traces/kineto/parts.h — what the files of the reader share. Private to traces/kineto*.c. Times
+/* traces/kineto/parts.h — what the files of the reader share. Private to this folder. Times
  * are whole nanoseconds of the process's own clock. */
 #ifndef PP_TRACES_KINETO_PARTS_H
 #define PP_TRACES_KINETO_PARTS_H
