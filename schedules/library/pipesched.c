@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(((struct pipesched_error *)0)->message) ==
-                   sizeof(((struct pp_error *)0)->message),
-               "a message of the library holds any message");
-
 const char *pipesched_version(void)
 {
     return PP_VERSION;
@@ -32,14 +28,6 @@ int pipesched_schedule(int i, struct pipesched_schedule *schedule)
 }
 
 /* ---- making programs -------------------------------------------------------------------------*/
-
-enum pipesched_status pp_pipesched_tell(enum pp_status status, const struct pp_error *err,
-                                        struct pipesched_error *error)
-{
-    if (status != PP_OK && error)
-        memcpy(error->message, err->message, sizeof(error->message));
-    return (enum pipesched_status)status;
-}
 
 static struct pipesched_program *create(void)
 {

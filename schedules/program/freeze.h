@@ -1,4 +1,5 @@
-/* schedules/program/freeze.h — shared by program*.c alone. */
+/* schedules/program/freeze.h — what the steps of freezing and reading share; private to this
+ * folder. */
 #ifndef PP_SCHEDULES_PROGRAM_FREEZE_H
 #define PP_SCHEDULES_PROGRAM_FREEZE_H
 
@@ -38,12 +39,12 @@ enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Check and store those of a rank; the ranks in their order. */
-enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* program_store.c */
-enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link.c */
-enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
-enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
+enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* freeze_ops.c */
+enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* freeze_link.c */
+enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* freeze_groups.c */
+enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* freeze_link.c */
 
-/* ---- metadata: leading "# key: value" lines of a lowered program (program_meta.c) --------- */
+/* ---- metadata: leading "# key: value" lines of a lowered program (meta.c) --------- */
 
 enum pp_meta_size {
     PP_META_RANKS,

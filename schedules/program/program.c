@@ -1,21 +1,10 @@
 /* schedules/program/program.c — lists to program and back. The linking of messages, collectives and
- * waits is in program_link.c, the storing of instructions in program_store.c. */
+ * waits is in freeze_link.c and freeze_groups.c, the storing of instructions in freeze_ops.c. */
 #include "schedules/program/program.h"
 #include "schedules/program/freeze.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <string.h>
-
-struct pp_op_style pp_program_style(const struct pp_program *p)
-{
-    const bool is_lowered = p->level == PP_LEVEL_LOWERED;
-
-    return (struct pp_op_style){.splits = p->splits > 1,
-                                .pipelines = p->pipelines > 1,
-                                .slots = is_lowered,
-                                .versions = is_lowered};
-}
 
 struct pp_shape pp_program_shape(const struct pp_program *p)
 {
@@ -64,25 +53,6 @@ struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_progra
 }
 
 /* ---- freeze ---------------------------------------------------------------------------------- */
-
-enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
-                               const char *format, ...)
-{
-    const struct pp_program_head *head = f->head;
-    char cell[PP_OP_TEXT_BYTES], what[512];
-    va_list args;
-
-    pp_op_print(&f->lists->ops[rank][position], pp_program_style(f->p), cell);
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
-    if (head->line && head->line[rank][position] > 0)
-        return pp_error_set(f->err, PP_EPROGRAM, "%s:%d:%d: %s: %s",
-                            head->file ? head->file : head->name, head->line[rank][position],
-                            head->column[rank][position], cell, what);
-    return pp_error_set(f->err, PP_EPROGRAM, "rank %d, instruction %d (%s): %s", rank, position,
-                        cell, what);
-}
 
 static enum pp_status check_head(const struct pp_program_head *head, const struct pp_orders *lists,
                                  struct pp_error *err)

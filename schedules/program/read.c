@@ -1,27 +1,10 @@
-/* schedules/program/read.c — files to lists, cell by cell. What the cells imply is found by
- * program_sizes.c and program_infer.c, the rest is freezing. */
+/* schedules/program/read.c — files to lists, cell by cell. read_sizes.c and read_infer.c find what
+ * the cells imply; the rest is freezing. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
 #include "schedules/program/freeze.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
-                                const char *format, ...)
-{
-    const struct pp_op_style style = {.splits = reading->head.splits > 1,
-                                      .pipelines = reading->head.pipelines > 1};
-    char cell[PP_OP_TEXT_BYTES], what[512];
-    va_list args;
-
-    pp_op_print(&reading->lists->ops[rank][position], style, cell);
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
-    return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d:%d: %s: %s", reading->file,
-                        reading->line[rank][position], reading->column[rank][position], cell, what);
-}
 
 static bool is_digit(char c)
 {
