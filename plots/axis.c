@@ -71,7 +71,7 @@ void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int co
         fprintf(f->script, "set xlabel %s\n", pp_figure_quote(f, axis));
 }
 
-double pp_axis_step(double span, int count)
+double pp_axis_step(double span, double count)
 {
     static const double ROUND[] = {1, 2, 5};
     const double least = span / count;

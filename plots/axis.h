@@ -22,7 +22,7 @@ void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, i
 int pp_axis_every(int count, double width_in, double room_in);
 
 /* A round distance of tics: about `count` of them in `span`. */
-double pp_axis_step(double span, int count);
+double pp_axis_step(double span, double count);
 
 /* Columns of the terminal to draw in, in [60, 200]. */
 int pp_axis_columns(const struct pp_plot_target *target);

@@ -1,21 +1,17 @@
 /* A page of timelines as a script: axes, lines, headings, and each panel in its place. */
+#include "plots/axis.h"
 #include "plots/timeline/parts.h"
 
 #include <math.h>
 
 enum { MOST_STEP_LINES = 100, MOST_TICS = 100 };
 
-/* 1, 2 or 5 times a power of ten, so that labels keep a distance. */
+/* So that labels keep a distance. */
 static double tic_step(const struct pp_timeline_page *page)
 {
-    const double character_in = pp_figure_character_in(page->figure);
-    const double labels = fmax((page->right_in - page->left_in) / (6.5 * character_in), 1);
-    const double least = page->span / labels, power = pow(10, floor(log10(least)));
+    const double label_in = 6.5 * pp_figure_character_in(page->figure);
 
-    return least <= power * 1.0001   ? power
-           : least <= 2.0001 * power ? 2 * power
-           : least <= 5.0001 * power ? 5 * power
-                                     : 10 * power;
+    return pp_axis_step(page->span, fmax((page->right_in - page->left_in) / label_in, 1));
 }
 
 static void print_ranks(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel)
