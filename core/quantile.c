@@ -11,6 +11,13 @@ int pp_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+int pp_ascending_ints(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+
+    return (x > y) - (x < y);
+}
+
 double pp_quantile(double *values, int count, double frac)
 {
     if (count == 0)

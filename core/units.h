@@ -27,6 +27,8 @@ enum pp_status pp_units_parse(const char *text, enum pp_unit unit, double *value
 enum pp_status pp_units_parse_int(const char *text, int64_t low, int64_t high, int64_t *value,
                                   struct pp_error *err);
 
+#define PP_GIB (1024.0 * 1024.0 * 1024.0)
+
 enum { PP_UNITS_TEXT_BYTES = 48 };
 /* Print for people with 3 significant digits: "29.7 GiB", "450 GB/s", "4.85 s", "12.1 us". */
 const char *pp_units_print(double value, enum pp_unit unit, char text[PP_UNITS_TEXT_BYTES]);

@@ -1,4 +1,5 @@
 /* A trace cut into its steps, each relative to its own begin. */
+#include "core/quantile.h"
 #include "core/units.h"
 #include "traces/step.h"
 
@@ -16,13 +17,6 @@ struct cutter {
     int *numbers; /* of the steps there are, ascending */
     int *place;   /* [event]: its index within its slice */
 };
-
-static int compare_ints(const void *left, const void *right)
-{
-    const int a = *(const int *)left, b = *(const int *)right;
-
-    return (a > b) - (a < b);
-}
 
 static int list_of(const struct pp_trace *trace, const struct pp_trace_event *event)
 {
@@ -59,7 +53,7 @@ static enum pp_status find_numbers(struct cutter *c, struct pp_error *err)
     }
     if (count == 0)
         return pp_error_set(err, PP_EINVAL, "%s: no events", trace->program);
-    qsort(c->numbers, (size_t)count, sizeof(*c->numbers), compare_ints);
+    qsort(c->numbers, (size_t)count, sizeof(*c->numbers), pp_ascending_ints);
     int distinct = 1;
     for (int i = 1; i < count; i++)
         if (c->numbers[i] != c->numbers[distinct - 1])
@@ -70,7 +64,7 @@ static enum pp_status find_numbers(struct cutter *c, struct pp_error *err)
 
 static int compare_number(const void *number, const void *slice)
 {
-    return compare_ints(number, &((const struct pp_step_slice *)slice)->number);
+    return pp_ascending_ints(number, &((const struct pp_step_slice *)slice)->number);
 }
 
 int pp_step_index(const struct pp_stepped *stepped, int number)

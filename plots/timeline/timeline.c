@@ -1,4 +1,5 @@
 /* Events of a trace to boxes of ranks. */
+#include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
 #include <math.h>
@@ -51,13 +52,6 @@ static enum pp_status find_events(struct maker *m, int replica, struct pp_error 
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static int compare_ints(const void *left, const void *right)
-{
-    const int a = *(const int *)left, b = *(const int *)right;
-
-    return (a > b) - (a < b);
-}
-
 static int compare_steps(const void *key, const void *element)
 {
     const int a = *(const int *)key, b = ((const struct pp_timeline_step *)element)->number;
@@ -79,7 +73,7 @@ static void number_steps(struct maker *m)
     for (int i = m->first; i < m->end; i++)
         if (i == m->first || events[i].step != events[i - 1].step)
             *PP_PUSH(m->arena, numbers, count, capacity) = events[i].step;
-    qsort(numbers, (size_t)count, sizeof(*numbers), compare_ints);
+    qsort(numbers, (size_t)count, sizeof(*numbers), pp_ascending_ints);
     m->t->steps = PP_ARRAY(m->arena, struct pp_timeline_step, count);
     for (int i = 0; i < count; i++)
         if (i == 0 || numbers[i] != numbers[i - 1])

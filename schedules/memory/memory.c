@@ -218,3 +218,12 @@ double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks
         most = fmax(most, memory[i].peak_activations);
     return most;
 }
+
+bool pp_memory_is_strained(const struct pp_rank_memory *memory, int ranks)
+{
+    bool is_any = false;
+
+    for (int i = 0; i < ranks; i++)
+        is_any |= memory[i].is_strained;
+    return is_any;
+}

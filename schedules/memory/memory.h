@@ -23,6 +23,12 @@ enum { PP_MEMORY_PARTS = 6 };
 extern const char *const pp_memory_part_keys[PP_MEMORY_PARTS]; /* "params_bytes", ... */
 void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS]);
 
+static inline double pp_memory_state_bytes(const struct pp_rank_memory *memory)
+{
+    return memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes;
+}
+/* Whether any rank is strained. */
+bool pp_memory_is_strained(const struct pp_rank_memory *memory, int ranks);
 /* The most chunk activations of any rank. */
 double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks);
 

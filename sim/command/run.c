@@ -1,5 +1,6 @@
 /* pipesim run: one schedule in depth, or several side by side. */
 #include "core/clock.h"
+#include "core/units.h"
 #include "plots/timeline/gantt.h"
 #include "schedules/registry.h"
 #include "sim/check/baseline.h"
@@ -100,8 +101,6 @@ static enum pp_status check_single(const struct pp_parsed *parsed, int subjects,
 
 static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 {
-    const double gib = 1024.0 * 1024.0 * 1024.0;
-
     const enum pp_tier full = pp_tiers_full(r);
 
     if (r->fits)
@@ -111,10 +110,11 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
                             "%s does not fit in %s memory: %.1f GiB a device, its share of the "
                             "node's is %.1f GiB",
                             r->config.schedule_name, pp_tier_rows[full].name,
-                            pp_tiers_bytes(r, full) / gib, pp_tiers_room_bytes(r, full) / gib);
+                            pp_tiers_bytes(r, full) / PP_GIB,
+                            pp_tiers_room_bytes(r, full) / PP_GIB);
     pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
-                 r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
-                 r->config.cluster.device.memory_bytes / gib);
+                 r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / PP_GIB, r->peak_rank,
+                 r->config.cluster.device.memory_bytes / PP_GIB);
     if (r->oom)
         pp_oom_append(r->oom, err);
     return PP_EFIT;

@@ -65,7 +65,7 @@ static bool is_neutral(const struct pp_config *config, const struct pp_input *in
     }
 }
 
-static const struct pp_input *input_of(const struct pp_config *config, const char *name)
+const struct pp_input *pp_inputs_find(const struct pp_config *config, const char *name)
 {
     for (int i = 0; i < config->input_count; i++)
         if (!strcmp(config->inputs[i].option->name, name))
@@ -79,7 +79,7 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
 
     for (size_t i = 0; i < sizeof(WHAT_IF) / sizeof(*WHAT_IF); i++) {
         const char *name = WHAT_IF[i].option;
-        const struct pp_input *input = input_of(config, name);
+        const struct pp_input *input = pp_inputs_find(config, name);
         if (!input || is_neutral(config, input, WHAT_IF[i].neutral))
             continue;
         for (int k = 0; k < input->value->count; k++) {
@@ -91,7 +91,7 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
             if (!input->option->is_repeatable)
                 break;
         }
-        if (!strcmp(name, "jitter") && !input_of(config, "seed"))
+        if (!strcmp(name, "jitter") && !pp_inputs_find(config, "seed"))
             text = pp_arena_printf(arena, "%s (seed~0)", text);
     }
     return text;

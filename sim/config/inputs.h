@@ -20,4 +20,7 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
  * blanks inside; NULL when there are none. In the arena. */
 const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *config);
 
+/* What was asked for by this name; NULL: nothing. */
+const struct pp_input *pp_inputs_find(const struct pp_config *config, const char *name);
+
 #endif

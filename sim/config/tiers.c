@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 /* Classes that may be moved. */
@@ -194,8 +192,8 @@ const char *pp_tiers_text(const struct pp_result *r, char text[PP_TIERS_TEXT_BYT
         if (bytes > 0)
             used += snprintf(text + used, (size_t)(PP_TIERS_TEXT_BYTES - used),
                              "%s%s %.1f of %.1f GiB a device", used ? ", " : "",
-                             pp_tier_rows[tier].name, bytes / GIB,
-                             pp_tiers_room_bytes(r, (enum pp_tier)tier) / GIB);
+                             pp_tier_rows[tier].name, bytes / PP_GIB,
+                             pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB);
     }
     return text;
 }
@@ -246,8 +244,8 @@ void pp_tiers_explain(const struct pp_result *r, FILE *out)
             fputs(" ...", out);
             break;
         }
-        fprintf(out, "%s %.3f %.3f", rank ? "," : "", pp_tiers_copied_bytes(r, rank, 0) / GIB,
-                pp_tiers_copied_bytes(r, rank, 1) / GIB);
+        fprintf(out, "%s %.3f %.3f", rank ? "," : "", pp_tiers_copied_bytes(r, rank, 0) / PP_GIB,
+                pp_tiers_copied_bytes(r, rank, 1) / PP_GIB);
     }
     fputc('\n', out);
 }

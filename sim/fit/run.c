@@ -9,18 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct pp_input *input_of(const struct pp_config *c, const char *name)
-{
-    for (int i = 0; i < c->input_count; i++)
-        if (!strcmp(c->inputs[i].option->name, name))
-            return &c->inputs[i];
-    return NULL;
-}
-
 struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
 {
     const struct pp_layout *l = &c->layout;
-    const struct pp_input *offload = input_of(c, "offload");
+    const struct pp_input *offload = pp_inputs_find(c, "offload");
 
     return (struct pp_relief_setting){
         .gpus = l->gpus,
@@ -76,7 +68,7 @@ static void change_schedule(const struct pp_config *config, const char *name,
     const struct pp_schedule *schedule = pp_schedule_find(name);
 
     put(flags, "schedule", name);
-    if (schedule && schedule->chunks && input_of(config, "vp"))
+    if (schedule && schedule->chunks && pp_inputs_find(config, "vp"))
         put_int(flags, "vp", schedule->chunks);
 }
 
@@ -108,7 +100,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
         put(flags, "offload", to->offload);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].from != numbers[i].to &&
-            (!numbers[i].follows || input_of(config, numbers[i].flag) ||
+            (!numbers[i].follows || pp_inputs_find(config, numbers[i].flag) ||
              flag_of(flags, numbers[i].flag)))
             put_int(flags, numbers[i].flag, numbers[i].to);
 }
@@ -123,7 +115,7 @@ struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
     } degrees[] = {{"tp", setting->tp}, {"pp", setting->pp}, {"dp", setting->dp}};
 
     for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
-        if (!input_of(config, degrees[i].flag))
+        if (!pp_inputs_find(config, degrees[i].flag))
             put_int(&flags, degrees[i].flag, degrees[i].value);
     return flags;
 }
@@ -142,7 +134,7 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
                      struct pp_relief_flags *typed)
 {
     for (int k = 0; k < flags->count; k++) {
-        const struct pp_input *input = input_of(config, flags->list[k].name);
+        const struct pp_input *input = pp_inputs_find(config, flags->list[k].name);
         if (input && input->is_typed)
             put(typed, input->option->name, input->value->text);
     }
@@ -221,7 +213,7 @@ enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config 
     PP_TRY(resolve_with(arena, config, flags, other, err));
     if (other->layout.gbs == config->layout.gbs)
         return PP_OK;
-    if (input_of(config, "micro-batches"))
+    if (pp_inputs_find(config, "micro-batches"))
         put_int(flags, "micro-batches",
                 config->layout.gbs / ((int64_t)other->layout.dp * other->layout.mbs));
     else

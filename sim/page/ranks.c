@@ -2,12 +2,11 @@
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
+#include "core/units.h"
 #include "plots/page/page.h"
 #include "sim/figure/figure.h"
 
 #include <math.h>
-
-#define GIB (1024.0 * 1024.0 * 1024.0)
 
 /* Of many, every k-th, the last and the fullest. */
 static bool is_shown(const struct pp_result *r, int rank)
@@ -74,11 +73,11 @@ static void write_bytes(const struct pp_page *page, const struct pp_result *r, i
 
     pp_memory_whole_parts(&r->memory[rank], bytes);
     pp_page_memory(page, &r->memory[rank], r->config.cluster.device.memory_bytes, scale_of(r));
-    snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / GIB);
+    snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / PP_GIB);
     write_member(page, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
         snprintf(key, sizeof(key), "memory.%s", pp_memory_part_keys[i]);
-        snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / GIB);
+        snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / PP_GIB);
         write_member(page, rank, key, (double)bytes[i], text);
     }
 }
@@ -135,7 +134,7 @@ static void write_caption(const struct pp_result *r, FILE *out)
                 "Memory for each device at the rank's own peak, in GiB; the dashed line is the "
                 "device's %.1f GiB, the fullest rank is bold. Chunks held: most chunk activations "
                 "at once",
-                r->config.cluster.device.memory_bytes / GIB);
+                r->config.cluster.device.memory_bytes / PP_GIB);
     fputs("</caption>\n", out);
 }
 

@@ -3,11 +3,10 @@
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
+#include "core/units.h"
 #include "plots/page/page.h"
 #include <math.h>
 #include <string.h>
-
-#define GIB (1024.0 * 1024.0 * 1024.0)
 
 /* ---- other schedules at the layout of a run -------------------------------------------------- */
 
@@ -41,7 +40,7 @@ static void write_other(const struct pp_page *page, const struct pp_result *r,
             "<td class=\"number\">%s</td><td class=\"number\">%.1f %%</td><td class=\"number\">"
             "%.1f %%</td><td class=\"number\">%.1f</td><td class=\"number\">%s%s</td></tr>\n",
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
-            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             versus(r->metrics.iteration_s / own->metrics.iteration_s - 1, r == own, text),
             r->fits ? "" : ", does not fit");
 }
@@ -110,7 +109,7 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
 
     pp_page_percent(page, "mfu", r->mfu);
     pp_page_memory(page, memory, r->config.cluster.device.memory_bytes, scale->most_bytes);
-    snprintf(text, sizeof(text), "%.1f", memory->peak_bytes / GIB);
+    snprintf(text, sizeof(text), "%.1f", memory->peak_bytes / PP_GIB);
     pp_page_cell(page, "peak_mem_bytes", round(memory->peak_bytes), text);
     pp_html(page->out, "<td class=\"name\">%s</td><td class=\"name\">%s</td>",
             pp_state_name(&r->config.state, shards), pp_text_recompute(&r->config, text));

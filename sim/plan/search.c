@@ -34,13 +34,6 @@ static double limit_of(const struct pp_search *search, double best)
     return search->is_exhaustive ? (double)INFINITY : best * (1 + search->margin_frac);
 }
 
-static double state_bytes(const struct pp_result *result)
-{
-    const struct pp_rank_memory *m = &result->memory[result->peak_rank];
-
-    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
-}
-
 static void refuse(struct pp_search_row *row, const struct pp_error *err)
 {
     row->status = PP_SEARCH_REFUSED;
@@ -51,9 +44,8 @@ static void take_result(const struct pp_result *result, struct pp_search_row *ro
 {
     row->status = result->fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
     row->peak_bytes = result->memory[result->peak_rank].peak_bytes;
-    row->state_bytes = state_bytes(result);
-    for (int r = 0; r < result->program->ranks; r++)
-        row->is_strained |= result->memory[r].is_strained;
+    row->state_bytes = pp_memory_state_bytes(&result->memory[result->peak_rank]);
+    row->is_strained |= pp_memory_is_strained(result->memory, result->program->ranks);
 }
 
 static void take_times(const struct pp_result *result, struct pp_search_row *row)

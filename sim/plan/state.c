@@ -13,22 +13,6 @@ enum { MAX_POINTS = 1 << 16 };
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
-static double state_bytes(const struct pp_result *result)
-{
-    const struct pp_rank_memory *m = &result->memory[result->peak_rank];
-
-    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
-}
-
-static bool is_strained(const struct pp_result *result)
-{
-    bool is_any = false;
-
-    for (int r = 0; r < result->program->ranks; r++)
-        is_any |= result->memory[r].is_strained;
-    return is_any;
-}
-
 static void refuse(struct pp_state_planned *point, const struct pp_error *err)
 {
     point->status = err->status;
@@ -44,12 +28,12 @@ static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
 
     if (pp_simulate(arena, &point->config, PP_METRICS, NULL, &result, &err) == PP_OK) {
         point->fits = result.fits;
-        point->is_strained = is_strained(&result);
+        point->is_strained = pp_memory_is_strained(result.memory, result.program->ranks);
         point->step_s = result.metrics.iteration_s;
         point->exposed_frac = result.metrics.exposed_comm_frac;
         point->mfu = result.mfu;
         point->peak_bytes = result.memory[result.peak_rank].peak_bytes;
-        point->state_bytes = state_bytes(&result);
+        point->state_bytes = pp_memory_state_bytes(&result.memory[result.peak_rank]);
         point->comm = pp_shard_times(&result.cost_inputs);
     } else {
         refuse(point, &err);

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
 enum { WIDTH = 80, INDENT = 13, MESH_BYTES = 24 };
 
 struct mesh_text {

@@ -1,10 +1,10 @@
 /* What a row says was measured, and what its words mean. */
+#include "core/units.h"
 #include "sim/published/parts.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GIB  (1024.0 * 1024.0 * 1024.0)
 #define TERA 1e12
 
 /* ---- step times -------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
     row->step_s = pp_measure_number(row, PP_COL_STEP_S);
     if (!isfinite(row->step_s))
         row->step_s = step_of_tokens(row);
-    row->mem_bytes = pp_measure_number(row, PP_COL_MEM_GIB) * GIB;
+    row->mem_bytes = pp_measure_number(row, PP_COL_MEM_GIB) * PP_GIB;
 }
 
 /* ---- memory ------------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 /* The report's last part: the same layout under other schedules, and what to try next. */
+#include "core/units.h"
 #include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
 #include "sim/report/text.h"
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
 enum { MAX_OTHERS = 6 };
 
 static int by_iteration(const void *a, const void *b)
@@ -38,7 +38,7 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     char time[PP_TEXT_BYTES];
     fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
-            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             r->fits ? versus : "out of memory");
 }
 

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
-
 static void explain_choices(const struct pp_config *c, FILE *out)
 {
     static const struct {
@@ -142,9 +140,10 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     fprintf(out,
             "  parameters %.3f + gradients %.3f + optimizer %.3f + activations %.3f (%g chunk "
             "activations at most) + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
-            m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
-            m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
-            m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
+            m->params_bytes / PP_GIB, m->grads_bytes / PP_GIB, m->optimizer_bytes / PP_GIB,
+            m->activations_bytes / PP_GIB, m->peak_activations, m->buffers_bytes / PP_GIB,
+            m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
+            r->config.cluster.device.memory_bytes / PP_GIB);
     explain_recompute(r, out);
     pp_tiers_explain(r, out);
 }

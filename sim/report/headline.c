@@ -4,8 +4,6 @@
 #include "core/units.h"
 #include "sim/config/tiers.h"
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
-
 static void set_step(const struct pp_result *r, struct pp_headline *h)
 {
     const struct pp_config *c = &r->config;
@@ -54,16 +52,16 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
                  peak = r->memory[r->peak_rank].peak_bytes;
 
     h->value = peak;
-    snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / GIB);
+    snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / PP_GIB);
     if (peak <= capacity && pp_tiers_full(r) != PP_TIER_DEVICE)
         snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d; %s: DOES NOT FIT",
-                 capacity / GIB, r->peak_rank, pp_tier_rows[pp_tiers_full(r)].name);
+                 capacity / PP_GIB, r->peak_rank, pp_tier_rows[pp_tiers_full(r)].name);
     else if (peak <= capacity)
         snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
-                 capacity / GIB, r->peak_rank, (capacity - peak) / GIB);
+                 capacity / PP_GIB, r->peak_rank, (capacity - peak) / PP_GIB);
     else
         snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: DOES NOT FIT",
-                 capacity / GIB, r->peak_rank);
+                 capacity / PP_GIB, r->peak_rank);
 }
 
 static void set_tokens(const struct pp_result *r, struct pp_headline *h)

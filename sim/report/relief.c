@@ -1,13 +1,13 @@
 /* The memory of a run that does not fit, and the flags that would help. For people, for
  * programs, and after the message of --require-fit. */
 #include "core/text/json_write.h"
+#include "core/units.h"
 #include "sim/report/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
 enum { SHOWN_HOLDERS = 5, FLAGS_WIDTH = 33 };
 
 /* "optimizer of stage 0" */
@@ -54,7 +54,7 @@ static void print_relief(const struct pp_result *r, const struct pp_relief *reli
     if (is_long)
         fprintf(out, "    %s\n", relief->flags);
     fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : relief->flags,
-            relief->peak_bytes / GIB, pp_text_time(&r->config, relief->iteration_s, time),
+            relief->peak_bytes / PP_GIB, pp_text_time(&r->config, relief->iteration_s, time),
             effect_text(r->oom, relief, effect));
 }
 
@@ -63,11 +63,11 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
     const struct pp_oom *oom = r->oom;
     char text[PP_TEXT_BYTES], line[4 * PP_TEXT_BYTES];
     int used = snprintf(line, sizeof line, "rank~%d needs %.1f~GiB more than there are; it holds",
-                        r->peak_rank, oom->needed_bytes / GIB);
+                        r->peak_rank, oom->needed_bytes / PP_GIB);
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
         used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %.1f~GiB", i ? "," : "",
-                         holder_text(&oom->holders[i], text), oom->holders[i].bytes / GIB);
+                         holder_text(&oom->holders[i], text), oom->holders[i].bytes / PP_GIB);
     fputc('\n', out);
     pp_text_paragraph(out, width, PP_TEXT_LABEL, "memory", line);
     if (oom->relief_count == 0)
@@ -89,10 +89,11 @@ void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
         pp_error_append(err, "\n  %s: %.1f GiB", holder_text(&oom->holders[i], text),
-                        oom->holders[i].bytes / GIB);
+                        oom->holders[i].bytes / PP_GIB);
     for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
         pp_error_append(err, "\n  with %s: %.1f GiB, %s", change_text(&oom->reliefs[i], change),
-                        oom->reliefs[i].peak_bytes / GIB, effect_text(oom, &oom->reliefs[i], text));
+                        oom->reliefs[i].peak_bytes / PP_GIB,
+                        effect_text(oom, &oom->reliefs[i], text));
 }
 
 const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
@@ -104,7 +105,8 @@ const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
     const struct pp_relief *best = &oom->reliefs[0];
     if (best->fits)
         snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
-                 change_text(best, change), best->peak_bytes / GIB, effect_text(oom, best, effect));
+                 change_text(best, change), best->peak_bytes / PP_GIB,
+                 effect_text(oom, best, effect));
     else
         snprintf(text, PP_TEXT_BYTES,
                  "does not fit, nor with all that was tried together: more GPUs, or another model");

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
 enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 
 struct page {
@@ -108,9 +107,9 @@ static void print_memory_table(const struct page *page, const struct pp_result *
             NAME)
             snprintf(name, sizeof(name), "rank %d (%s)", rank, stages);
         fprintf(page->out, "    %-*s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", NAME, name,
-                m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
-                m->activations_bytes / GIB, m->buffers_bytes / GIB, m->other_bytes / GIB,
-                m->peak_bytes / GIB, rank == r->peak_rank ? " <" : "");
+                m->params_bytes / PP_GIB, m->grads_bytes / PP_GIB, m->optimizer_bytes / PP_GIB,
+                m->activations_bytes / PP_GIB, m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB,
+                m->peak_bytes / PP_GIB, rank == r->peak_rank ? " <" : "");
     }
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
 enum { WIDTH = 80 };
 
 static double score(const struct pp_result *r)
@@ -90,7 +89,7 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
             r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
             pp_recompute_names[r->config.costs.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
-            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             pp_text_versus(r, first, versus));
 }
 

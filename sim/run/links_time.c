@@ -2,6 +2,7 @@
  * along the routes as their totals are. */
 #include "sim/run/links_parts.h"
 
+#include "core/quantile.h"
 #include "sim/run/trace_rows.h"
 
 #include <math.h>
@@ -182,13 +183,6 @@ void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_tak
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* How many links from here on belong to one class and are used alike. */
 static int alike(const struct pp_used_link *links, int count)
 {
@@ -252,14 +246,14 @@ struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_
 
     for (int i = 0; i < times.count; i++)
         only[i] = links[i].link;
-    qsort(only, (size_t)times.count, sizeof(*only), by_number);
+    qsort(only, (size_t)times.count, sizeof(*only), pp_ascending_ints);
     t.traffic = pp_traffic_make_only(scratch, in, bins, only, times.count);
     send_messages(&t);
     send_sums(&t);
     times.rows = PP_ARRAY(arena, struct pp_link_row, times.count + 1);
     for (int i = 0; i < times.count; i++) {
         const int32_t *at =
-            bsearch(&links[i].link, only, (size_t)times.count, sizeof(*only), by_number);
+            bsearch(&links[i].link, only, (size_t)times.count, sizeof(*only), pp_ascending_ints);
         const size_t each = sizeof(double) * (size_t)bins;
         times.rows[i] = (struct pp_link_row){
             .name = pp_arena_strdup(arena,

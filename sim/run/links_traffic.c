@@ -1,4 +1,5 @@
 /* Who sends how many bytes to whom: messages of all replicas and devices, and sums as rings. */
+#include "core/quantile.h"
 #include "sim/run/links_parts.h"
 
 #include <stdlib.h>
@@ -20,18 +21,12 @@ static void add(struct pp_traffic *t, int link, const struct amount *amount)
         bytes[k] += amount->whole[k] / amount->cut * amount->share;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Where the bytes of a link are; -1 where nobody asks for them. */
 static int index_of(struct pp_traffic *t, int32_t link)
 {
     if (t->only) {
-        const int32_t *at = bsearch(&link, t->only, (size_t)t->only_count, sizeof(link), by_number);
+        const int32_t *at =
+            bsearch(&link, t->only, (size_t)t->only_count, sizeof(link), pp_ascending_ints);
         return at ? (int)(at - t->only) : -1;
     }
     const int at = pp_link_set_at(&t->links, link);
@@ -179,7 +174,7 @@ static int32_t *devices_of(struct pp_traffic *t, const struct pp_group *group, i
             for (int cp = 0; cp < n->layout.cp; cp++)
                 device[(*count)++] =
                     pp_map_device(&n->map, 0, cp, r, t->in->program->members[group->first + m]);
-    qsort(device, (size_t)*count, sizeof(*device), by_number);
+    qsort(device, (size_t)*count, sizeof(*device), pp_ascending_ints);
     return device;
 }
 

@@ -1,4 +1,5 @@
 /* Processes put together as one trace. */
+#include "core/quantile.h"
 #include "traces/kineto/parts.h"
 
 #include <inttypes.h>
@@ -30,13 +31,6 @@ static void note(struct merger *m, const char *text)
 
 /* ---- steps -----------------------------------------------------------------------------------*/
 
-static int by_number(const void *left, const void *right)
-{
-    const int a = *(const int *)left, b = *(const int *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* The end of the run of equal numbers that begins at `from`. */
 static int end_of_run(const int *numbers, int count, int from)
 {
@@ -57,7 +51,7 @@ static int usual_size(struct pp_arena *arena, const int *of, int count)
         sizes[steps++] = to - from;
     }
     if (steps > 0)
-        qsort(sizes, (size_t)steps, sizeof(*sizes), by_number);
+        qsort(sizes, (size_t)steps, sizeof(*sizes), pp_ascending_ints);
     for (int from = 0, to; from < steps; from = to) {
         to = end_of_run(sizes, steps, from);
         if (to - from >= most) {
@@ -77,7 +71,7 @@ static void find_whole_steps(struct merger *m, struct pp_kineto_file *f)
         if (f->ranges[k].step >= 0 && f->ranges[k].what == PP_KINETO_COMPUTE)
             of[count++] = f->ranges[k].step;
     if (count > 0)
-        qsort(of, (size_t)count, sizeof(*of), by_number);
+        qsort(of, (size_t)count, sizeof(*of), pp_ascending_ints);
     const int usual = usual_size(m->arena, of, count);
     for (int from = 0, to; from < count; from = to) {
         to = end_of_run(of, count, from);
@@ -90,7 +84,7 @@ static void find_whole_steps(struct merger *m, struct pp_kineto_file *f)
 
 static bool has_step(const struct pp_kineto_file *f, int number)
 {
-    return bsearch(&number, f->steps, (size_t)f->step_count, sizeof(number), by_number);
+    return bsearch(&number, f->steps, (size_t)f->step_count, sizeof(number), pp_ascending_ints);
 }
 
 static enum pp_status find_steps(struct merger *m, struct pp_error *err)
@@ -126,8 +120,8 @@ static enum pp_status find_steps(struct merger *m, struct pp_error *err)
 /* Step of the trace, -1: none. */
 static int step_of(const struct merger *m, const struct pp_kineto_range *range)
 {
-    const bool is_one =
-        bsearch(&range->step, m->steps, (size_t)m->step_count, sizeof(range->step), by_number);
+    const bool is_one = bsearch(&range->step, m->steps, (size_t)m->step_count, sizeof(range->step),
+                                pp_ascending_ints);
 
     return is_one ? range->step - m->steps[0] : -1;
 }
@@ -221,7 +215,7 @@ static int stages_of(const struct pp_kineto_file *f, struct pp_arena *arena, int
     for (int k = 0; k < f->count; k++)
         if (f->ranges[k].what == PP_KINETO_COMPUTE)
             (*stages)[count++] = f->ranges[k].op.stage;
-    qsort(*stages, (size_t)count, sizeof(**stages), by_number);
+    qsort(*stages, (size_t)count, sizeof(**stages), pp_ascending_ints);
     for (int k = 0; k < count; k++)
         if (k == 0 || (*stages)[k] != (*stages)[distinct - 1])
             (*stages)[distinct++] = (*stages)[k];

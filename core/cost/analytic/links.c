@@ -2,6 +2,7 @@
  * message to its counterpart. All replicas take one cost, the least of any of them: so no engine
  * with contention is faster. */
 #include "core/cost/analytic/parts.h"
+#include "core/quantile.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -61,20 +62,13 @@ static struct class min_class(struct class a, struct class b)
     return b.link.bytes_per_s < a.link.bytes_per_s ? b : a;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Links that several lanes cross together: the last is done when the bytes of all have passed,
  * after the latency of the first. */
 static struct class crowded_class(const struct table *t, int count, struct class first)
 {
     struct class slowest = {.link.bytes_per_s = INFINITY};
 
-    qsort(t->route, (size_t)count, sizeof(*t->route), by_number);
+    qsort(t->route, (size_t)count, sizeof(*t->route), pp_ascending_ints);
     for (int i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && t->route[end] == t->route[i];)
             end++;
