@@ -431,8 +431,8 @@ static enum pp_status parse_composite(struct cursor *c, struct pp_op ops[2], int
         return make_overlap(c, ops);
     if (*count == 1 && take_word(c, "WAIT"))
         return make_wait(c, &ops[0]);
-    return fail(c, *count == 2 ? "expected OVERLAP_F_B behind two parts"
-                               : "expected WAIT behind one part");
+    return fail(c, *count == 2 ? "expected OVERLAP_F_B after two parts"
+                               : "expected WAIT after one part");
 }
 
 enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, struct pp_error *err)

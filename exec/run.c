@@ -151,9 +151,10 @@ static enum pp_status launch(struct pp_arena *arena, const struct pp_request *re
     if (!run->config.transport->is_apart || run->config.meeting.count > 1)
         return PP_OK;
     if (count == 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "--transport %s: one rank has nobody to send to; use --transport local",
-                            run->config.transport->name);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--transport %s: one rank has no peer to send to; use --transport local",
+            run->config.transport->name);
     PP_TRY(check_inputs(request, run->config.transport, err));
     PP_TRY(pp_tcp_launch(arena, count, &run->config.meeting, others, err));
     run->training.machine.meeting = run->config.meeting;

@@ -23,9 +23,9 @@ LEFT_OUT = re.compile(r"^(LICENSE|CHANGELOG\.md|docs/schedules\.md)|pride_and_pr
 def markdown(text):
     text = re.sub(r"^```.*?^```", lambda m: "\f" + "\n" * m[0].count("\n"), text, flags=re.S | re.M)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"^[ \t]*([-*+] |\d+\. |#+|>)", "\f", text, flags=re.M)
     text = re.sub(r"^[ \t]*$", "\f", text, flags=re.M)
     text = re.sub(r"(?<=\f\n)(?: {4}.*\n)+", lambda m: "\f" + "\n" * m[0].count("\n"), text)
+    text = re.sub(r"^[ \t]*([-*+] |\d+\. |#+|>)", "\f", text, flags=re.M)
     return [(1, text.replace("|", "\f"), True)]
 
 

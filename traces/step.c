@@ -87,7 +87,7 @@ enum pp_status pp_step_median(struct pp_arena *arena, const struct pp_trace *tra
 
     PP_TRY(pp_step_slices(arena, trace, &stepped, err));
     if (skip >= stepped.count)
-        return pp_error_set(err, PP_EINVAL, "%s has %d step%s: none lies behind the first %d",
+        return pp_error_set(err, PP_EINVAL, "%s has %d step%s: none comes after the first %d",
                             trace->program, stepped.count, stepped.count == 1 ? "" : "s", skip);
     const int *order = pp_steps_by_time(arena, &stepped, skip);
     const int at =

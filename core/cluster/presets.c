@@ -309,7 +309,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4},
      TIERS_DGX1, .eta_link = ETA_LINK, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
-    {.name = "v100-dgx2", .title = "DGX-2: 16 V100 behind NVSwitch, 8x100 Gb/s EDR InfiniBand",
+    {.name = "v100-dgx2", .title = "DGX-2: 16 V100 on NVSwitch, 8x100 Gb/s EDR InfiniBand",
      .device = DEVICE_V100_SXM3, .gpus_per_node = 16,
      .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
      .intra_ring = NVLINK2, .inter_ring = INFINIBAND,

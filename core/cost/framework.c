@@ -106,7 +106,7 @@ enum {
 /* Memory constants and their sources: docs/costs.md, "Memory of frameworks". */
 const struct pp_framework pp_frameworks[] = {
     [AMSP] = {.name = "amsp",
-              .title = "InternEvo with parameters broadcast beside the next forward",
+              .title = "InternEvo with parameters broadcast during the next forward",
               .source = "Chen et al. 2024, AMSP, sections 4 and 5; InternEvo",
               .has_params_ahead = true,
               INTERNEVO_HABITS},

@@ -38,7 +38,7 @@ static enum pp_status read_padding(const struct pp_model_reader *r, int *seq)
     if (padding + 1 >= *seq)
         return pp_error_set(r->err, PP_EINVAL,
                             "%s: pad_token_id %lld leaves none of %d max_position_embeddings: "
-                            "positions start behind it",
+                            "positions start after it",
                             r->json->name, (long long)padding, *seq);
     *seq -= (int)padding + 1;
     return PP_OK;

@@ -194,7 +194,7 @@ static enum pp_status take_key(struct pp_json_stream *s, struct pp_error *err)
         return fail(s, "a key of more than 255 bytes", err);
     memcpy(s->key, text + 1, length - 2);
     s->key[length - 2] = '\0';
-    return expect(s, ":", "':' is expected behind a key", &first, err);
+    return expect(s, ":", "':' is expected after a key", &first, err);
 }
 
 /* Another element of the array, or its end. */

@@ -142,7 +142,7 @@ static struct pp_span fake_span(const struct pp_backend_device *device, pp_strea
 
 const struct pp_backend pp_backend_fake = {
     .name = "fake",
-    .summary = "host memory, in orders that are legal and unkind: finds missing waits",
+    .summary = "host memory, in adversarial but legal orders: finds missing waits",
     .open = fake_open,
     .close = fake_close,
     .is_deferred = true,

@@ -4,7 +4,7 @@
 static enum pp_status nccl_check(struct pp_error *err)
 {
     return pp_error_set(err, PP_EFAIL,
-                        "--transport nccl: this build has no NCCL, as nccl.h was not beside the "
+                        "--transport nccl: this build has no NCCL, as nccl.h was not next to the "
                         "headers of CUDA");
 }
 

@@ -21,7 +21,7 @@ static void ring(const struct pp_alarm *a, double idle_s)
 {
     struct pp_error err = {0};
 
-    pp_error_set(&err, PP_EFAIL, "%s has not got on for %.1f s (--timeout)", a->options.what,
+    pp_error_set(&err, PP_EFAIL, "%s has made no progress for %.1f s (--timeout)", a->options.what,
                  idle_s);
     a->options.on_stuck(a->options.closure, &err);
 }

@@ -49,8 +49,7 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
     }
     if (at > first) {
         print_op(p, at - 1, text);
-        pp_error_append(err, "%s %s", at < first + count ? ", after" : " behind its last op,",
-                        text);
+        pp_error_append(err, "%s %s", at < first + count ? ", after" : " after its last op,", text);
     }
 }
 
@@ -223,8 +222,8 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
 /* Those who do not wait are what the others wait for. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err)
 {
-    pp_error_set(err, PP_EFAIL, "step %d: nobody has got on for %.1f s (--timeout)", m->step + 1,
-                 idle_s);
+    pp_error_set(err, PP_EFAIL, "step %d: no rank has made progress for %.1f s (--timeout)",
+                 m->step + 1, idle_s);
     for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
         const struct pp_worker *w = &m->workers[k];
         const int at = at_of(w);

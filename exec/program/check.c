@@ -43,8 +43,8 @@ enum pp_status pp_check_updates(const struct pp_program *p, struct pp_error *err
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d op %d: %s stands %s the last BAR of its list, where the "
                                 "norm of all gradients is taken; move it %s",
-                                r, i - p->begin[r], text, is_early ? "before" : "behind",
-                                is_early ? "behind" : "in front");
+                                r, i - p->begin[r], text, is_early ? "before" : "after",
+                                is_early ? "after it" : "before it");
         }
     }
     return PP_OK;
@@ -150,7 +150,7 @@ static enum pp_status check_gathers(const struct pp_program *p, int rank, struct
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d op %d: %s leaves each copy of stage %d a share of the "
                                 "update, and nothing gathers the weights; put %dAG and (%dAG)WAIT "
-                                "behind %dU",
+                                "after %dU",
                                 rank, i - p->begin[rank], text, stage, stage, stage, stage);
         if (gather > last)
             continue;
@@ -158,7 +158,7 @@ static enum pp_status check_gathers(const struct pp_program *p, int rank, struct
         print_op(p, last, update);
         return pp_error_set(err, PP_EPROGRAM,
                             "rank %d op %d: %s stands before %s, whose weights it gathers; move it "
-                            "behind",
+                            "after it",
                             rank, gather - p->begin[rank], text, update);
     }
     return PP_OK;

@@ -177,9 +177,10 @@ static bool follow(const struct record *record, struct pp_meeting *meeting, stru
         pp_error_set(why, PP_EFAIL, "the file is of a run of %d processes, not %d",
                      record->processes, meeting->count);
     else if (!find_place(record, meeting))
-        pp_error_set(
-            why, PP_EFAIL, "the file is that of an earlier run: nobody listens at port %d of %s%s",
-            record->port, record->places[0], record->count > 1 ? " and its other addresses" : "");
+        pp_error_set(why, PP_EFAIL,
+                     "the file is that of an earlier run: no process listens at port %d of %s%s",
+                     record->port, record->places[0],
+                     record->count > 1 ? " and its other addresses" : "");
     else
         return true;
     return false;

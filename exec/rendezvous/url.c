@@ -14,7 +14,7 @@ static enum pp_status refuse(const char *text, const char *why, struct pp_error 
 {
     return pp_error_set(err, PP_EINVAL,
                         "%.200s: %s; expected file://PATH or tcp://HOST:PORT, with "
-                        "?rank=R&world_size=N&timeout=S behind it where needed",
+                        "?rank=R&world_size=N&timeout=S after it if needed",
                         text, why);
 }
 
@@ -69,7 +69,7 @@ static enum pp_status read_key(const char *text, const char *word, size_t length
     const struct key *key = equals ? find_key(word, (size_t)(equals - word)) : NULL;
 
     if (!key)
-        return refuse(text, "behind '?' stand rank, world_size and timeout", err);
+        return refuse(text, "after '?' come rank, world_size and timeout", err);
     return read_number(text, &key->number, equals + 1, (size_t)(word + length - equals - 1),
                        (int64_t *)(void *)((char *)query + key->at), err);
 }

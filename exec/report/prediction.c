@@ -49,7 +49,7 @@ static int say_messages(const struct pp_training_result *r, char *text, size_t b
     if (!r->is_wire_measured)
         return snprintf(text, bytes, "ops begin ");
     const bool has_latency = r->wire.alpha_s > 0;
-    return snprintf(text, bytes, "messages %s%s%sgo at %s; ops begin %s behind a~WAIT, ",
+    return snprintf(text, bytes, "messages %s%s%sgo at %s; ops begin %s after a~WAIT, ",
                     has_latency ? "take " : "",
                     has_latency ? seconds(r->wire.alpha_s, latency) : "",
                     has_latency ? " and " : "",
@@ -57,16 +57,16 @@ static int say_messages(const struct pp_training_result *r, char *text, size_t b
                     seconds(pp_units_s(r->pauses.ps[1]), wait));
 }
 
-static void print_beside(const struct pp_exec_page *page, const struct pp_training_result *r)
+static void print_overheads(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
     char text[PP_EXEC_TEXT_BYTES], start[PP_UNITS_TEXT_BYTES], barrier[PP_UNITS_TEXT_BYTES];
     const int used = say_messages(r, text, sizeof(text));
 
     snprintf(text + used, sizeof(text) - (size_t)used,
-             "%s behind the barrier, %s after the start of a step",
+             "%s after the barrier, %s after the start of a step",
              seconds(pp_units_s(r->pauses.ps[PP_GAP_BAR]), barrier),
              seconds(pp_units_s(r->pauses.ps[PP_GAP_STEP]), start));
-    pp_exec_paragraph(page, "beside", text);
+    pp_exec_paragraph(page, "overheads", text);
 }
 
 static void print_structure(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -83,8 +83,7 @@ static void print_unknown(const struct pp_exec_page *page, const struct pp_train
 {
     char text[PP_EXEC_TEXT_BYTES], left[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text),
-             "%s of a step is left beside its ops and messages as they are measured",
+    snprintf(text, sizeof(text), "%s of a step is not explained by its measured ops and messages",
              seconds(r->unattributed_s, left));
     pp_exec_paragraph(page, "unknown", text);
 }
@@ -96,6 +95,6 @@ void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_
         print_structure(page, &run->result);
         return;
     }
-    print_beside(page, &run->result);
+    print_overheads(page, &run->result);
     print_unknown(page, &run->result);
 }

@@ -10,7 +10,7 @@ static const struct {
     {"bert", "an encoder: it predicts no next token"},
     {"bloom", "its positions are slopes of the attention scores"},
     {"gemma", "its feed-forward layer is gated by GELU"},
-    {"glm", "its norms stand behind attention and feed-forward layer"},
+    {"glm", "its norms come after attention and feed-forward layer"},
     {"gpt-neox", "attention and feed-forward layer of a block run side by side"},
     {"nemotron", "its activation function is the square of ReLU"},
     {"opt", "its activation function is ReLU"},

@@ -169,5 +169,5 @@ enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_call
         if (door->look)
             PP_TRY(door->look(door->closure, err));
     }
-    return pp_error_set(err, PP_EFAIL, "nobody has called");
+    return pp_error_set(err, PP_EFAIL, "no process has connected");
 }

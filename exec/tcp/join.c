@@ -210,8 +210,7 @@ static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const s
         struct pp_caller caller;
 
         if (pp_door_next(door, until_s, &caller, err) != PP_OK)
-            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for one behind it",
-                                t->node);
+            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for a later one", t->node);
         const enum pp_status status = pp_tcp_check_hello(t, own, &caller.hello, err);
         if (status != PP_OK) {
             close(caller.fd);
@@ -243,7 +242,7 @@ static enum pp_status cannot_reach_first(const struct pp_tcp *t, const char *hos
     if (is_refused)
         pp_error_append(
             err,
-            "\n  nobody has listened there for %d s: process 0 has not been started, has "
+            "\n  no process has listened there for %d s: process 0 has not been started, has "
             "ended (then it says why), or is elsewhere",
             join_s(t));
     return PP_EFAIL;

@@ -82,7 +82,7 @@ static const char *line(const struct pp_verify_run *run, int node, struct edge e
         pp_verify_op_text(p, e.needed, needed);
     if (node >= p->ranks && e.to >= p->ranks)
         return pp_arena_printf(run->v->arena,
-                               "\n  %s waits behind %s, which rank %d posts before it", op, needed,
+                               "\n  %s waits after %s, which rank %d posts before it", op, needed,
                                pp_verify_rank(p, e.op));
     if (node >= p->ranks)
         return pp_arena_printf(run->v->arena, "\n  %s waits for rank %d to post it", op, e.to);

@@ -166,7 +166,7 @@ static enum pp_status check_fetch(struct pp_gathers *g, int i)
                               verb(g));
     PP_TRY(check_share(g, i));
     if (s->update >= 0)
-        return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
+        return pp_verify_fail(g->v, i, "%s comes after the update of its stage",
                               pp_gathers_text(g, i, a));
     s->posted = i;
     return check_room(g, i);
@@ -194,7 +194,7 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
                               pp_gathers_text(g, i, a),
                               pp_gathers_text(g, s->load >= 0 ? s->load : s->loaded, b));
     if (s->update >= 0)
-        return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
+        return pp_verify_fail(g->v, i, "%s comes after the update of its stage",
                               pp_gathers_text(g, i, a));
     if (++g->loads > MOST_LOADS)
         return pp_verify_fail(g->v, i, "%s loads share number %d; at most %d wait for a gather",

@@ -262,7 +262,7 @@ static enum pp_status check_use(struct moves *m, int i)
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
-        return pp_verify_fail(m->v, i, "%s comes behind %s, which belongs behind the last backward",
+        return pp_verify_fail(m->v, i, "%s comes after %s, which belongs after the last backward",
                               text_of(m, i, a), text_of(m, c->before, b));
     if (kind == PP_W) /* of what is saved and of a gradient alone */
         return PP_OK;
@@ -285,7 +285,7 @@ static enum pp_status check_sum(struct moves *m, int i, int stage)
         const struct chunk *c = &m->chunks[pipe * p->stages + stage];
         if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
             p->purpose[c->before] == PP_FOR_GRADS)
-            return pp_verify_fail(m->v, i, "%s comes behind %s, which moves what it sums",
+            return pp_verify_fail(m->v, i, "%s comes after %s, which moves what it sums",
                                   text_of(m, i, a), text_of(m, c->before, b));
     }
     return PP_OK;
@@ -307,7 +307,7 @@ static enum pp_status check_spread(struct moves *m, int i)
 
     if (c->home < 0)
         return PP_OK;
-    return pp_verify_fail(m->v, i, "%s comes behind %s, which takes what it brings",
+    return pp_verify_fail(m->v, i, "%s comes after %s, which takes what it brings",
                           text_of(m, i, a), text_of(m, c->home, b));
 }
 

@@ -43,7 +43,7 @@ static enum pp_status check_pair(struct pp_verify *v, int rank, int i)
         p->aux[other] == (is_first ? PP_FUSED_SECOND : PP_FUSED_FIRST))
         return PP_OK;
     return pp_verify_fail(v, i,
-                          "%s is half of an OVERLAP_F_B pair whose other half is not beside it",
+                          "%s is half of an OVERLAP_F_B pair whose other half is not next to it",
                           pp_verify_op_text(p, i, text));
 }
 

@@ -78,7 +78,7 @@ static const struct pp_trace_about *describe(struct pp_arena *arena, const struc
     add_options(&o, parsed, seen);
     *about = (struct pp_trace_about){
         .version = "PyTorch",
-        .cpu = run->device ? run->device : "a device that nobody names",
+        .cpu = run->device ? run->device : "an unnamed device",
         .backend = run->is_of_host ? "host" : "device",
         .kernels = "PyTorch",
         .transport = "its own messages",

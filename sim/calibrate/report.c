@@ -81,7 +81,7 @@ static void print_notes(const struct page *page, const struct pp_calibrate *c)
     if (c->fused_count > 0)
         line(page, "note",
              pp_arena_printf(page->arena,
-                             "%d fused pairs were left aside: nobody can tell whose time it is",
+                             "%d fused pairs were left out: their time belongs to two ops",
                              c->fused_count));
     for (int k = 0; k < c->run_count; k++)
         if (!c->runs[k].about)

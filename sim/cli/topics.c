@@ -29,7 +29,7 @@ const struct pp_topic pp_sim_topics[] = {
          "  idle time of all ranks / (ranks x step)",
          "Waiting for gradient sums (DP sync) and for collectives inside of layers (TP comm) is "
          "not "
-         "in it; a message on the wire that somebody waits for is, and `p2p in flight` says how "
+         "in it; a message on the wire that a rank waits for is, and `p2p in flight` says how "
          "much of the bubble that is.",
          "With equal stages, free messages, D ranks, N micro-batches and V chunks a rank:",
          "  gpipe, 1f1b         (D-1) / (N + D-1)", "  interleaved         (D-1) / (N V + D-1)",
@@ -68,7 +68,7 @@ const struct pp_topic pp_sim_topics[] = {
          "Recomputed forwards are work, but not the model's: they count in HFU alone. The peak is "
          "the dense one of the training precision (989 TFLOP/s in bf16 on an H100, not the 1,979 "
          "of sparse matrices). More than 100 % is refused as an error.",
-         "Flops are counted by a rule whose name stands beside the figure:",
+         "Flops are counted by a rule whose name is next to the figure:",
          "  --flops megatron    every multiplication, attention in full (the default)",
          "  --flops palm        2 per parameter and token, and attention in full",
          "  --flops causal      as megatron, attention of causal models by half",

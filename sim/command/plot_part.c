@@ -73,7 +73,7 @@ static enum pp_status read_window(const char *text, struct pp_plot_timeline *tim
         !(timeline->to_s <= (isnan(timeline->from_s) ? 0 : timeline->from_s)))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "--window %s: two times are expected, the later one behind the colon, such "
+                        "--window %s: two times are expected, the later one after the colon, such "
                         "as %s",
                         text, is_unit ? "10:20 or 10:" : "10ms:20ms, 1.5s: or :200us");
 }

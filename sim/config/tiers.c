@@ -125,7 +125,7 @@ enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct p
     state->is_cpu_update = pp_request_has(request, "cpu-optimizer");
     if (state->is_cpu_update && state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
         return pp_error_set(err, PP_EINVAL,
-                            "--cpu-optimizer needs its state beside it: --offload os=host or "
+                            "--cpu-optimizer needs its state there: --offload os=host or "
                             "--offload os=nvme");
     state->activation_bits = bits ? 2 << bits->integer : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;

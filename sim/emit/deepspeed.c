@@ -132,7 +132,7 @@ static const char *say_cp(const struct pp_emit_job *job)
                            "--cp %d: DeepSpeed cuts sequences by heads (Ulysses), %s; nearest: "
                            "--cp 1",
                            l->cp,
-                           has_pipeline(job) ? "and not beside a pipeline"
+                           has_pipeline(job) ? "and not with a pipeline"
                                              : "which must be a multiple of tp * cp");
 }
 
@@ -157,7 +157,7 @@ static const char *say_state(const struct pp_emit_job *job)
 
     if (has_pipeline(job) && stage_asked(job) > 1)
         return pp_arena_printf(job->arena,
-                               "ZeRO %d does not run beside a pipeline; nearest, and set here: "
+                               "ZeRO %d does not run with a pipeline; nearest, and set here: "
                                "--zero 1",
                                stage_asked(job));
     if (mics_of(job) || is_cut_over_all(job))
@@ -256,7 +256,7 @@ static const char *launch(const struct pp_emit_job *job, int i)
                "layers.";
     if (i == 3 && (optimizer_device(job).type || params_device(job).type) &&
         has_drives(&job->config->state))
-        return "What goes to drives needs their nvme_path beside its device.";
+        return "State on drives needs an nvme_path next to its device.";
     return i < 3 ? "" : NULL;
 }
 

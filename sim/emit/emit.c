@@ -210,7 +210,7 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
         job.list_path = path_of_list(&job);
     if (job.list_path && pp_printable(arena, job.list_path) != job.list_path)
         return pp_error_set(err, PP_EINVAL,
-                            "-o %s: the fragment names a file beside it, and TOML holds no such "
+                            "-o %s: the fragment names a file next to it, and TOML holds no such "
                             "letters; nearest: a name in UTF-8",
                             pp_printable(arena, job.path));
     add_remark(&emission, what_is(&job));

@@ -170,7 +170,7 @@ static const char *say_seq(const struct pp_emit_job *job)
 static const char *say_sequence(const struct pp_emit_job *job)
 {
     return needs_sequence_parallel(job) && !pp_emit_is_sequence_parallel(job)
-               ? "experts beside tensor parallelism need sequence parallelism; nearest, and set "
+               ? "experts with tensor parallelism need sequence parallelism; nearest, and set "
                  "here: --sequence-parallel on"
                : NULL;
 }

@@ -192,7 +192,7 @@ static const char *say_offload(const struct pp_emit_job *job)
     if (lack)
         return lack;
     if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE && job->layout.pp > 1)
-        return "activations do not leave the device beside a pipeline (--offload a); nearest: "
+        return "activations do not leave the device with a pipeline (--offload a); nearest: "
                "--recompute full";
     return is_on_host(job, PP_STATE_OPTIMIZER) && !state->is_cpu_update
                ? "optimizer state on the host is updated there; nearest, and set here: "

@@ -322,7 +322,7 @@ static const char *say_state(const struct pp_emit_job *job)
                            "%d devices, not as %s%s",
                            s.shard * job->layout.cp, pp_state_name(&job->config->state, text),
                            !strcmp(s.reshard, "never")
-                               ? "; nearest, and set here: parameters stay gathered behind forward"
+                               ? "; nearest, and set here: parameters stay gathered after forward"
                                : "; nearest, and set here: --zero 3 within so many");
 }
 
@@ -390,7 +390,7 @@ static const char *launch(const struct pp_emit_job *job, int i)
         return pp_arena_printf(job->arena,
                                "The order of %s is no class of PyTorch: it is read from %s, %s.",
                                job->config->schedule_name, job->list_path,
-                               job->path ? "written beside this file"
+                               job->path ? "written next to this file"
                                          : "which -o FILE.toml of a run writes as FILE.csv");
     return NULL;
 }

@@ -271,8 +271,8 @@ static void import_nics(struct importer *m)
     }
     note(m, pp_arena_printf(m->arena, "%s: %d of %d network cards %s%s; each of %s, as %s says",
                             t->name, nics, t->nics,
-                            is_beside ? "lie beside GPUs"
-                                      : "are counted, though none lies beside a GPU",
+                            is_beside ? "are next to GPUs"
+                                      : "are counted, though none is next to a GPU",
                             is_beside && nics == t->gpus ? ", one each: rails" : "",
                             rate(m, card_bytes_per_s), m->base.name));
     if (!m->network.is_known && (nics != base_nics || t->gpus != m->base.gpus_per_node))

@@ -107,7 +107,7 @@ static enum pp_status read_line(struct reader *r, struct line line, struct pp_er
         return PP_OK;
     if (!read_number(line, at, &value) || value * r->form->seconds > LONGEST_S)
         return pp_error_set(
-            err, PP_EINVAL, "%s:%d: '%.*s' behind '%s' is not the time of a step", log->name,
+            err, PP_EINVAL, "%s:%d: '%.*s' after '%s' is not the time of a step", log->name,
             r->number, (int)(line.text + line.length - at < 20 ? line.text + line.length - at : 20),
             at, r->form->words);
     *PP_PUSH(r->arena, log->step_s, log->count, r->capacity) = value * r->form->seconds;

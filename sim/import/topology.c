@@ -73,7 +73,7 @@ static enum pp_status read_head(struct reader *r, char *const *words, int count,
     for (int k = 0; k < count && strcmp(words[k], "CPU") != 0 && strcmp(words[k], "NUMA") != 0;
          k++) {
         if (is_gpu(words[k]) && t->nics > 0)
-            return pp_error_set(err, PP_EINVAL, "%s:%d: %s stands behind %s: GPUs come first",
+            return pp_error_set(err, PP_EINVAL, "%s:%d: %s comes after %s: GPUs come first",
                                 t->name, r->line, words[k], words[k - 1]);
         t->names[k] = pp_arena_strdup(r->arena, words[k]);
         t->gpus += is_gpu(words[k]);

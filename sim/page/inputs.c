@@ -142,8 +142,7 @@ void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page, const st
     write_facts(arena, r, page->out);
     write_options(&r->config, page->out);
     if (is_explained) {
-        fputs("<details>\n<summary>Every term behind every figure (--explain)</summary>\n",
-              page->out);
+        fputs("<details>\n<summary>Every term of every figure (--explain)</summary>\n", page->out);
         pp_page_printed(page, explain, r);
         fputs("</details>\n", page->out);
     }

@@ -62,7 +62,7 @@ void pp_page_others(const struct pp_page *page, const struct pp_others *others)
         "same layout%s; a difference below %g %% is a tie</caption>\n<thead><tr><th>schedule"
         "</th><th>step</th><th></th><th class=\"number\">MFU</th><th class=\"number\">bubble"
         "</th><th class=\"number\">GiB</th><th class=\"number\">time</th></tr></thead>\n<tbody>\n",
-        others->is_contention_free ? ", as if nobody shared links" : "", 100 * PP_TIE_FRAC);
+        others->is_contention_free ? ", as if no links were shared" : "", 100 * PP_TIE_FRAC);
     for (int i = 0; i < others->count; i++) {
         const struct pp_result *r = &others->list[i];
         if (r->status != PP_OK)

@@ -12,7 +12,7 @@
     "cutedsl_fused_grouped_mlp and cuda_graph_impl full_iteration, in Megatron-Bridge's recipes "  \
     "of mxfp8 since its release 0.5.1 (NeMo 26.06)"
 #define OVERLAP                                                                                    \
-    "moe_a2a_overlap of Megatron-Bridge's recipe: exchanges run beside another micro-batch"
+    "moe_a2a_overlap of Megatron-Bridge's recipe: exchanges run during another micro-batch"
 #define ALLTOALL "moe_token_dispatcher_type alltoall of Megatron-Bridge's recipe"
 #define ANY      PP_MEASURE_COLUMNS
 

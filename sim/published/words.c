@@ -127,9 +127,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_NOTE,   "tp ag/rs overlap",          "tp-overlap", "50%", NULL},
     {PP_COL_NOTE,   "async tp",                  "tp-overlap", "50%", NULL},
     {PP_COL_NOTE,   "asynctp",                   "tp-overlap", "50%", NULL},
-    {PP_COL_SOURCE, "nemo",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, beside the matrices"},
-    {PP_COL_SOURCE, "mlperf",                    "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, beside the matrices"},
-    {PP_COL_SOURCE, "dgxc",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, beside the matrices"},
+    {PP_COL_SOURCE, "nemo",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
+    {PP_COL_SOURCE, "mlperf",                    "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
+    {PP_COL_SOURCE, "dgxc",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
 
     /* FlashAttention, its first version (until mid 2023), or scores stored in memory? */

@@ -53,7 +53,7 @@ static void print_layers(const struct page *page, const struct pp_cost_file *f)
     for (int k = 0; k < f->set_count; k++) {
         print_shape(page, &f->sets[k].shape);
         fprintf(page->out, "%*s   %11s%11s%11s%11s%9s%11s\n", INDENT, "", "block", "embedding",
-                "head", "beside", "samples", "worst fit");
+                "head", "fixed", "samples", "worst fit");
         for (int i = 0; i < PP_MEASURED_KINDS; i++)
             if (f->sets[k].op[pp_measured_kinds[i]].samples > 0)
                 print_op(page, pp_measured_kinds[i], &f->sets[k].op[pp_measured_kinds[i]]);
@@ -97,7 +97,7 @@ void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs
     fprintf(out, "costs: %s\n", costs->origin);
     line(&page, "source", costs->source);
     line(&page, "rule",
-         "an op on a stage of n blocks takes n block + embedding + head + beside, the second and "
+         "an op on a stage of n blocks takes n block + embedding + head + fixed, the second and "
          "third on the stages that have them; memory is that of the formulas");
     pp_cost_file_print(file, width, out);
 }

@@ -7,7 +7,7 @@ $ cd $TMPDIR; run='pipesim --model tiny --seq 64 --mbs 4 --tp 1 --dp 1 --engine 
 >            d.csv (CSV, 1 step)
 >   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a
 >            time
->                     block  embedding       head     beside  samples  worst fit
+>                     block  embedding       head      fixed  samples  worst fit
 >            F      62.8 us    12.6 us    39.7 us    83.3 ns       96      0.4 %
 >            B       104 us    15.9 us    34.2 us     102 ns       48      0.2 %
 >            I      71.2 us    2.95 us    29.9 us    74.6 ns       48      0.2 %
@@ -154,11 +154,11 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-bat
 > costs: measured
 >   source   cost.json: 4 traces, a machine that CSV does not name
 >   rule     an op on a stage of n blocks takes n block + embedding + head +
->            beside, the second and third on the stages that have them; memory is
+>            fixed, the second and third on the stages that have them; memory is
 >            that of the formulas
 >   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a
 >            time
->                     block  embedding       head     beside  samples  worst fit
+>                     block  embedding       head      fixed  samples  worst fit
 >            F      62.8 us    12.6 us    39.7 us    83.3 ns       96      0.4 %
 >            B       104 us    15.9 us    34.2 us     102 ns       48      0.2 %
 >            I      71.2 us    2.95 us    29.9 us    74.6 ns       48      0.2 %
@@ -192,7 +192,7 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --nic fifo
 = 2
 # Messages need a channel. One rank has sent none; a log of nccl-tests does instead.
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "all_gather"/' cost.json >none.json; pipesim --cost none.json --schedule 1f1b --pp 4
-! pipesim: error: none.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG beside those
+! pipesim: error: none.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG with those
 = 2
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "sendrecv"/' cost.json >sendrecv.json; for file in cost sendrecv; do pipesim --cost $file.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives | grep iteration; done | uniq | wc -l
 > 1

@@ -143,7 +143,7 @@ $ pipesim --engine dag --schedule chimera --model gpt3-175b --gpus 64 --tp 8 --p
 > #   nearest: --embedding untied.
 > # Differs: FSDP cuts parameters, gradients and optimizer state alike, here over
 > #   2 devices, not as ZeRO 0; nearest, and set here: parameters stay gathered
-> #   behind forward.
+> #   after forward.
 >
 $ pipesim --engine dag --schedule seq1f1b --model llama2-13b --gpus 16 --tp 2 --pp 4 --gbs 32 --precision fp16 --head parallel --act-bits 4 --map tp,dp,cp,pp --recompute stage-aware=0.5 --emit torchtitan | sed -n '/^# Diff/,/^$/p'
 > # Differs: seq1f1b does not run in torchtitan; nearest, and set here: 1f1b
@@ -156,7 +156,7 @@ $ pipesim --engine dag --schedule seq1f1b --model llama2-13b --gpus 16 --tp 2 --
 > #   set here: full.
 > # Differs: FSDP cuts parameters, gradients and optimizer state alike, here over
 > #   2 devices, not as ZeRO 0; nearest, and set here: parameters stay gathered
-> #   behind forward.
+> #   after forward.
 > # Differs: embedding and head are not shared out over all stages (--head
 > #   parallel); nearest, and set here: the first and the last stage hold them
 > #   (--head last).
@@ -184,7 +184,7 @@ $ pipesim --engine dag --schedule 1f1b --model gemma2-9b --gpus 16 --tp 2 --pp 2
 >     # precision
 >     --bf16
 $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --sequence-parallel off --emit megatron | grep -E -A1 "Differs|sequence-par"
-> # Differs: experts beside tensor parallelism need sequence parallelism; nearest,
+> # Differs: experts with tensor parallelism need sequence parallelism; nearest,
 > #   and set here: --sequence-parallel on.
 > ARGS=(
 > --
@@ -242,7 +242,7 @@ $ pipesim --engine dag --schedule zbv --model llama3-8b --gpus 16 --tp 2 --pp 4 
 >     "The script sets the model: 32 layers, hidden 4096, 32 heads, 8 of keys and values, feed-forward 14336, vocabulary 128256, sequences of 8192.",
 >     "The script sets the pipeline: PipelineModule(topology=PipeModelDataParallelTopology(num_pp=4, num_mp=2, num_dp=2), partition_method=\"type:transformer\", activation_checkpoint_interval=1); in Megatron-DeepSpeed --pipeline-model-parallel-size 4 --tensor-model-parallel-size 2.",
 >     "Differs: zbv does not run in DeepSpeed; nearest, and set here: 1f1b (TrainSchedule), which is not what was simulated; --schedule 1f1b predicts it.",
->     "Differs: ZeRO 3 does not run beside a pipeline; nearest, and set here: --zero 1."
+>     "Differs: ZeRO 3 does not run with a pipeline; nearest, and set here: --zero 1."
 >   ],
 >   "train_batch_size": 32,
 >   "train_micro_batch_size_per_gpu": 1,
@@ -256,7 +256,7 @@ $ pipesim --engine dag --schedule zbv --model llama3-8b --gpus 16 --tp 2 --pp 4 
 >   }
 > }
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 1 --pp 1 --gbs 256 --shard p=8,g=8,os=8 --offload p=host,os=nvme --cpu-optimizer --recompute none --dp-overlap on --cluster "a100 gpu:8" --emit deepspeed | sed -n '/nvme_path/p; /"zero/,$p'
->     "What goes to drives needs their nvme_path beside its device."
+>     "State on drives needs an nvme_path next to its device."
 >   "zero_optimization": {
 >     "stage": 3,
 >     "overlap_comm": true,
@@ -344,7 +344,7 @@ $ printf '{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_siz
 >     "DeepSpeed: a\\xff\\x0a\"b.json (200M)
 > # nanotron: a\xff\x0a"b.json (200M)
 $ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4 --gbs 16 --zero 3 --emit torchtitan -o "$(printf 'a\377.toml')" || find . -name 'a*toml'
-! pipesim: error: -o a\xff.toml: the fragment names a file beside it, and TOML holds no such letters; nearest: a name in UTF-8
+! pipesim: error: -o a\xff.toml: the fragment names a file next to it, and TOML holds no such letters; nearest: a name in UTF-8
 $ pipesim --engine dag --schedule chimera --model llama3-405b --gpus 1024 --tp 8 --pp 128 --gbs 128 --head counted --emit megatron | grep -E "Differs|account"
 > # Differs: chimera does not run in Megatron-LM; nearest, and set here: 1f1b
 >     --account-for-embedding-in-pipeline-split
@@ -356,7 +356,7 @@ $ for o in "" "--max-position-embeddings 8192" "--positions 8192"; do pipesim --
 > llama3-8b-like  8.06B parameters
 # No way to run the degrees at all.
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 16 --tp 2 --pp 2 --cp 2 --gbs 32 --emit deepspeed
-! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not beside a pipeline; nearest: --cp 1
+! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not with a pipeline; nearest: --cp 1
 = 2
 $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --etp 1 --gbs 64 --emit nanotron
 ! pipesim: error: --emit nanotron: --etp 1: nanotron cuts experts like everything else; nearest: --etp 2

@@ -228,7 +228,7 @@ $ pipesim compare report.json tests/data/logs/megatron.log --worst 3
 ! pipesim: error: --worst: tests/data/logs/megatron.log is a log of steps, without events
 = 2
 $ sed 's/(ms): 76/(ms): oops 76/' tests/data/logs/megatron.log >bad.log; pipesim compare report.json bad.log
-! pipesim: error: bad.log:7: 'oops 7646.8 | throug' behind 'elapsed time per iteration (ms)' is not the time of a step
+! pipesim: error: bad.log:7: 'oops 7646.8 | throug' after 'elapsed time per iteration (ms)' is not the time of a step
 = 2
 $ pipesim compare report.json p.csv
 ! pipesim: error: report.json: "otherData" and "traceEvents" are expected, as this program writes them; other Chrome traces are not read
@@ -242,7 +242,7 @@ $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-al
 >   traces   profile/rank0_trace.json.gz and 1 more (PyTorch, 1 step)
 >   layers   hidden 768, 12 heads, ffn 3072, vocab 50257; 2 samples of 512 tokens
 >            at a time
->                     block  embedding       head     beside  samples  worst fit
+>                     block  embedding       head      fixed  samples  worst fit
 >            F       101 us    17.7 us     661 us        0 s       32      0.1 %
 >            I       135 us    4.50 us     804 us        0 s       32      0.0 %
 >            W      72.8 us     122 us     264 us        0 s       32      2.1 %
@@ -267,7 +267,7 @@ $ run='pipesim --schedule 1f1b --pp 4 --micro-batches 4 --no-alternatives --cost
 >            --pp 8 --micro-batches 4
 >   next     pipesim --cost host.json --schedule 1f1b --pp 8 --micro-batches 4
 >   iteration          15.0 ms   273k tokens/s, 68.2k tokens/s/GPU
-! pipesim: error: host.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG beside those
+! pipesim: error: host.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG with those
 $ pipesim calibrate profile --model gpt2
 ! pipesim: error: traces of PyTorch do not say what ran: give --mbs, and --model, --seq and --precision where the run's are not the default
 = 2

@@ -248,7 +248,7 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; for option 
 > pipeexec: error: --recompute none: low.csv is a lowered program
 > pipeexec: error: --post early: low.csv is a lowered program
 $ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,[01]AG,.*//' >cut.csv; pipeexec --schedule cut.csv --dp 2
-! pipeexec: error: rank 0 op 12: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers the weights; put 0AG and (0AG)WAIT behind 0U
+! pipeexec: error: rank 0 op 12: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers the weights; put 0AG and (0AG)WAIT after 0U
 = 4
 $ pipeexec --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --trace cut.csv | head -1; grep -c ',0AG,' cut.csv
 > pipeexec 0.1.0  1f1b on 4* ranks, 2 replicas, ZeRO 1        (* = chosen for you)

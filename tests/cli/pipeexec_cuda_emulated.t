@@ -23,7 +23,7 @@ $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --he
 >  2 "losses": [
 >  2 1
 $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --device-mode partition --weight-grad-stream on --exact-grad --check --trace t.csv | grep -A1 -E '^  (machine |check )'; grep -c ',weights,.W' t.csv; grep -c ',compute,.W' t.csv || true
->   machine    emulated device 0, a part for each rank, W beside, 2 threads; fp32:
+>   machine    emulated device 0, a part for each rank, W concurrent, 2 threads; fp32:
 >              own kernels, cuBLASLt ...
 > --
 >   check      gradients of every step equal those of training on one rank to the
@@ -46,16 +46,16 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >              take the time of one, so it is no error that it differs.
 >              --device-mode partition gives each a part of its own
 # What messages and the way from op to op take by the watch: known, as the device obeys a law.
-$ for o in "" --json; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --device-mode partition --np 4 --layers 12 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 8 --steps 3 --warmup 1 --no-check $o | grep -E '^  beside|behind the barrier|"(message_|gap_s|barrier_gap)' | sed 's/\([.][0-9]\{4\}\)[0-9]*/\1/'; done
->   beside     messages go at 102 kB/s; ops begin 1.00 ms behind a WAIT, 23.7 ms
->              behind the barrier, 0 s after the start of a step
+$ for o in "" --json; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --device-mode partition --np 4 --layers 12 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 8 --steps 3 --warmup 1 --no-check $o | grep -E '^  overheads|after the barrier|"(message_|gap_s|barrier_gap)' | sed 's/\([.][0-9]\{4\}\)[0-9]*/\1/'; done
+>   overheads  messages go at 102 kB/s; ops begin 1.00 ms after a WAIT, 23.7 ms
+>              after the barrier, 0 s after the start of a step
 >   "message_latency_s": 0.0,
 >   "message_bytes_per_s": 102395.0002,
 >   "gap_s": 0.001,
 >   "barrier_gap_s": 0.0237,
-$ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -E '^  beside'
->   beside     ops begin 16.4 ms behind the barrier, 0 s after the start of a step
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -c -E '^  beside' || true
+$ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -E '^  overheads'
+>   overheads  ops begin 16.4 ms after the barrier, 0 s after the start of a step
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -c -E '^  overheads' || true
 > 0
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
 >   check      gradients of every step equal those of training on one rank to the
@@ -102,18 +102,18 @@ $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --
 !   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
 = 1
 $ for launch in 100 200; do PP_EMULATED_HANG=$launch pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --no-check --timeout 5 2>&1 | head -2; done
-> pipeexec: error: step 1: nobody has got on for 5.0 s (--timeout)
+> pipeexec: error: step 1: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
-> pipeexec: error: step 1: nobody has got on for 5.0 s (--timeout)
+> pipeexec: error: step 1: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
 $ PP_EMULATED_HANG=20 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --timeout 2
-! pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has not got on for 2.0 s (--timeout)
+! pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has made no progress for 2.0 s (--timeout)
 = 1
 # The host holds copies of what is on a device, however large that is.
 $ PP_EMULATED_MEMORY_BYTES=900000000000000000 pipeexec --backend cuda --np 2 --layers 4 --hidden 1048576 --heads 16384 --steps 1 2>&1 | sed 's/[0-9][0-9]* MiB/X MiB/g; s/[0-9]*, lists and times [0-9]*/X, lists and times X/'
 > pipeexec: error: the host needs X MiB and has X MiB free: copies of what the device holds X, lists and times X; --no-check leaves out some of the copies, or lower --dp, --layers or --hidden
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 5 2>&1 | head -2
-> pipeexec: error: step 2: nobody has got on for 5.0 s (--timeout)
+> pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
 >   stuck: rank 1 at op 3 ...
 $ pipeexec --backend cuda --precision double
 ! pipeexec: error: --precision double: backend cuda does not have it, backend cpu does
@@ -135,7 +135,7 @@ $ pipeexec --backend cuda --transport nccl --device-mode partition
 ! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport nccl each rank is one; leave it out, or use --transport local
 = 2
 $ pipeexec --backend cuda --transport nccl --np 1
-! pipeexec: error: --transport nccl: one rank has nobody to send to; use --transport local
+! pipeexec: error: --transport nccl: one rank has no peer to send to; use --transport local
 = 2
 $ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
 >   machine    emulated device 0, by CUDA IPC, 2 processes; fp32: own kernels,
@@ -146,7 +146,7 @@ $ pipeexec --backend cuda --transport ipc --device-mode partition
 ! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport ipc each rank is one; leave it out, or use --transport local
 = 2
 $ pipeexec --backend cuda --transport ipc --np 1
-! pipeexec: error: --transport ipc: one rank has nobody to send to; use --transport local
+! pipeexec: error: --transport ipc: one rank has no peer to send to; use --transport local
 = 2
 $ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 pipeexec --backend cuda --transport ipc --np 2 --layers 2 2>&1 | head -1
 > pipeexec: error: --transport ipc: this GPU cannot reach what process 1 has on its own: cudaErrorPeerAccessUnsupported (peer access is not supported between these two devices); nvidia-smi topo -p2p r says which GPUs reach each other; use --transport nccl

@@ -82,7 +82,7 @@ $ pipeexec --transport shm --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --s
 $ pipeexec --transport shm --np 1 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --inject "kill op:3 step:2" 2>&1 | sed 's/process [0-9]*/process .../'
 > pipeexec: error: step 2: rank 0 at op 3 of 18, 0B1, after 0F1[0]: its process ... was ended by signal 9 (Killed)
 $ pipeexec --timeout 1 --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --micro-batches 2 --inject "hang rank:1 op:3 step:2"
-! pipeexec: error: step 2: nobody has got on for 1.0 s (--timeout)
+! pipeexec: error: step 2: no rank has made progress for 1.0 s (--timeout)
 !   stuck: rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
 !   rank 0 at op 6 of 14, (0RECV_B0)WAIT, after 0SEND_F1[1]: waits for message 0 of channel rank 1 -> rank 0 (backward); rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
 = 1

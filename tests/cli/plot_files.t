@@ -139,13 +139,13 @@ $ cd $TMPDIR; pipesim plot s.csv --window 100: --time-unit units -o s.gp
 ! pipesim: error: s.csv: nothing to draw from 100 units on: it ends at 57 units
 = 2
 $ cd $TMPDIR; pipesim plot s.csv --window 10:20
-! pipesim: error: --window 10:20: two times are expected, the later one behind the colon, such as 10ms:20ms, 1.5s: or :200us
+! pipesim: error: --window 10:20: two times are expected, the later one after the colon, such as 10ms:20ms, 1.5s: or :200us
 = 2
 $ cd $TMPDIR; pipesim plot s.csv --window 20s:10s
-! pipesim: error: --window 20s:10s: two times are expected, the later one behind the colon, such as 10ms:20ms, 1.5s: or :200us
+! pipesim: error: --window 20s:10s: two times are expected, the later one after the colon, such as 10ms:20ms, 1.5s: or :200us
 = 2
 $ cd $TMPDIR; pipesim plot s.csv --window 2s --time-unit units
-! pipesim: error: --window 2s: two times are expected, the later one behind the colon, such as 10:20 or 10:
+! pipesim: error: --window 2s: two times are expected, the later one after the colon, such as 10:20 or 10:
 = 2
 $ cd $TMPDIR; pipesim plot s.csv --kind memory-time --ranks 1
 ! pipesim: error: --ranks has no effect on --kind memory-time of a trace

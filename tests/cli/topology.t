@@ -10,7 +10,7 @@ $ cd tests/data/topology; pipesim clusters --topo h100.txt --nccl-tests sendrecv
 >            (45.1GBps); 9 sizes, median error 0.0 %
 >            h100.txt: 8 GPUs, 18 NVLinks each, all to all (a switch): 450GBps a
 >            device and direction
->            h100.txt: 8 of 10 network cards lie beside GPUs, one each: rails;
+>            h100.txt: 8 of 10 network cards are next to GPUs, one each: rails;
 >            each of 50GBps, as h100 says
 >            all_reduce_node.log: all_reduce of 1.00 GiB over 8 ranks on 1 node
 >            took 5.24 ms; this cluster predicts 5.82 ms, +10.9 %
@@ -20,14 +20,14 @@ $ cd tests/data/topology; for file in h100 dgx1; do pipesim clusters --topo $fil
 >            cluster if they are others
 >            h100.txt: 8 GPUs, 18 NVLinks each, all to all (a switch): 450GBps a
 >            device and direction
->            h100.txt: 8 of 10 network cards lie beside GPUs, one each: rails;
+>            h100.txt: 8 of 10 network cards are next to GPUs, one each: rails;
 >            each of 50GBps, as h100 says
 >   text     h100
 >   found    dgx1.txt: devices with so many NVLinks are taken for v100-dgx1; name
 >            a cluster if they are others
 >            dgx1.txt: 8 GPUs, 6 NVLinks each in a mesh: 150GBps a device and
 >            direction
->            dgx1.txt: 4 of 4 network cards lie beside GPUs; each of 12.5GBps, as
+>            dgx1.txt: 4 of 4 network cards are next to GPUs; each of 12.5GBps, as
 >            v100-dgx1 says
 >   text     v100-dgx1
 # Nobody says what devices these are, or somebody does.
@@ -37,13 +37,13 @@ $ cd tests/data/topology; pipesim clusters --topo pcie.txt
 $ cd tests/data/topology; pipesim clusters a100 --topo pcie.txt | sed -n '/^  found/,$p; /^  in node/p'
 >   in node  25.0 GB/s a device and direction, latency 2.03 us, through host memory
 >   found    pcie.txt: 4 GPUs, no NVLink: they meet in the host's memory
->            pcie.txt: 1 of 1 network cards are counted, though none lies beside a
+>            pcie.txt: 1 of 1 network cards are counted, though none is next to a
 >            GPU; each of 25GBps, as a100 says
 >   text     a100 pcie:25GBps gpu:4 nic:1x25GBps
 $ cd tests/data/topology; pipesim clusters "b200 nic:8x800Gbps" --topo h100.txt | sed -n '/^  found/,$p'
 >   found    h100.txt: 8 GPUs, 18 NVLinks each, all to all (a switch): 900GBps a
 >            device and direction
->            h100.txt: 8 of 10 network cards lie beside GPUs, one each: rails;
+>            h100.txt: 8 of 10 network cards are next to GPUs, one each: rails;
 >            each of 100GBps, as b200 nic:8x800Gbps says
 >   text     b200 nic:8x800Gbps
 # A latency in the node above that of the network, which nobody has measured.

@@ -66,7 +66,7 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
     b->close(device);
 }
 
-/* What comes behind has the lowest priority, which is the usual one: so all others have a higher,
+/* What comes after has the lowest priority, which is the usual one: so all others have a higher,
  * and the highest is left free. */
 Test(cuda_streams, weights_come_behind_all_others)
 {

@@ -69,7 +69,7 @@ frozen() {
     took_ms=$((($(date +%s%N) - started) / 1000000))
     for pid in "${pids[@]}"; do lives "$pid" && return 1; done
     [ $rc -eq 1 ] && [ $took_ms -lt 8000 ] && [ "$(left_over)" = "$before" ] &&
-        grep -q "^pipeexec: error: step 3: nobody has got on for 2.0 s (--timeout)" "$folder/err" &&
+        grep -q "^pipeexec: error: step 3: no rank has made progress for 2.0 s (--timeout)" "$folder/err" &&
         grep -q "stuck: rank 1 at op 5 of" "$folder/err"
 }
 

@@ -59,7 +59,7 @@ vain() { # NAME TEXT: process 1 waits a second
     report "$1"
 }
 stale 0 2
-vain "a file of an earlier run, and no other comes" "the file is that of an earlier run: nobody listens at port 1 of 127.0.0.1"
+vain "a file of an earlier run, and no other comes" "the file is that of an earlier run: no process listens at port 1 of 127.0.0.1"
 stale 5 2
 vain "a file of another run" "the file is that of another run"
 stale 0 4
@@ -77,7 +77,7 @@ report "who is missing is named, and no file left"
 
 one 1 --rendezvous "tcp://127.0.0.1:$port?timeout=1"
 [ $? -eq 1 ] && grep -q "cannot reach process 0 at 127.0.0.1 port $port: Connection refused" "$folder/err.1" &&
-    grep -q "nobody has listened there for 1 s: process 0 has not been started" "$folder/err.1"
+    grep -q "no process has listened there for 1 s: process 0 has not been started" "$folder/err.1"
 report "nobody listens"
 one 0 --rendezvous "tcp://127.0.0.1:$port?timeout=3" &
 sleep 0.5

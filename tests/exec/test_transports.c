@@ -195,7 +195,7 @@ static void check_stall(const struct pp_transport *transport, const char *fault,
     struct pp_error err = {0};
 
     cr_assert_eq(run_with(arena, transport, fault, 0.3, &err), PP_EFAIL, "%s", fault);
-    cr_assert(strstr(err.message, "step 2: nobody has got on for "), "%s", err.message);
+    cr_assert(strstr(err.message, "step 2: no rank has made progress for "), "%s", err.message);
     cr_assert(strstr(err.message, place), "%s: %s", place, err.message);
     cr_assert(strstr(err.message, "waits for message ") &&
                   strstr(err.message, "of channel rank 1 -> rank "),
@@ -304,7 +304,7 @@ Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200
     const double began_s = pp_clock_s();
     cr_assert_eq(pp_machine_fetch(m, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "step 2: no answer for 0.") &&
-                  strstr(err.message, "from\n  rank 2 behind its last op, ") &&
+                  strstr(err.message, "from\n  rank 2 after its last op, ") &&
                   strstr(err.message, ", its process at 127.0.0.1") &&
                   !strstr(err.message, "rank 1") && !strstr(err.message, "rank 3"),
               "%s", err.message);

@@ -178,7 +178,7 @@ int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
     const bool is_gradient = op->kind == PP_B || op->kind == PP_W;
 
     if (is_gradient && moved_before(m, rank, op))
-        return judge_complain(m, op, rank, "a gradient comes behind their MOVE");
+        return judge_complain(m, op, rank, "a gradient comes after their MOVE");
     if (is_program_of(m, PP_FOR_PARAMS) && judge_has(m, 'U', rank, op->stage, op->pipe, 0) &&
         !(behind && behind->is_waited))
         return judge_complain(m, op, rank, "updated parameters have not come");

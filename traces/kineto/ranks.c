@@ -146,8 +146,7 @@ static void note_ranks(struct pp_arena *arena, struct pp_kineto *run,
                              from_names, count));
     if (unknown > 0 && unknown < count)
         note(arena, run,
-             pp_arena_printf(arena, "nobody says which ranks %d of %d files are of", unknown,
-                             count));
+             pp_arena_printf(arena, "the ranks of %d of %d files are unknown", unknown, count));
 }
 
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,

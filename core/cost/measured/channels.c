@@ -32,7 +32,7 @@ enum pp_status pp_cost_channels_check(const struct pp_cost_file *file,
     return what ? pp_error_set(
                       err, PP_EINVAL,
                       "%s has no durations of %s: calibrate on traces of pipeexec --pp 2, or "
-                      "--nccl-tests LOG beside those",
+                      "--nccl-tests LOG with those",
                       file->path, what)
                 : PP_OK;
 }

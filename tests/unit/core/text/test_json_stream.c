@@ -66,7 +66,7 @@ Test(json_stream, what_is_no_object_is_refused_where_it_goes_wrong)
         {"[1]", "t: byte 0: a JSON object is expected"},
         {"{", "t: byte 1: a key in quotes is expected"},
         {"{1:2}", "t: byte 1: a key in quotes is expected"},
-        {"{\"a\" 1}", "t: byte 5: ':' is expected behind a key"},
+        {"{\"a\" 1}", "t: byte 5: ':' is expected after a key"},
         {"{\"a\":}", "t: byte 5: a value is expected"},
         {"{\"a\":", "t: byte 5: ends where a value is expected"},
         {"{\"a\":1", "t: byte 5: ends within the value that begins here"},

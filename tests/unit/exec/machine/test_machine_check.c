@@ -31,15 +31,15 @@ Test(machine_check, gradients_are_complete)
     } cases[] = {
         {"0F0,0B0,0AR,(0AR)WAIT,0BAR,0U\n", NULL},
         {"0F0,0BAR,0I0,0W0,0AR,(0AR)WAIT,0BAR,0U\n", NULL},
-        {"0F0,0I0,0BAR,0W0,0U\n", "rank 0 op 3: 0W0 stands behind the last BAR of its list, where "
+        {"0F0,0I0,0BAR,0W0,0U\n", "rank 0 op 3: 0W0 stands after the last BAR of its list, where "
                                   "the norm of all gradients is taken; move it in front"},
-        {"0F0,0BAR,0B0,0U\n", "rank 0 op 2: 0B0 stands behind the last BAR of its list, where the "
+        {"0F0,0BAR,0B0,0U\n", "rank 0 op 2: 0B0 stands after the last BAR of its list, where the "
                               "norm of all gradients is taken; move it in front"},
         {"0F0,0B0,0BAR,0AR,(0AR)WAIT,0U\n",
-         "rank 0 op 3: 0AR stands behind the last BAR of its list, where the norm of all gradients "
+         "rank 0 op 3: 0AR stands after the last BAR of its list, where the norm of all gradients "
          "is taken; move it in front"},
         {"0F0,0B0,0AR,0BAR,(0AR)WAIT,0U\n",
-         "rank 0 op 4: (0AR)WAIT stands behind the last BAR of its list, where the norm of all "
+         "rank 0 op 4: (0AR)WAIT stands after the last BAR of its list, where the norm of all "
          "gradients is taken; move it in front"},
         {"0F0,0B0,0BAR,0U,0BAR\n", "rank 0 op 3: 0U stands before the last BAR of its list, where "
                                    "the norm of all gradients is taken; move it behind"},

@@ -77,7 +77,7 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
     pp_door_close(&door);
 }
 
-/* More than there are places, all of them silent: who comes behind them has to wait, not for ever.
+/* More than there are places, all of them silent: who comes after them has to wait, not for ever.
  */
 Test(door, a_crowd_does_not_shut_it, .timeout = 60)
 {

@@ -3,10 +3,10 @@
  * test_verify_mutants. */
 #include "tests/unit/support/lower_cases.h"
 
-#include "tests/unit/support/cells.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/cells.h"
 
 enum { MAX_STAGES = 64 };
 
@@ -193,7 +193,7 @@ Test(buckets, messages_may_stand_between_and_other_ranks_do_not_count)
 
 /* ---- lowering -------------------------------------------------------------------------------- */
 
-/* The tied sum comes behind the buckets, so that these may begin early. */
+/* The tied sum comes after the buckets, so that these may begin early. */
 Test(buckets, lowering_by_hand)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

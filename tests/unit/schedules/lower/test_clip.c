@@ -1,9 +1,9 @@
 /* Clipping: a 0BAR on every rank, behind all sums and before the first update. */
 #include "tests/unit/support/lower_cases.h"
 
-#include "tests/unit/support/cells.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/cells.h"
 
 static const uint16_t two_chunks[] = {0, 1, 0, 1};
 static const struct pp_program_head head = {.name = "test",
@@ -29,7 +29,7 @@ static struct pp_program *lower(struct pp_arena *arena, const struct pp_lower_op
     return lowered;
 }
 
-/* What stands behind the last compute op of a rank but U. */
+/* What comes after the last compute op of a rank but U. */
 static void tail_is(const struct pp_program *p, int rank, const char *expected)
 {
     char got[1024] = "", cell[PP_OP_TEXT_BYTES];

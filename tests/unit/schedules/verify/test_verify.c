@@ -1,6 +1,6 @@
 /* What verify says, word for word, about one program of every kind of mistake. */
-#include "tests/unit/support/cells.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/cells.h"
 
 static const uint16_t loop[] = {0, 1, 2, 3}, one[] = {0, 0};
 
@@ -227,8 +227,8 @@ Test(verify, collectives_in_different_orders)
          "0F1 0SEND_F1 1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 0RECV_B1 (0RECV_B1)WAIT 0B1 "
          "1AR 0AR@1 (1AR)WAIT (0AR@1)WAIT",
          "test: DEADLOCK after 24 of 28 instructions\n"
-         "  0AR@1 waits behind 1AR@0, which rank 1 posts before it\n"
-         "  1AR@1 waits behind 0AR@0, which rank 0 posts before it\n"
+         "  0AR@1 waits after 1AR@0, which rank 1 posts before it\n"
+         "  1AR@1 waits after 0AR@0, which rank 0 posts before it\n"
          "  stuck: rank 0, 1\n"
          "  fix: post 0AR@1 and 1AR@0 in the same order on every rank\n");
 }

@@ -40,7 +40,7 @@ Test(topology, what_is_no_table_is_refused_with_its_line)
     } cases[] = {
         {"", "t:0: ends without a table"},
         {"GPU0 X\n", "t:1: ends without a table"},
-        {" GPU0 NIC0 GPU1\n", "t:1: GPU1 stands behind NIC0"},
+        {" GPU0 NIC0 GPU1\n", "t:1: GPU1 comes after NIC0"},
         {" GPU0 GPU1\nGPU0 X NV2\n", "t:2: ends without the row of GPU1"},
         {" GPU0 GPU1\nGPU0 X\n", "t:2: the row of GPU0 has 1 entries for 2 columns"},
         {" GPU0 GPU1\nGPU0 X NV\n", "t:2: 'NV' of GPU0 to GPU1, expected X, NV<n>"},
