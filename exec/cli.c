@@ -26,126 +26,184 @@ static const struct pp_command commands[] = {
 #define G_STATE    "Checkpoints"
 #define G_OUTPUT   "Output"
 
-/* clang-format off */
 static const struct pp_option rows[] = {
-    {.name = "schedule", .offered = pp_schedule_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
-     .aliases = PP_SCHEDULE_ALIASES,
-     .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
+    {PP_ROW_TEXT("schedule", "NAME|FILE", G_SCHEDULE, RUN), .is_common = true,
+     .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .default_text = "1f1b",
+     .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or "
+             "has a / in its name."},
     PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts"),
     PP_OPTIONS_SHAPE(G_SCHEDULE, RUN),
     PP_OPTIONS_DIALECT(G_SCHEDULE, RUN),
-    {.name = "recompute", .type = PP_OPTION_CHOICE, .choices = "none|full", .argument = "HOW", .default_text = "none", .group = G_SCHEDULE, .commands = RUN,
-     .aliases = PP_NAMES("recompute-granularity"), .help = "full: keep only the input of a stage, and compute its forward again before its backward."},
+    {PP_ROW_CHOICE("recompute", "HOW", "none|full", G_SCHEDULE, RUN),
+     .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
+     .help = "full: keep only the input of a stage, and compute its forward again before its "
+             "backward."},
     PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN),
-    {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 1, .default_text = "0", .group = G_SCHEDULE, .commands = RUN,
-     .help = "ZeRO stage. 1: the replicas of a stage share its optimizer state out; gradients are scattered among them, and each updates a share of the weights, which all gather."},
+    {PP_ROW_INT("zero", "STAGE", 0, 1, G_SCHEDULE, RUN), .default_text = "0",
+     .help = "ZeRO stage. 1: the replicas of a stage share its optimizer state out; gradients are "
+             "scattered among them, and each updates a share of the weights, which all gather."},
     PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN),
 
-    {.name = "np", .is_common = true, .type = PP_OPTION_INT, .argument = "P", .min = 1, .max = 1024, .default_text = "4", .group = G_LAYOUT, .commands = RUN,
-     .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks. P * D workers run beside each other."},
+    {PP_ROW_INT("np", "P", 1, 1024, G_LAYOUT, RUN), .is_common = true,
+     .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size",
+                         "parallelism.pipeline_parallel_degree"),
+     .default_text = "4", .help = "Pipeline ranks. P * D workers run beside each other."},
     PP_OPTIONS_VP(G_LAYOUT, RUN),
     PP_OPTIONS_DP(G_LAYOUT, RUN),
     PP_OPTIONS_MBS(G_LAYOUT, RUN, "4"),
     PP_OPTIONS_GBS(G_LAYOUT, RUN),
     PP_OPTIONS_SEQ(G_LAYOUT, RUN),
 
-    {.name = "model", .offered = pp_model_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
-     .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim models' names the presets."},
+    {PP_ROW_TEXT("model", "NAME|FILE", G_MODEL, RUN), .is_common = true, .offered = pp_model_name,
+     .default_text = "tiny",
+     .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim "
+             "models' names the presets."},
     PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
-    {.name = "data", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a text that is built in", .group = G_MODEL, .commands = RUN,
-     .help = "The text that is learned, byte by byte."},
-    {.name = "tokens", .type = PP_OPTION_CHOICE, .choices = "bytes|u16", .argument = "KIND", .default_text = "bytes", .group = G_MODEL, .commands = RUN,
-     .help = "What --data holds. bytes: each is a token. u16: a shard of 16-bit tokens as llm.c writes them (.bin)."},
-    {.name = "tokenizer", .type = PP_OPTION_STRING, .argument = "DIR|FILE", .group = G_MODEL, .commands = RUN,
-     .help = "Read --data as text, by the byte-pair encoding of GPT-2's kind in this folder, tokenizer.json or VOCAB:MERGES."},
+    {PP_ROW_TEXT("data", "FILE", G_MODEL, RUN), .is_common = true,
+     .default_text = "a text that is built in", .help = "The text that is learned, byte by byte."},
+    {PP_ROW_CHOICE("tokens", "KIND", "bytes|u16", G_MODEL, RUN), .default_text = "bytes",
+     .help = "What --data holds. bytes: each is a token. u16: a shard of 16-bit tokens as llm.c "
+             "writes them (.bin)."},
+    {PP_ROW_TEXT("tokenizer", "DIR|FILE", G_MODEL, RUN),
+     .help = "Read --data as text, by the byte-pair encoding of GPT-2's kind in this folder, "
+             "tokenizer.json or VOCAB:MERGES."},
 
-    {.name = "steps", .is_common = true, .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "20", .group = G_RECIPE, .commands = RUN,
-     .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .help = "Training steps."},
-    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 1e-3", .default_text = "1e-3", .group = G_RECIPE, .commands = RUN,
-     .help = "Learning rate of AdamW."},
-    {.name = "min-lr", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 1e-4", .default_text = "a tenth of --lr", .group = G_RECIPE, .commands = RUN,
+    {PP_ROW_INT("steps", "K", 1, BIG, G_RECIPE, RUN), .is_common = true,
+     .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .default_text = "20",
+     .help = "Training steps."},
+    {PP_ROW_COUNT("lr", "X", G_RECIPE, RUN), .kind = "a number such as 1e-3",
+     .default_text = "1e-3", .help = "Learning rate of AdamW."},
+    {PP_ROW_COUNT("min-lr", "X", G_RECIPE, RUN), .kind = "a number such as 1e-4",
+     .default_text = "a tenth of --lr",
      .help = "Learning rate of the last step: a cosine leads there."},
-    {.name = "lr-warmup", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_RECIPE, .commands = RUN,
+    {PP_ROW_INT("lr-warmup", "K", 0, BIG, G_RECIPE, RUN), .default_text = "0",
      .help = "Steps in which the learning rate rises from 0."},
-    {.name = "weight-decay", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 0.1", .default_text = "0.1", .group = G_RECIPE, .commands = RUN,
-     .help = "Decoupled decay of matrices."},
-    {.name = "clip", .type = PP_OPTION_COUNT, .argument = "NORM", .kind = "a number such as 1.0", .default_text = "0: no clipping", .group = G_RECIPE, .commands = RUN,
-     .aliases = PP_NAMES("clip-grad", "training.max_norm"), .help = "Greatest norm of all gradients; the ranks meet before the update."},
-    {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_RECIPE, .commands = RUN,
+    {PP_ROW_COUNT("weight-decay", "X", G_RECIPE, RUN), .kind = "a number such as 0.1",
+     .default_text = "0.1", .help = "Decoupled decay of matrices."},
+    {PP_ROW_COUNT("clip", "NORM", G_RECIPE, RUN),
+     .aliases = PP_NAMES("clip-grad", "training.max_norm"), .kind = "a number such as 1.0",
+     .default_text = "0: no clipping",
+     .help = "Greatest norm of all gradients; the ranks meet before the update."},
+    {PP_ROW_LONG("seed", "S", 0, INT64_MAX, G_RECIPE, RUN), .default_text = "0",
      .help = "Seed of the weights, of the samples, and of the orders that backend fake draws."},
-    {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|double|bf16", .argument = "TYPE", .default_text = "fp32", .group = G_RECIPE, .commands = RUN,
-     .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and weights in bfloat16; gradients, optimizer state and master weights in fp32."},
+    {PP_ROW_CHOICE("precision", "TYPE", "fp32|double|bf16", G_RECIPE, RUN), .default_text = "fp32",
+     .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and "
+             "weights in bfloat16; gradients, optimizer state and master weights in fp32."},
 
-    {.name = "backend", .type = PP_OPTION_CHOICE, .choices = "cpu|cuda|fake", .argument = "NAME", .default_text = "cpu", .group = G_MACHINE, .commands = RUN,
-     .aliases = PP_NAMES("device"), .help = "Where work runs. cuda: all ranks on one GPU, the first that CUDA_VISIBLE_DEVICES leaves, or with --transport nccl or ipc a process for each, which take the GPUs of their host in turn. fake: on the CPU, but in the worst order that the events of the program allow."},
-    {.name = "device-mode", .type = PP_OPTION_CHOICE, .choices = "serial|streams|partition", .argument = "MODE", .default_text = "serial; streams with --transport nccl or ipc", .group = G_MACHINE, .commands = RUN,
-     .help = "How ranks share a GPU. serial: one op at a time, so that it takes what it would take alone. streams: each rank, channel and sum has a CUDA stream of its own, and what the program lets overlap does. partition: so, and each rank has multiprocessors of its own (CUDA 12.4)."},
-    {.name = "weight-grad-stream", .type = PP_OPTION_CHOICE, .choices = "off|on", .argument = "on|off", .default_text = "off", .group = G_MACHINE, .commands = RUN,
-     .help = "on: each rank computes its W on a stream of its own, which takes what F, I and B leave of the GPU (--device-mode streams or partition; --backend fake)."},
-    {.name = "cuda-graphs", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "on|off", .default_text = "on", .group = G_MACHINE, .commands = RUN,
-     .help = "With --backend cuda: after the first step, launch an op as one graph of its kernels, where it is the same in every step, instead of kernel by kernel."},
-    {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl|ipc", .argument = "NAME", .default_text = "local; beside others that a launcher has started tcp, or nccl with --backend cuda", .group = G_MACHINE, .commands = RUN,
-     .help = "Where ranks run and how they talk. local: threads of one process. shm: processes of this machine, on memory that they share. tcp: processes of any hosts; those that torchrun, srun or mpirun has started, else as many as are needed. nccl: the same with a GPU each (--backend cuda), or sharing GPUs; messages and gradient sums go by NCCL. ipc: the same on one host, where processes map each other's memory of GPUs and copy by themselves."},
-    {.name = "rendezvous", .type = PP_OPTION_STRING, .argument = "WHERE", .default_text = "what the launcher says", .group = G_MACHINE, .commands = RUN,
-     .help = "Where processes meet that a launcher has started, or you have with RANK and WORLD_SIZE: file://PATH, a file that all see, in which the first one writes where it listens, or tcp://HOST:PORT. Append ?rank=R&world_size=N without these variables, and ?timeout=S for another time than 60 s."},
-    {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual; wall with --device-mode streams or partition, and with --transport nccl or ipc", .group = G_MACHINE, .commands = RUN,
-     .help = "Whose time is told. virtual: a rank's clock advances by the time that its ops take a core or the GPU and by waiting for others, as if each rank had a device and wires of its own. wall: what a watch shows."},
-    {.name = "cores", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 4096, .default_text = "those of the machine", .group = G_MACHINE, .commands = RUN,
+    {PP_ROW_CHOICE("backend", "NAME", "cpu|cuda|fake", G_MACHINE, RUN),
+     .aliases = PP_NAMES("device"), .default_text = "cpu",
+     .help =
+         "Where work runs. cuda: all ranks on one GPU, the first that CUDA_VISIBLE_DEVICES leaves, "
+         "or with --transport nccl or ipc a process for each, which take the GPUs of their host in "
+         "turn. fake: on the CPU, but in the worst order that the events of the program allow."},
+    {PP_ROW_CHOICE("device-mode", "MODE", "serial|streams|partition", G_MACHINE, RUN),
+     .default_text = "serial; streams with --transport nccl or ipc",
+     .help = "How ranks share a GPU. serial: one op at a time, so that it takes what it would take "
+             "alone. streams: each rank, channel and sum has a CUDA stream of its own, and what "
+             "the program lets overlap does. partition: so, and each rank has multiprocessors of "
+             "its own (CUDA 12.4)."},
+    {PP_ROW_CHOICE("weight-grad-stream", "on|off", "off|on", G_MACHINE, RUN), .default_text = "off",
+     .help = "on: each rank computes its W on a stream of its own, which takes what F, I and B "
+             "leave of the GPU (--device-mode streams or partition; --backend fake)."},
+    {PP_ROW_CHOICE("cuda-graphs", "on|off", "on|off", G_MACHINE, RUN), .default_text = "on",
+     .help = "With --backend cuda: after the first step, launch an op as one graph of its kernels, "
+             "where it is the same in every step, instead of kernel by kernel."},
+    {PP_ROW_CHOICE("transport", "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN),
+     .default_text =
+         "local; beside others that a launcher has started tcp, or nccl with --backend cuda",
+     .help =
+         "Where ranks run and how they talk. local: threads of one process. shm: processes of this "
+         "machine, on memory that they share. tcp: processes of any hosts; those that torchrun, "
+         "srun or mpirun has started, else as many as are needed. nccl: the same with a GPU each "
+         "(--backend cuda), or sharing GPUs; messages and gradient sums go by NCCL. ipc: the same "
+         "on one host, where processes map each other's memory of GPUs and copy by themselves."},
+    {PP_ROW_TEXT("rendezvous", "WHERE", G_MACHINE, RUN), .default_text = "what the launcher says",
+     .help = "Where processes meet that a launcher has started, or you have with RANK and "
+             "WORLD_SIZE: file://PATH, a file that all see, in which the first one writes where it "
+             "listens, or tcp://HOST:PORT. Append ?rank=R&world_size=N without these variables, "
+             "and ?timeout=S for another time than 60 s."},
+    {PP_ROW_CHOICE("clock", "CLOCK", "virtual|wall", G_MACHINE, RUN), .is_common = true,
+     .default_text =
+         "virtual; wall with --device-mode streams or partition, and with --transport nccl or ipc",
+     .help = "Whose time is told. virtual: a rank's clock advances by the time that its ops take a "
+             "core or the GPU and by waiting for others, as if each rank had a device and wires of "
+             "its own. wall: what a watch shows."},
+    {PP_ROW_INT("cores", "K", 1, 4096, G_MACHINE, RUN), .default_text = "those of the machine",
      .help = "Compute ops that run at a time, on the virtual clock of CPUs."},
-    {.name = "timeout", .type = PP_OPTION_INT, .argument = "S", .min = 0, .max = BIG, .default_text = "600", .group = G_MACHINE, .commands = RUN,
-     .help = "Seconds after which a run in which no rank gets on ends, saying who waits for what. 0: never."},
-    {.name = "inject", .type = PP_OPTION_STRING, .argument = "TEXT", .is_repeatable = true, .group = G_MACHINE, .commands = RUN,
-     .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, freeze, stop, drop or jump instead of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow and --link-bw."},
-    {.name = "link", .type = PP_OPTION_STRING, .argument = "TEXT", .default_text = "latency:10us bandwidth:10GBps", .group = G_MACHINE, .commands = RUN,
+    {PP_ROW_INT("timeout", "S", 0, BIG, G_MACHINE, RUN), .default_text = "600",
+     .help = "Seconds after which a run in which no rank gets on ends, saying who waits for what. "
+             "0: never."},
+    {PP_ROW_TEXT("inject", "TEXT", G_MACHINE, RUN), .is_repeatable = true,
+     .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, freeze, stop, drop or jump instead "
+             "of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
+             "--slow and --link-bw."},
+    {PP_ROW_TEXT("link", "TEXT", G_MACHINE, RUN), .default_text = "latency:10us bandwidth:10GBps",
      .help = "The wires of the virtual clock, for messages and gradient sums."},
-    {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
-     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one replica (3.0=0.8): on the virtual clock its ops take longer, on the wall clock it sleeps behind them."},
-    {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "A-B=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
-     .help = "Scale the bandwidth of the wire from rank A to rank B, on the virtual clock; * stands for any characters: 0-1=0.1, *-3=0.5."},
-    {.name = "unit", .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_WHATIF, .commands = RUN,
-     .help = "Ops and messages take so many seconds on the virtual clock, whatever the CPU takes: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. Everything is computed all the same."},
+    {PP_ROW_TEXT("slow", "RANK=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
+     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
+             "replica (3.0=0.8): on the virtual clock its ops take longer, on the wall clock it "
+             "sleeps behind them."},
+    {PP_ROW_TEXT("link-bw", "A-B=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
+     .help = "Scale the bandwidth of the wire from rank A to rank B, on the virtual clock; * "
+             "stands for any characters: 0-1=0.1, *-3=0.5."},
+    {PP_ROW_TEXT("unit", "COSTS", G_WHATIF, RUN),
+     .help = "Ops and messages take so many seconds on the virtual clock, whatever the CPU takes: "
+             "F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. Everything is computed all "
+             "the same."},
 
-    {.name = "check", .is_common = true, .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
-     .help = "Compare the gradients of every step, and the weights at the end, with training on one rank. Without it, those of the first step."},
-    {.name = "no-check", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
-     .help = "Compare nothing, and do not measure memory."},
-    {.name = "exact-grad", .is_common = true, .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
+    {PP_ROW_FLAG("check", G_CHECK, RUN), .is_common = true,
+     .help = "Compare the gradients of every step, and the weights at the end, with training on "
+             "one rank. Without it, those of the first step."},
+    {PP_ROW_FLAG("no-check", G_CHECK, RUN), .help = "Compare nothing, and do not measure memory."},
+    {PP_ROW_FLAG("exact-grad", G_CHECK, RUN), .is_common = true,
      .help = "Add gradients in fixed point, so that no order of additions changes a bit of them."},
-    {.name = "warmup", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "2", .group = G_CHECK, .commands = RUN,
-     .help = "Steps behind the first whose durations make the prediction. Figures are those of the steps behind them."},
-    {.name = "calibrate-on", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .group = G_CHECK, .commands = RUN,
+    {PP_ROW_INT("warmup", "K", 1, BIG, G_CHECK, RUN), .default_text = "2",
+     .help = "Steps behind the first whose durations make the prediction. Figures are those of the "
+             "steps behind them."},
+    {PP_ROW_TEXT("calibrate-on", "SCHEDULE", G_CHECK, RUN),
      .help = "Predict from durations measured while another schedule ran: its steps come first."},
 
-    {.name = "checkpoint", .type = PP_OPTION_STRING, .argument = "DIR", .group = G_STATE, .commands = RUN,
-     .aliases = PP_NAMES("save"), .help = "Write the state of the training into this folder at the end, and before that as often as --checkpoint-every says."},
-    {.name = "checkpoint-every", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .group = G_STATE, .commands = RUN,
+    {PP_ROW_TEXT("checkpoint", "DIR", G_STATE, RUN), .aliases = PP_NAMES("save"),
+     .help = "Write the state of the training into this folder at the end, and before that as "
+             "often as --checkpoint-every says."},
+    {PP_ROW_INT("checkpoint-every", "K", 1, BIG, G_STATE, RUN),
      .aliases = PP_NAMES("save-interval"), .help = "Steps from one checkpoint to the next."},
-    {.name = "checkpoint-keep", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "2", .group = G_STATE, .commands = RUN,
+    {PP_ROW_INT("checkpoint-keep", "K", 1, BIG, G_STATE, RUN), .default_text = "2",
      .help = "Checkpoints that stay: the newest ones."},
-    {.name = "resume", .type = PP_OPTION_STRING, .argument = "DIR", .group = G_STATE, .commands = RUN,
-     .aliases = PP_NAMES("load"), .help = "Go on from the newest checkpoint in this folder, or from one of them, with any schedule, ranks and replicas. Model, data, recipe, samples of a step and --steps are those of the checkpoint unless given."},
+    {PP_ROW_TEXT("resume", "DIR", G_STATE, RUN), .aliases = PP_NAMES("load"),
+     .help = "Go on from the newest checkpoint in this folder, or from one of them, with any "
+             "schedule, ranks and replicas. Model, data, recipe, samples of a step and --steps are "
+             "those of the checkpoint unless given."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
-    {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,
-     .help = "Write what happened: .csv, .json for Perfetto, or .paje for ViTE and pajeng; .gz compresses."},
-    {.name = "predicted-trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
+    {PP_ROW_FLAG("json", G_OUTPUT, RUN), .is_common = true, .help = "One JSON object on stdout."},
+    {PP_ROW_TEXT("trace", "FILE", G_OUTPUT, RUN), .is_common = true,
+     .default_text = "a new folder in $TMPDIR",
+     .help = "Write what happened: .csv, .json for Perfetto, or .paje for ViTE and pajeng; .gz "
+             "compresses."},
+    {PP_ROW_TEXT("predicted-trace", "FILE", G_OUTPUT, RUN),
      .help = "Write what was predicted, in the same form."},
-    {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Draw the median measured step in the terminal, instead of the report."},
-    {.name = "plot", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
-     .help = "Draw the predicted step over the measured one: a picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot; none: in the terminal."},
-    {.name = "paper", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "For a column of a paper: 3.3 inches wide, 8 pt, no title."},
-    {.name = "quiet", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "No report and no progress: the exit code tells."},
-    {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = RUN,
+    {PP_ROW_FLAG("gantt", G_OUTPUT, RUN), .is_common = true,
+     .help = "Draw the median measured step in the terminal, instead of the report."},
+    {PP_ROW_TEXT("plot", "FILE", G_OUTPUT, RUN), .is_common = true,
+     .help = "Draw the predicted step over the measured one: a picture .png, .pdf, .svg or .tex, "
+             "or a script .gp for gnuplot; none: in the terminal."},
+    {PP_ROW_FLAG("paper", G_OUTPUT, RUN),
+     .help = "For a column of a paper: 3.3 inches wide, 8 pt, no title."},
+    {PP_ROW_FLAG("quiet", G_OUTPUT, RUN),
+     .help = "No report and no progress: the exit code tells."},
+    {PP_ROW_CHOICE("color", "WHEN", "auto|always|never", G_OUTPUT, RUN), .default_text = "auto",
      .help = "Colour. NO_COLOR and pipes switch it off."},
 };
 
 static const struct pp_example examples[] = {
     {"pipeexec", "train a tiny transformer on 4 ranks with 1f1b; no GPU, no MPI, no input"},
-    {"pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad", "another schedule; gradients equal those of one rank to the bit"},
-    {"pipeexec --schedule chimera --calibrate-on 1f1b", "predict chimera from what 1f1b took, then run it"},
-    {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv", "a program of your own, and both traces for pipesim compare"},
+    {"pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad",
+     "another schedule; gradients equal those of one rank to the bit"},
+    {"pipeexec --schedule chimera --calibrate-on 1f1b",
+     "predict chimera from what 1f1b took, then run it"},
+    {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv",
+     "a program of your own, and both traces for pipesim compare"},
 };
-/* clang-format on */
 
 static const struct pp_exit exits[] = {
     {PP_OK, "Success: trained, and gradients are those of training on one rank."},

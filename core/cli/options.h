@@ -83,6 +83,25 @@ struct pp_cli {
     const struct pp_preset *presets; /* core/cli/request.h; ends with a name of NULL; may be NULL */
 };
 
+/* A row of a table of options begins with one of these: name, argument, bounds or choices, heading,
+ * commands. The other members follow by name. */
+#define PP_ROW(name_, type_, argument_, group_, commands_)                                         \
+    .name = (name_), .type = (type_), .argument = (argument_), .group = (group_),                  \
+    .commands = (commands_)
+#define PP_ROW_FLAG(name_, group_, commands_) PP_ROW(name_, PP_OPTION_FLAG, NULL, group_, commands_)
+#define PP_ROW_TEXT(name_, argument_, group_, commands_)                                           \
+    PP_ROW(name_, PP_OPTION_STRING, argument_, group_, commands_)
+#define PP_ROW_FRAC(name_, argument_, group_, commands_)                                           \
+    PP_ROW(name_, PP_OPTION_FRAC, argument_, group_, commands_)
+#define PP_ROW_COUNT(name_, argument_, group_, commands_)                                          \
+    PP_ROW(name_, PP_OPTION_COUNT, argument_, group_, commands_)
+#define PP_ROW_CHOICE(name_, argument_, choices_, group_, commands_)                               \
+    PP_ROW(name_, PP_OPTION_CHOICE, argument_, group_, commands_), .choices = (choices_)
+#define PP_ROW_INT(name_, argument_, min_, max_, group_, commands_)                                \
+    PP_ROW(name_, PP_OPTION_INT, argument_, group_, commands_), .min = (min_), .max = (max_)
+#define PP_ROW_LONG(name_, argument_, min_, max_, group_, commands_)                               \
+    PP_ROW(name_, PP_OPTION_LONG, argument_, group_, commands_), .min = (min_), .max = (max_)
+
 /* For tables of options: a list of other names, and a bound for counts of things. */
 #define PP_NAMES(...)                                                                              \
     (const char *const[])                                                                          \
