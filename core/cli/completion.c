@@ -1,3 +1,4 @@
+/* Completions of shells, written from the table of options: bash, zsh, fish. */
 #include "core/cli/table.h"
 
 #include <ctype.h>

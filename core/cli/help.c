@@ -1,3 +1,4 @@
+/* The help of a program and of its commands, written from the table of options. */
 #include "core/cli/table.h"
 
 enum { COLUMN = 26, WIDTH_MIN = 40, WIDTH_DEFAULT = 80, SCREEN_LINES = 24, SHORT_EXAMPLES = 4 };

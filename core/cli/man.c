@@ -1,3 +1,4 @@
+/* The man page, written from the table of options. */
 #include "core/cli/table.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Parsing: the words of a command line become values of the table of options. */
 #include "core/cli/options.h"
 #include "core/cli/table.h"
 

@@ -1,3 +1,4 @@
+/* One argument read by the type of its option. */
 #include "core/cli/table.h"
 #include "core/units.h"
 

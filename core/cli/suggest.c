@@ -1,3 +1,4 @@
+/* Suggestions for misspelled words: the nearest name of a list. */
 #include "core/cli/options.h"
 
 #include <ctype.h>

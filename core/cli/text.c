@@ -1,3 +1,4 @@
+/* Pieces of help that the screen, the man page and the completions share. */
 #include "core/cli/table.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* The tables of the command line of pipesim: commands, options, examples. */
 #include "sim/cli/cli.h"
 
 #include "core/cluster/cluster.h"

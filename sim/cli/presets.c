@@ -1,3 +1,4 @@
+/* Presets of pipesim: published runs as command lines. */
 #include "sim/cli/cli.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The part of a trace that is drawn: ranks, window, step. */
 #include "sim/command/plot_part.h"
 
 #include "core/units.h"

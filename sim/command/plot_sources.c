@@ -1,3 +1,4 @@
+/* Input files of a plot: each is recognised by its content. */
 #define _GNU_SOURCE /* memmem */
 
 #include "sim/command/plot_sources.h"

@@ -42,11 +42,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
                             subject->name, config->shape.ranks, config->shape.micro_batches,
                             base->layout.pp, base->layout.micro_batches);
     }
-    if (config->is_unit)
-        return PP_OK;
-    PP_TRY(pp_resolve_granules(config, err));
-    PP_TRY(pp_resolve_shards(arena, config, err));
-    return pp_resolve_blocks(arena, config, err);
+    return config->is_unit ? PP_OK : pp_resolve_division(arena, config, err);
 }
 
 static void set_status(struct pp_arena *arena, struct pp_result *result, enum pp_status status,

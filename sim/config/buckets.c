@@ -1,3 +1,4 @@
+/* Buckets of gradient sums: their number by count, by size or by the habit of the framework. */
 #include "sim/config/buckets.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Counts of gathers, sums and scatters in a step, and their bytes. */
 #include "sim/config/gathers.h"
 
 bool pp_gathers_are_used(const struct pp_result *r)

@@ -1,3 +1,4 @@
+/* The options that were given, and which of them ask "what if". */
 #include "sim/config/inputs.h"
 
 #include "sim/cli/cli.h"

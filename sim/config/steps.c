@@ -1,3 +1,4 @@
+/* Steps of a continuous schedule in one list of instructions. */
 #include "sim/config/steps.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* The engine dag: the longest path, where no link is shared. */
 #include "sim/engine/engine.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Transfers over shared links in the order of their events. */
 #include "sim/engine/express.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* The interpreter: every rank runs its list of instructions over shared links. */
 #include "sim/engine/interpret.h"
 
 #include "core/units.h"

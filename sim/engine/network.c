@@ -1,3 +1,4 @@
+/* A network: the fabric, and which device each rank is. */
 #include "sim/engine/network.h"
 
 #include "core/cost/analytic/roofline.h"

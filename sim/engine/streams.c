@@ -1,3 +1,4 @@
+/* Pairs of ranks between which a program sends, and their bytes. */
 #include "sim/engine/streams.h"
 
 #include <stdlib.h>

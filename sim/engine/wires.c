@@ -1,3 +1,4 @@
+/* Pairs of devices between which a program sends, with their links. */
 #include "sim/engine/wires.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* Flags that would make a run fit: single ones, then several together, each simulated. */
 #include "sim/fit/parts.h"
 
 #include <stdlib.h>

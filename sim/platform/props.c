@@ -1,3 +1,4 @@
+/* Names of the properties of a platform file, and their reader. */
 #include "sim/platform/props.h"
 
 #include "core/cli/options.h"

@@ -1,3 +1,4 @@
+/* Elements of a platform file, found by tag and id. */
 #include "sim/platform/text.h"
 
 #include "core/text/file.h"

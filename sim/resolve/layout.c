@@ -182,6 +182,14 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                config->last_stage_layers, &config->blocks_per_stage, err);
 }
 
+enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *config,
+                                   struct pp_error *err)
+{
+    PP_TRY(pp_resolve_granules(config, err));
+    PP_TRY(pp_resolve_shards(arena, config, err));
+    return pp_resolve_blocks(arena, config, err);
+}
+
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err)
@@ -208,9 +216,7 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
         PP_TRY(resolve_batch(request, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
-    PP_TRY(pp_resolve_granules(config, err));
-    PP_TRY(pp_resolve_shards(arena, config, err));
-    return pp_resolve_blocks(arena, config, err);
+    return pp_resolve_division(arena, config, err);
 }
 
 /* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */

@@ -1,3 +1,4 @@
+/* From a request to a configuration, step by step; flags without effect are refused. */
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"

@@ -19,9 +19,6 @@ enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *reques
 /* PP_EINVAL for settings that such costs say nothing about; after pp_resolve_fixed(). */
 enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);
 /* ---- the rest ---- */
-/* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
-enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_config *config,
-                                  struct pp_error *err);
 /* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
 enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_config *config,
                                 struct pp_error *err);
@@ -101,6 +98,9 @@ bool pp_resolve_is_open(const struct pp_config *config); /* something is left to
 /* Blocks of each stage, once shape, layout and recomputation are known. */
 enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err);
+/* What follows from shape and layout: granules are checked, state is cut, blocks are divided. */
+enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *config,
+                                   struct pp_error *err);
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 /* Refuse flags that cannot change the answer of this configuration; where the tool might have

@@ -1,3 +1,4 @@
+/* Whether one data-parallel replica may stand for all. */
 #include "sim/run/fold.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Traffic of the links of a step, by class and by link. */
 #include "sim/run/links_parts.h"
 
 #include "core/hash.h"

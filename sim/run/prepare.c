@@ -1,3 +1,4 @@
+/* Costs, program and memory of a simulation, reused where the configuration is the same. */
 #include "sim/run/prepare.h"
 
 #include "core/cost/measured/file.h"

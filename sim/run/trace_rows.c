@@ -1,3 +1,4 @@
+/* The instruction of each event of a trace. */
 #include "sim/run/trace_rows.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* A child process that runs one function and reports its status. */
 #include "sim/simgrid/child.h"
 
 #include "core/process/process.h"

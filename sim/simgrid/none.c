@@ -1,3 +1,4 @@
+/* A build without SimGrid: no engine, no platform files. */
 #include "sim/simgrid/simgrid.h"
 
 #include "sim/engine/engine.h"

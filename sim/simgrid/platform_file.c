@@ -1,3 +1,4 @@
+/* A platform file opened in a child process, and its routes. */
 #include "sim/simgrid/platform_file_parts.h"
 
 #include "core/text/file.h"

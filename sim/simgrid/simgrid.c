@@ -1,3 +1,4 @@
+/* The engine simgrid: the interpreter with rates from SimGrid. */
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/simgrid.h"
 

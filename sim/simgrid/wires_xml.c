@@ -1,3 +1,4 @@
+/* The wires of a run written as a SimGrid platform. */
 #include "sim/simgrid/wires_xml.h"
 
 struct pp_endpoints pp_endpoints_make(struct pp_arena *arena, const struct pp_wires *wires,

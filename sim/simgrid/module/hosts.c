@@ -1,3 +1,4 @@
+/* Hosts of a loaded platform in the order of the file. */
 #define _GNU_SOURCE /* strverscmp */
 #include "sim/simgrid/module/hosts.h"
 

@@ -1,3 +1,4 @@
+/* Bandwidth and latency of each level of a <cluster>. */
 #include "sim/simgrid/module/levels.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* The module is loaded on demand. */
 #include "sim/simgrid/module/module.h"
 
 #include <dlfcn.h>

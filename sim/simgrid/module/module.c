@@ -1,3 +1,4 @@
+/* The table of functions that the module offers. */
 #include "sim/simgrid/module/module.h"
 
 #include "sim/simgrid/module/probe.h"

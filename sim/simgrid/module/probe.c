@@ -1,3 +1,4 @@
+/* A platform file is read, its hosts and links are listed, routes are served. */
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/module/probe.h"
 

@@ -1,3 +1,4 @@
+/* SimGrid is started with the settings of pipesim. */
 #include "sim/simgrid/module/start.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* Differences between SimGrid 3.32 and 4.x. */
 #include "sim/simgrid/module/version.h"
 
 #include <stdlib.h>
