@@ -78,15 +78,26 @@ enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_tabl
                                     struct pp_error *err);
 
 /* ---- plots/memory/time.c: memory of ranks over the time of a step ---- */
+/* A value from each time on, until the next one. */
+struct pp_held_curve {
+    double *time_s, *held; /* [count] times ascend */
+    int count;
+};
+/* Adds a point to a curve that has room for it; a time before the last one counts as that one. */
+static inline void pp_held_add(struct pp_held_curve *curve, double time_s, double held)
+{
+    if (curve->count > 0 && curve->time_s[curve->count - 1] > time_s)
+        time_s = curve->time_s[curve->count - 1];
+    curve->time_s[curve->count] = time_s;
+    curve->held[curve->count++] = held;
+}
 struct pp_plot_held {
     const char *title, *quantity; /* "memory", "activations held" */
     bool is_bytes;                /* else chunk activations */
     int ranks;
-    const int *counts;           /* [rank] */
-    const double *const *time_s; /* [rank][counts] ascending */
-    const double *const *held;   /* [rank][counts] from that time on */
-    double end_s, capacity;      /* capacity 0 = not known */
-    const char *time_unit;       /* NULL = seconds; "units" */
+    const struct pp_held_curve *curves; /* [rank] */
+    double end_s, capacity;             /* capacity 0 = not known */
+    const char *time_unit;              /* NULL = seconds; "units" */
 };
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);

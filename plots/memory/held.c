@@ -51,19 +51,6 @@ static int given(const struct cells *c, const struct pp_op *op)
     return gives ? op->granules : 0;
 }
 
-struct curve {
-    double *time_s, *held;
-    int count;
-};
-
-static void add_point(struct curve *curve, double time_s, double held)
-{
-    if (curve->count && curve->time_s[curve->count - 1] > time_s)
-        time_s = curve->time_s[curve->count - 1];
-    curve->time_s[curve->count] = time_s;
-    curve->held[curve->count++] = held;
-}
-
 /* When the last step begins, where it is one of several that do not run into each other; else 0. */
 static double last_step_s(const struct pp_trace *t)
 {
@@ -81,13 +68,13 @@ static double last_step_s(const struct pp_trace *t)
     return t->steps > FEW && begin_s >= before_s && isfinite(begin_s) ? before_s : 0;
 }
 
-static enum pp_status walk_rank(const struct cells *c, int first, int end, struct curve *curve,
-                                struct pp_error *err)
+static enum pp_status walk_rank(const struct cells *c, int first, int end,
+                                struct pp_held_curve *curve, struct pp_error *err)
 {
     const double whole = (double)c->granules * c->splits;
     int64_t held = 0; /* from the first step on, whether that is shown or not */
 
-    add_point(curve, 0, 0);
+    pp_held_add(curve, 0, 0);
     for (int i = first; i < end; i++) {
         const struct pp_trace_event *e = &c->trace->events[i];
         const int64_t before = held;
@@ -98,14 +85,14 @@ static enum pp_status walk_rank(const struct cells *c, int first, int end, struc
         }
         const bool is_shown = e->start_s >= c->from_s;
         if (held != before && is_shown)
-            add_point(curve, e->start_s - c->from_s, (double)held / whole);
+            pp_held_add(curve, e->start_s - c->from_s, (double)held / whole);
         held -= gives;
         if (held < 0)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: rank %d gives back at %s what no forward before it took",
                                 c->trace->program, e->rank, e->cell);
         if (gives && is_shown)
-            add_point(curve, e->end_s - c->from_s, (double)held / whole);
+            pp_held_add(curve, e->end_s - c->from_s, (double)held / whole);
     }
     return PP_OK;
 }
@@ -114,9 +101,7 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
                                   int granules, struct pp_plot_held *held, struct pp_error *err)
 {
     struct cells c = {.trace = trace, .granules = 1, .splits = 1};
-    int *counts = PP_ARRAY(arena, int, trace->ranks);
-    const double **time_s = PP_ARRAY(arena, const double *, trace->ranks),
-                 **values = PP_ARRAY(arena, const double *, trace->ranks);
+    struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, trace->ranks);
     double end_s = 0;
 
     PP_TRY(read_cells(arena, &c, err));
@@ -129,11 +114,9 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
                trace->events[next].rank == rank)
             next++;
         const size_t room = 2 * (size_t)(next - first) + 1;
-        struct curve curve = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
-        PP_TRY(walk_rank(&c, first, next, &curve, err));
-        counts[rank] = curve.count;
-        time_s[rank] = curve.time_s;
-        values[rank] = curve.held;
+        curves[rank].time_s = PP_ARRAY(arena, double, room);
+        curves[rank].held = PP_ARRAY(arena, double, room);
+        PP_TRY(walk_rank(&c, first, next, &curves[rank], err));
     }
     const char *which = c.from_s > 0 ? pp_arena_printf(arena, ", step %d", trace->steps) : "";
     *held = (struct pp_plot_held){
@@ -141,9 +124,7 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
                                  trace->program, which),
         .quantity = "activations held",
         .ranks = trace->ranks,
-        .counts = counts,
-        .time_s = time_s,
-        .held = values,
+        .curves = curves,
         .end_s = end_s};
     return PP_OK;
 }

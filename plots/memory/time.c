@@ -6,16 +6,17 @@
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
-static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_plot_held *h, int rank)
+/* Of points at the same time it has the last, and the greatest, which may be the peak. */
+static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_held_curve *of)
 {
-    const double *time_s = h->time_s[rank], *held = h->held[rank];
-    const size_t room = (size_t)h->counts[rank] + 1;
+    const double *time_s = of->time_s, *held = of->held;
+    const size_t room = (size_t)of->count + 1;
     double *times = PP_ARRAY(arena, double, room);
     struct pp_held_curve c = {times, PP_ARRAY(arena, double, room), 0};
 
-    for (int first = 0, last; first < h->counts[rank]; first = last + 1) {
+    for (int first = 0, last; first < of->count; first = last + 1) {
         double most = held[first];
-        for (last = first; last + 1 < h->counts[rank] && time_s[last + 1] <= time_s[first];)
+        for (last = first; last + 1 < of->count && time_s[last + 1] <= time_s[first];)
             most = fmax(most, held[++last]);
         if (most > held[last] && (c.count == 0 || most > c.held[c.count - 1])) {
             times[c.count] = time_s[first];
@@ -90,7 +91,7 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
                                 .time = pp_axis_time(h->end_s, h->time_unit),
                                 .unit = h->is_bytes ? GIB : 1};
     for (int r = 0; r < h->ranks; r++) {
-        s->curves[r] = curve_of(arena, h, r);
+        s->curves[r] = curve_of(arena, &h->curves[r]);
         const double most = peak_of(&s->curves[r]) / s->unit;
         if (most > s->most) {
             s->most = most;

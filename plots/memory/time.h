@@ -7,17 +7,9 @@
 
 enum { PP_HELD_CURVES = 6 };
 
-/* The curve of a rank. Of points at the same time it has the last, and the greatest, which may be
- * the peak. */
-struct pp_held_curve {
-    double *time_s;
-    double *held;
-    int count;
-};
-
 struct pp_held_sheet {
     const struct pp_plot_held *held;
-    struct pp_held_curve *curves; /* [rank] */
+    struct pp_held_curve *curves; /* [rank] of points at one time the greatest and the last */
     struct pp_axis_time time;
     double unit;           /* of what is held */
     double capacity, most; /* in units */

@@ -5,20 +5,6 @@
 
 #include <math.h>
 
-/* The curve of one rank as it grows. */
-struct curve {
-    double *time_s, *held;
-    int count;
-};
-
-static void add_point(struct curve *c, double time_s, double held)
-{
-    if (c->count && c->time_s[c->count - 1] > time_s) /* posted inside the op before */
-        time_s = c->time_s[c->count - 1];
-    c->time_s[c->count] = time_s;
-    c->held[c->count++] = held;
-}
-
 /* When the rank comes to an instruction and when it goes on: a post takes no time. */
 static double arrival_s(const struct pp_trace_event *e)
 {
@@ -31,26 +17,27 @@ static double leave_s(const struct pp_trace_event *e)
 
 /* The changes by the instructions of an event. Both of a fused pair take at its start and give back
  * at its end. */
-static double add_event(struct curve *c, const struct pp_memory_changes *changes, int i,
+static double add_event(struct pp_held_curve *c, const struct pp_memory_changes *changes, int i,
                         double held, double from_s, double until_s)
 {
     if (changes->taken_bytes[i] != 0)
-        add_point(c, from_s, held += changes->taken_bytes[i]);
+        pp_held_add(c, from_s, held += changes->taken_bytes[i]);
     if (changes->given_bytes[i] != 0)
-        add_point(c, until_s, held -= changes->given_bytes[i]);
+        pp_held_add(c, until_s, held -= changes->given_bytes[i]);
     return held;
 }
 
-static struct curve curve_of(struct pp_arena *arena, const struct pp_result *r,
-                             const struct pp_memory_changes *changes,
-                             const struct pp_figure_events *events, int rank, int first, int end)
+static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_result *r,
+                                     const struct pp_memory_changes *changes,
+                                     const struct pp_figure_events *events, int rank, int first,
+                                     int end)
 {
     const struct pp_program *p = r->program;
     const size_t room = 4 * (size_t)(end - first) + 2;
-    struct curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
+    struct pp_held_curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
     double held = changes->base_bytes[rank];
 
-    add_point(&c, 0, held);
+    pp_held_add(&c, 0, held);
     for (int k = first; k < end; k++) {
         const struct pp_trace_event *e = &r->trace->events[k];
         const int i = events->instruction[k];
@@ -78,24 +65,17 @@ static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct
     const struct pp_trace *trace = r->trace;
     const struct pp_memory_changes changes = pp_memory_changes(arena, r->program, r->costs);
     const struct pp_figure_events events = pp_figure_events(arena, r->program, trace);
-    int *counts = PP_ARRAY(arena, int, trace->ranks);
-    const double **time_s = PP_ARRAY(arena, const double *, trace->ranks),
-                 **bytes = PP_ARRAY(arena, const double *, trace->ranks);
+    struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, trace->ranks);
 
     for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
         while (next < events.count && trace->events[next].rank == rank)
             next++;
-        const struct curve c = curve_of(arena, r, &changes, &events, rank, first, next);
-        counts[rank] = c.count;
-        time_s[rank] = c.time_s;
-        bytes[rank] = c.held;
+        curves[rank] = curve_of(arena, r, &changes, &events, rank, first, next);
     }
     *held = (struct pp_plot_held){.quantity = "memory",
                                   .is_bytes = true,
                                   .ranks = trace->ranks,
-                                  .counts = counts,
-                                  .time_s = time_s,
-                                  .held = bytes,
+                                  .curves = curves,
                                   .end_s = end_s(trace),
                                   .capacity = r->config.cluster.device.memory_bytes};
 }

@@ -138,10 +138,10 @@ static double most_of(const struct pp_plot_held *held, int rank)
 {
     double most = 0;
 
-    for (int i = 0; i < held->counts[rank]; i++) {
-        most = fmax(most, held->held[rank][i]);
-        cr_assert_leq(held->time_s[rank][i], held->end_s);
-        cr_assert(i == 0 || held->time_s[rank][i] >= held->time_s[rank][i - 1]);
+    for (int i = 0; i < held->curves[rank].count; i++) {
+        most = fmax(most, held->curves[rank].held[i]);
+        cr_assert_leq(held->curves[rank].time_s[i], held->end_s);
+        cr_assert(i == 0 || held->curves[rank].time_s[i] >= held->curves[rank].time_s[i - 1]);
     }
     return most;
 }
@@ -242,15 +242,10 @@ Test(plot_memory, curves_are_drawn)
 Test(plot_memory, dips_of_no_duration_are_left_out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const double time_s[] = {0, 1, 1, 2, 2, 3}, value[] = {1, 0, 1, 5, 2, 1};
-    const double *times = time_s, *values = value;
-    const int count = 6;
-    const struct pp_plot_held held = {.ranks = 1,
-                                      .counts = &count,
-                                      .time_s = &times,
-                                      .held = &values,
-                                      .end_s = 4,
-                                      .time_unit = "units"};
+    double time_s[] = {0, 1, 1, 2, 2, 3}, values[] = {1, 0, 1, 5, 2, 1};
+    const struct pp_held_curve curve = {time_s, values, 6};
+    const struct pp_plot_held held = {
+        .ranks = 1, .curves = &curve, .end_s = 4, .time_unit = "units"};
     const char *script = draw_held(arena, &held, true);
 
     cr_assert(strstr(script, "$rank0 << EOD\n0 1\n1 1\n2 5\n2 2\n3 1\n4 1\nEOD\n"), "%s", script);
