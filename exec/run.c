@@ -138,7 +138,7 @@ static enum pp_status check_inputs(const struct pp_request *request,
     return PP_OK;
 }
 
-/* Where each rank needs a process and nobody has started them. */
+/* Where each rank needs a process and no launcher has started them. */
 static enum pp_status launch(struct pp_arena *arena, const struct pp_request *request,
                              struct pp_exec_run *run, struct pp_launched **others,
                              struct pp_error *err)

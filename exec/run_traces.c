@@ -58,7 +58,8 @@ static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct 
     return PP_OK;
 }
 
-/* Whoever reads the report gets both traces, to compare them; scripts that want --json ask. */
+/* A reader of the text report gets both traces, to compare them; with --json they have to be asked
+ * for. */
 static enum pp_status choose(struct pp_arena *arena, const struct pp_request *request,
                              struct pp_exec_run *run, char **folder, struct pp_error *err)
 {

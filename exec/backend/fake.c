@@ -16,11 +16,11 @@ static void fake_begin(struct pp_backend_device *d)
         stream->count = stream->head = stream->launches = stream->launches_over = 0;
     }
     for (int e = 0; e < d->options.events; e++)
-        d->events[e] = (struct event){.recorder = NOBODY, .first_waiting = NOBODY};
+        d->events[e] = (struct event){.recorder = NO_STREAM, .first_waiting = NO_STREAM};
     d->issued = 0;
     d->ran_s = 0;
-    d->twice = NOBODY;
-    d->last = NOBODY;
+    d->twice = NO_STREAM;
+    d->last = NO_STREAM;
     d->ready_count = 0;
     atomic_store(&d->is_cancelled, false);
 }
@@ -98,7 +98,7 @@ static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id
     assert(event >= 0 && event < d->options.events);
     pthread_mutex_lock(&d->lock);
     append(d, s, (struct node){.kind = NODE_RECORD, .event = event});
-    if (d->events[event].recorder == NOBODY) {
+    if (d->events[event].recorder == NO_STREAM) {
         d->events[event].recorder = s;
     } else {
         d->twice = event;

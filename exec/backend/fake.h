@@ -18,7 +18,7 @@ struct node {
     void *argument;
 };
 
-enum { NOBODY = -1 };
+enum { NO_STREAM = -1 };
 struct stream {
     struct node *nodes; /* of this step, in order */
     int count, capacity;
@@ -28,7 +28,7 @@ struct stream {
     int launches, span_capacity, launches_over;
 };
 struct event {
-    pp_stream_id recorder; /* NOBODY until some stream has it in its list */
+    pp_stream_id recorder; /* NO_STREAM until some stream has it in its list */
     bool is_over;
     pp_stream_id first_waiting;
 };
@@ -45,7 +45,7 @@ struct pp_backend_device {
     struct event *events;
     pthread_mutex_t lock; /* of the lists while they are written, and of `blocks` */
     uint64_t issued;
-    pp_event_id twice; /* an event that was recorded twice, with both streams; NOBODY */
+    pp_event_id twice; /* an event that was recorded twice, with both streams; NO_STREAM */
     pp_stream_id twice_streams[2];
     atomic_bool is_cancelled;
     struct fake_block *blocks;

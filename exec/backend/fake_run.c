@@ -84,7 +84,7 @@ static void settle(struct pp_backend_device *d, pp_stream_id s)
         if (node->kind == NODE_WAIT)
             continue;
         event->is_over = true;
-        while (event->first_waiting != NOBODY) {
+        while (event->first_waiting != NO_STREAM) {
             const pp_stream_id waiting = event->first_waiting;
             event->first_waiting = d->streams[waiting].next_waiting;
             settle(d, waiting);
@@ -192,23 +192,23 @@ static enum pp_status circle(const struct pp_backend_device *d, pp_stream_id s,
 
 static enum pp_status check_all_over(const struct pp_backend_device *d, struct pp_error *err)
 {
-    pp_stream_id stuck = NOBODY;
+    pp_stream_id stuck = NO_STREAM;
 
     for (pp_stream_id s = 0; s < d->options.streams; s++) {
         if (!is_stuck(&d->streams[s]))
             continue;
-        if (waits_for(d, s) == NOBODY)
+        if (waits_for(d, s) == NO_STREAM)
             return unrecorded(d, s, err);
         stuck = s;
     }
-    return stuck == NOBODY ? PP_OK : circle(d, stuck, err);
+    return stuck == NO_STREAM ? PP_OK : circle(d, stuck, err);
 }
 
 enum pp_status pp_fake_run(struct pp_backend_device *d, struct pp_error *err)
 {
     char first[32], second[32];
 
-    if (d->twice != NOBODY)
+    if (d->twice != NO_STREAM)
         return pp_error_set(err, PP_EFAIL, "event %d is recorded twice in a step: by %s and by %s",
                             d->twice, print_stream(d, d->twice_streams[0], first),
                             print_stream(d, d->twice_streams[1], second));

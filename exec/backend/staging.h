@@ -1,5 +1,5 @@
-/* exec/backend/staging.h — memory of a device as the host sees it: itself, or where it is apart a
- * copy that fetch and push bring up to date. */
+/* exec/backend/staging.h — memory of a device as the host sees it: the memory itself, or a staging
+ * buffer that fetch and push bring up to date. */
 #ifndef PP_EXEC_BACKEND_STAGING_H
 #define PP_EXEC_BACKEND_STAGING_H
 

@@ -81,13 +81,14 @@ enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine
                                  struct pp_machine **machine, struct pp_error *err);
 void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all workers */
 
-/* In a process that a launcher has started beside the first one: it conducts no steps, its part in
- * them is pp_machine_serve, which returns when the first one has no more. PP_EFAIL with what went
- * wrong, here or elsewhere. */
+/* True in all processes that a launcher has started, except the first one: they conduct no steps,
+ * and take part by pp_machine_serve. It returns when the first process has no more steps. PP_EFAIL
+ * with what went wrong, here or elsewhere. */
 bool pp_machine_is_member(const struct pp_machine *machine);
 enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
-/* Clocks of workers in processes of their own, held against that of the first before the run, now
- * and then, and after it (by this, between steps). PP_EFAIL: a process has failed or is gone. */
+/* Clocks of workers in other processes are compared to that of the first process before the run,
+ * now and then, and after it. This is the last comparison, between steps. PP_EFAIL: a process has
+ * failed or is gone. */
 struct pp_machine_clock {
     double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on
                        virtual ones */
@@ -120,8 +121,8 @@ struct pp_step_result {
  * further step fails alike. */
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
-/* Called when the gradients of a step are summed and before the first update (by the caller of the
- * step, while all workers wait): what --check compares. NULL = none. */
+/* Called after the gradients of a step are summed and before the first update, for --check. The
+ * caller of the step calls it while all workers wait. NULL = none. */
 void pp_machine_on_gradients(struct pp_machine *machine,
                              void (*hook)(void *closure, const struct pp_machine *machine,
                                           int step),
@@ -157,9 +158,9 @@ struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);
 void pp_machine_probes(struct pp_machine *machine, bool on);
-/* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only), where
- * what is used by one call at a time counts whole: scratch, one tensor's gradient, what an F may
- * use whose R fills `saved` again. Each is as large as the largest of several calls needs it. */
+/* Layout by rank (the prediction), and bytes touched of a worker's block (poisoned only). Places
+ * that one call at a time uses count whole: scratch, one tensor's gradient, the `saved` of an F
+ * whose R fills it again. Each is as large as the largest of several calls needs it. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
 

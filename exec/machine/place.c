@@ -1,5 +1,5 @@
-/* Memory of workers before the first step: their blocks, in memory of the device or of the host,
- * filled with the initial weights; and memory that device and host share. */
+/* Memory of workers before the first step. Their blocks, on the device or on the host, are filled
+ * with the initial weights. Some memory is shared by device and host. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
@@ -16,9 +16,9 @@ static double bookkeeping_bytes(const struct pp_machine *m)
     return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * kept);
 }
 
-/* What the host holds of memory that is apart: states and losses of workers, as it sees them; all
- * of those that are told of elsewhere; and once, for a while, a whole block, to see what was
- * touched. */
+/* Staging buffers on the host, where memory of the device is apart. States and losses of the
+ * workers of this process; whole blocks of all others. And once, for a while, a whole block, to see
+ * what was touched. */
 static double staging_bytes(const struct pp_machine *m)
 {
     double sum_bytes = (double)m->options.reserved_staging_bytes, largest_bytes = 0;

@@ -1,7 +1,6 @@
-/* What collectives do, as work on a stream. AR: all copies get the sum. Where the optimizer state
- * of a stage is sharded among its copies, RS leaves the sum with the copy that updates the weights,
- * and AG gives these to all. RS adds copies up in the order of AR, so that a sum has the same bits.
- */
+/* Collectives as work on a stream. AR: all copies get the sum. Where the optimizer state of a stage
+ * is sharded among its copies, RS leaves the sum with the copy that updates the weights, and AG
+ * gives these to all. RS adds copies up in the order of AR, so that a sum has the same bits. */
 #include "exec/machine/parts.h"
 
 static char *at(const struct pp_sum *sum, int copy, int64_t element)

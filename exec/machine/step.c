@@ -98,9 +98,9 @@ void pp_workers_end(struct pp_machine *m)
 
 /* ---- a step ---------------------------------------------------------------------------------*/
 
-/* Where work runs later, not before `least_ps`: the host learns late of what a device has begun,
- * and so may take an end for later than it was. Stamps of work that runs at once are of this clock,
- * which may have been put back since the last step. */
+/* Where work runs later, at least `least_ps`: the host learns late what a device has begun, and so
+ * may stamp an end too late. Stamps of work that runs at once are of this clock, which may have
+ * been put back since the last step. */
 static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
 {
     if (pp_is_virtual(m))

@@ -55,8 +55,8 @@ struct pp_transport {
      * free it; NULL = nothing. */
     enum pp_status (*leave)(struct pp_machine *machine, struct pp_error *err);
     /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which
-     * one has died, of several one that a signal has ended; all others have been killed then. kill:
-     * all of them. */
+     * one has died. Of several it names one that a signal has ended. All others have been killed
+     * then. kill: all of them. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
     void (*kill)(struct pp_machine *machine);
     /* They have been told to end: wait until they have. Also after a start that failed. */

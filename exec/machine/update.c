@@ -1,5 +1,5 @@
-/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the
- * conductor judges loss and norm while they wait; then every chunk is updated by its U. */
+/* The end of a step. All ranks meet at the last BAR, where the gradients are complete. The
+ * conductor checks loss and norm while they wait. Then every chunk is updated by its U. */
 #include "exec/machine/parts.h"
 #include "exec/stage/loss.h"
 

@@ -156,8 +156,8 @@ struct pp_machine {
     atomic_uint round;           /* steps started, and the end */
     atomic_uint running;         /* workers that still walk their lists */
     int started;                 /* workers */
-    /* workers that walk their lists, of this process, unless all share this; with work that runs
-     * later, the thread that conducts the step counts as one */
+    /* workers of this process that walk their lists (of all processes, where they share this); with
+     * work that runs later, the thread that conducts the step counts as one */
     atomic_uint walking;
     bool is_over;
     struct pp_error gone; /* what was seen of it; set before: */

@@ -31,10 +31,10 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
 /* Give costs compute entries of their own (tables in the calibration's arena; those that were there
- * stay as they are): medians, sums over the layers of a stage, plus what an op
- * takes outside its layers. Passes that were never run are made from others where that can be: B
- * from I and W, each of those from its pass of B, R from F. PP_EINVAL when a part that the stages
- * need was never sampled, or in other granules or splits. */
+ * stay as they are): medians, sums over the layers of a stage, plus what an op takes outside its
+ * layers. Passes that were never run are derived from others where possible: B from I and W, each
+ * of those from its pass of B, R from F. PP_EINVAL when a part that the stages need was never
+ * sampled, or in other granules or splits. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,

@@ -18,9 +18,9 @@ enum { PP_RENDEZVOUS_S = 60 }; /* for all to come, unless told otherwise */
  * is none. */
 enum pp_status pp_rendezvous_parse(const char *text, struct pp_meeting *meeting,
                                    struct pp_error *err);
-/* Of a meeting with a path: process 0 writes the file, which ends with the arena or when all have
- * met; for all others it says where process 0 is. PP_EFAIL: it cannot be written, or no process has
- * written it. */
+/* Of a meeting with a path: process 0 writes the file, which is removed with the arena or when all
+ * have met. All others read from it where process 0 is. PP_EFAIL: it cannot be written, or no
+ * process has written it. */
 enum pp_status pp_rendezvous_open(struct pp_arena *arena, struct pp_meeting *meeting,
                                   struct pp_error *err);
 /* All have met: the file is of no use any more. */

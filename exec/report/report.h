@@ -42,7 +42,8 @@ const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
-/* ---- exec/report/prediction.c: where it comes from, what it has beside ops, and what it leaves
+/* ---- exec/report/prediction.c: where it comes from, what it has in addition to ops, and what it
+ * does not explain
  * ---- */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* ---- exec/report/notes.c: what a reader should know before believing the figures ---- */

@@ -42,7 +42,7 @@ struct pp_exec_config {
     unsigned chosen;      /* enum pp_exec_chosen */
 };
 
-/* What nobody gave, besides the options of the schedule (selection.chosen). */
+/* What was not given and the tool chose; for options of the schedule see selection.chosen. */
 enum pp_exec_chosen {
     PP_EXEC_CHOSE_MODEL = 1 << 0,
     PP_EXEC_CHOSE_RANKS = 1 << 1,

@@ -32,8 +32,8 @@ static enum pp_status choose_graphs(const struct pp_request *request, struct pp_
     return PP_OK;
 }
 
-/* Ops that run beside each other on one device take each other's time: that says something only
- * where all of it is looked at. */
+/* Ops that run concurrently on one device take each other's time. So their durations only make
+ * sense for the device as a whole. */
 enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
                               struct pp_error *err)
 {
@@ -53,7 +53,7 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
     return PP_OK;
 }
 
-/* Beside other ops, there have to be streams beside. */
+/* A weight-gradient stream needs a device mode in which streams run concurrently. */
 enum pp_status pp_exec_weight_stream(const struct pp_request *request,
                                      struct pp_exec_config *config, struct pp_error *err)
 {
@@ -77,8 +77,8 @@ enum pp_status pp_exec_weight_stream(const struct pp_request *request,
     return PP_OK;
 }
 
-/* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. One op
- * at a time is what a rank does anyway, so `serial` only chooses the clock. */
+/* A send waits for its receiver on a stream of its own, and no other work may wait for it there.
+ * One op at a time is what a rank does anyway, so `serial` only chooses the clock. */
 enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
                                     struct pp_error *err)
 {

@@ -25,7 +25,8 @@ enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_
  * must be set. PP_EINVAL when they do not make up --gbs. */
 enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_exec_config *config,
                              struct pp_exec_plan *plan, struct pp_error *err);
-/* The refusal of a schedule, with what made the number of micro-batches where nobody gave it. */
+/* The refusal of a schedule, with the reason for the number of micro-batches where it was not
+ * given. */
 enum pp_status pp_exec_explain_batch(const struct pp_request *request,
                                      const struct pp_exec_config *config, struct pp_error *err);
 /* Granules of whole samples, splits of whole tokens, an even number of them where elements have 2

@@ -87,7 +87,7 @@ static enum pp_status resolve_transport(const struct pp_request *request,
     return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 
-/* A fault that nobody would see is none that has been tried. */
+/* A fault that has no effect on this transport is refused. */
 static enum pp_status check_fault(const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_inject_kind *kind = config->inject.kind;

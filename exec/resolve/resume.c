@@ -34,7 +34,7 @@ static bool is_among(const char *const *names, int count, const char *name)
     return false;
 }
 
-/* Whoever wrote the file: it says how a training goes on, not which files a run writes. */
+/* A manifest may only name options of the training and none that say which files a run writes. */
 static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *err)
 {
     for (int i = 0; i < m->option_count; i++) {

@@ -57,7 +57,7 @@ static void attend(struct pp_call *c, int block)
     c->k->attention_forward(c->stream, &a);
 }
 
-/* `out`: where r(block + 1) goes; NULL when nobody wants it. */
+/* `out`: where r(block + 1) goes; NULL when it is not wanted. */
 static void forward_block(struct pp_call *c, int block, void *out)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
