@@ -6,7 +6,7 @@
  *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
  *   kept, saved     slot of the F; where an R refills it, kept in the F's, saved in the R's */
 #include "exec/machine/parts.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <string.h>
 
@@ -185,7 +185,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
         call->count = op.granules;
         call->works = PP_ARRAY(b->m->arena, struct pp_stage_work, op.granules);
         for (int k = 0; k < op.granules; k++)
-            bind_work(b, w, &op, op.mb + k, pp_weight_lane_has(p, i), call, &call->works[k]);
+            bind_work(b, w, &op, op.mb + k, pp_weight_stream_has(p, i), call, &call->works[k]);
     }
 }
 

@@ -4,7 +4,7 @@
  * them. */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <math.h>
 
@@ -103,8 +103,8 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t at = pp_cell(m, pp_row(m, i, w->replica));
-        const int after = pp_weight_lane_after(p, i);
-        int64_t *clock_ps = &clocks_ps[pp_weight_lane_has(p, i)];
+        const int after = pp_weight_stream_after(p, i);
+        int64_t *clock_ps = &clocks_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
             *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);

@@ -88,7 +88,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->worker_count = m->p->ranks * m->replicas;
     m->stages = m->p->stages;
     m->places = m->p->pipelines * m->stages;
-    assert(!m->p->weight_lane || !m->backend->is_immediate);
+    assert(!m->p->weight_stream || !m->backend->is_immediate);
     /* rows and events are 32-bit; memory and threads end long before */
     assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
            INT32_MAX / 2);
@@ -126,10 +126,10 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
     m->weights = m->conductor + 1;
     const struct pp_device_options options = {
         .kernels = m->options.kernels,
-        .streams = m->weights + (m->p->weight_lane ? m->worker_count : 0),
+        .streams = m->weights + (m->p->weight_stream ? m->worker_count : 0),
         .events = m->first_release + m->barrier_count,
         .workers = m->worker_count,
-        .weights = m->p->weight_lane ? m->weights : 0,
+        .weights = m->p->weight_stream ? m->weights : 0,
         .worker = m->options.meeting.count > 1 ? m->options.meeting.index : -1,
         .place = m->options.meeting.local_index,
         .seed = m->options.seed,

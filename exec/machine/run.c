@@ -3,7 +3,7 @@
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* Helpers of all parts of a machine; this file calls none of them. Failure, clocks, streams,
  * launches and when they ran. */
 #include "exec/machine/parts.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <time.h>
 
@@ -63,13 +63,13 @@ static pp_stream_id stream_at(const struct pp_worker *w, bool on_weights)
 
 pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
 {
-    return stream_at(w, pp_weight_lane_has(w->machine->p, i));
+    return stream_at(w, pp_weight_stream_has(w->machine->p, i));
 }
 
 bool pp_worker_order(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
-    const int after = pp_weight_lane_after(m->p, i);
+    const int after = pp_weight_stream_after(m->p, i);
 
     return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
                                          (pp_event_id)pp_row(m, after, w->replica));
@@ -80,7 +80,7 @@ static void record_op(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
 
-    if (m->p->weight_lane && m->p->weight_lane->is_awaited[i])
+    if (m->p->weight_stream && m->p->weight_stream->is_awaited[i])
         m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
 }
 
@@ -170,7 +170,7 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 void pp_worker_issue(struct pp_worker *w, int i)
 {
     w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
-        w, pp_weight_lane_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
+        w, pp_weight_stream_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
     record_op(w, i);
 }
 

@@ -2,7 +2,7 @@
  * see that an event has passed, or a thread has to wake up. The pause depends on what precedes the
  * op in its list, so a prediction puts the same pause before each op. */
 #include "exec/predict/calibration.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 static size_t row_of(const struct pp_step_times *times, int instruction, int replica)
 {
@@ -31,9 +31,9 @@ static int gap_behind(int gap, int kind)
  * its list. What one stream waits for on the other is a WAIT as well. */
 static int gap_before(const struct pp_program *p, int i, int gaps[2])
 {
-    int *gap = &gaps[pp_weight_lane_has(p, i)];
+    int *gap = &gaps[pp_weight_stream_has(p, i)];
 
-    if (pp_weight_lane_after(p, i) >= 0)
+    if (pp_weight_stream_after(p, i) >= 0)
         *gap = gap_behind(*gap, PP_WAIT);
     const int before = *gap;
     *gap = gap_behind(*gap, p->kind[i]);
@@ -50,9 +50,9 @@ static void walk_list(struct pp_calibration *c, const struct pp_program *p, int 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         const size_t row = row_of(times, i, replica);
         const bool is_op = pp_op_is_compute(p->kind[i]);
-        const int after = pp_weight_lane_after(p, i);
+        const int after = pp_weight_stream_after(p, i);
         struct pp_samples *samples = &c->gap[gap_before(p, i, gaps)];
-        int64_t *ready = &ready_ps[pp_weight_lane_has(p, i)];
+        int64_t *ready = &ready_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
             *ready = later(*ready, times->end_ps[row_of(times, after, replica)]);

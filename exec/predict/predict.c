@@ -3,7 +3,7 @@
 
 #include "core/units.h"
 #include "schedules/evaluate/perturb.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 #include "traces/from_times.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program
                                          .begin = program->begin,
                                          .op = op_of,
                                          .program = program,
-                                         .is_beside = pp_weight_lane_map(program),
+                                         .is_beside = pp_weight_stream_map(program),
                                          .style = pp_program_style(program),
                                          .costs = costs,
                                          .replicas = times->replicas,

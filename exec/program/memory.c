@@ -184,7 +184,7 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             rank->scratch_bytes = squares_bytes;
     }
     rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;
-    rank->weights_bytes = p->weight_lane ? rank->tensor_bytes : 0;
+    rank->weights_bytes = p->weight_stream ? rank->tensor_bytes : 0;
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;
         if (p->kind[i] == PP_F && shape->has_head)

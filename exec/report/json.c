@@ -219,7 +219,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put_text(o, "trace", run->trace);
     pp_json_put_text(o, "predicted_trace", run->predicted_trace);
     pp_json_put_bool(o, "shared_device", r->is_contended);
-    pp_json_put_bool(o, "weight_grad_stream", run->plan.program->weight_lane != NULL);
+    pp_json_put_bool(o, "weight_grad_stream", run->plan.program->weight_stream != NULL);
     json_object_set_new(o, "meta", pp_json_meta(run->wall_s));
     pp_json_print(o, out);
 }

@@ -18,7 +18,7 @@ static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t 
 
 static void note_weights(const struct pp_exec_run *run, char *text, size_t bytes)
 {
-    if (run->config.has_weight_stream && !run->plan.program->weight_lane)
+    if (run->config.has_weight_stream && !run->plan.program->weight_stream)
         snprintf(text, bytes, "--weight-grad-stream~on does nothing: %s has no W",
                  run->plan.subject.name);
 }

@@ -145,7 +145,7 @@ static void print_processor(const struct pp_exec_run *run, size_t bytes, char *t
     if (c->backend->about)
         snprintf(text, bytes, "%s, %s%s", c->backend->about(),
                  c->transport->is_apart ? c->transport->means : MODES[c->mode],
-                 run->plan.program->weight_lane ? ", W concurrent" : "");
+                 run->plan.program->weight_stream ? ", W concurrent" : "");
     else
         snprintf(text, bytes, "%s", c->backend->name);
 }

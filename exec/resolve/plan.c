@@ -3,7 +3,7 @@
 #include "exec/resolve/what_if.h"
 #include "schedules/registry.h"
 
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 
@@ -212,7 +212,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
     PP_TRY(pp_verify(plan->program, &strict, err));
     if (config->has_weight_stream)
-        plan->program->weight_lane = pp_weight_lane_create(arena, plan->program);
+        plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);
     return PP_OK;
 }
 

@@ -11,15 +11,15 @@ enum pp_status pp_band_find(const struct pp_program *program, const struct pp_co
     const size_t ops = (size_t)pp_program_size(program) * (size_t)draws->replicas;
     int64_t *compute_ps = PP_ARRAY(scratch, int64_t, ops);
     const struct pp_perturbation drawn = {.compute_ps = compute_ps};
-    struct pp_eval *plan;
+    struct pp_eval *eval;
     double step_s[PP_BAND_DRAWS];
 
-    PP_TRY(pp_eval_create(scratch, program, costs, &(struct pp_eval_options){0}, &plan, err));
+    PP_TRY(pp_eval_create(scratch, program, costs, &(struct pp_eval_options){0}, &eval, err));
     const struct pp_arena_mark mark = pp_arena_mark(scratch);
     for (int k = 0; k < PP_BAND_DRAWS; k++) {
         draws->draw(draws->closure, compute_ps);
         step_s[k] = pp_units_s(
-            pp_eval_run(scratch, plan, draws->replicas, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
+            pp_eval_run(scratch, eval, draws->replicas, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
         pp_arena_release(scratch, mark);
     }
     *band = (struct pp_band){.low_s = pp_quantile(step_s, PP_BAND_DRAWS, 0.05),

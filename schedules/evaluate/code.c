@@ -1,4 +1,5 @@
-/* The plan of nodes in order: what the kernels run, and where times of instructions are in it. */
+/* Nodes in order become a struct pp_eval: the code of the kernels, and where it keeps the times of
+ * instructions. */
 #include "schedules/evaluate/order.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ enum { PACKED_FROM = 1 << 14 };
 struct emit {
     const struct pp_graph *g;
     const struct pp_order *o;
-    struct pp_eval *plan;
+    struct pp_eval *eval;
     bool is_packed; /* else `packed` is `full` */
     int32_t *value; /* [node]: value in `full` */
     int32_t *slot;  /* [node]: slot in `packed` while it is alive */
@@ -47,85 +48,85 @@ static void read_slots(struct emit *e, int32_t node, int32_t *packed)
 /* Most recently freed first: it is in the cache. May be one that the node itself reads last. */
 static int32_t take_slot(struct emit *e)
 {
-    return e->free_count > 0 ? e->free_slots[--e->free_count] : e->plan->packed.values++;
+    return e->free_count > 0 ? e->free_slots[--e->free_count] : e->eval->packed.values++;
 }
 
 static void emit_step(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
-    struct pp_eval *plan = e->plan;
-    struct pp_eval_step *full = &plan->full.steps[e->steps];
+    struct pp_eval *eval = e->eval;
+    struct pp_eval_step *full = &eval->full.steps[e->steps];
 
     read_values(e, node, full->in);
     full->out = e->value[node];
     if (e->is_packed) {
-        struct pp_eval_step *packed = &plan->packed.steps[e->steps];
+        struct pp_eval_step *packed = &eval->packed.steps[e->steps];
         read_slots(e, node, packed->in);
         packed->out = e->slot[node] = take_slot(e);
     }
-    plan->ps[e->steps] = n->ps;
+    eval->ps[e->steps] = n->ps;
     if (n->denominator > 0) {
-        plan->parts[e->steps] = (struct pp_eval_part){n->ps, n->numerator, n->denominator};
-        plan->ps[e->steps] = pp_costs_share_ps(n->ps, n->numerator, n->denominator);
+        eval->parts[e->steps] = (struct pp_eval_part){n->ps, n->numerator, n->denominator};
+        eval->ps[e->steps] = pp_costs_share_ps(n->ps, n->numerator, n->denominator);
     }
-    plan->value_ps[full->out] = plan->ps[e->steps];
-    plan->key[e->steps] = n->is_compute ? n->owner : PP_NO_OWNER;
+    eval->value_ps[full->out] = eval->ps[e->steps];
+    eval->key[e->steps] = n->is_compute ? n->owner : PP_NO_OWNER;
     e->steps++;
 }
 
 static void emit_meet(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
     struct pp_meet meet = {.first = e->inputs,
                            .count = n->in[1],
                            .ring = n->in[2],
                            .ps = n->ps,
                            .out = e->value[node]};
 
-    read_values(e, node, plan->full.inputs + e->inputs);
-    plan->full.meets[e->meets] = meet;
-    plan->value_ps[meet.out] = meet.ps;
+    read_values(e, node, eval->full.inputs + e->inputs);
+    eval->full.meets[e->meets] = meet;
+    eval->value_ps[meet.out] = meet.ps;
     if (e->is_packed) {
-        read_slots(e, node, plan->packed.inputs + e->inputs);
+        read_slots(e, node, eval->packed.inputs + e->inputs);
         meet.out = e->slot[node] = take_slot(e);
-        plan->packed.meets[e->meets] = meet;
+        eval->packed.meets[e->meets] = meet;
     }
     e->inputs += meet.count;
     e->meets++;
 }
 
-static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_eval *plan,
+static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_eval *eval,
                           int inputs)
 {
     code->values = 1;
-    code->steps = pp_arena_alloc_raw(arena, sizeof(*code->steps) * (size_t)(plan->step_count + 1));
-    code->meets = pp_arena_alloc_raw(arena, sizeof(*code->meets) * (size_t)(plan->meet_count + 1));
+    code->steps = pp_arena_alloc_raw(arena, sizeof(*code->steps) * (size_t)(eval->step_count + 1));
+    code->meets = pp_arena_alloc_raw(arena, sizeof(*code->meets) * (size_t)(eval->meet_count + 1));
     code->inputs = pp_arena_alloc_raw(arena, sizeof(*code->inputs) * (size_t)(inputs + 1));
 }
 
 /* The last meet, over everything that nothing follows: the makespan. */
 static void emit_makespan(struct emit *e)
 {
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
     struct pp_meet meet = {.first = e->inputs};
 
     for (int k = 0; k < e->o->count; k++) {
         const int32_t node = e->o->sequence[k];
         if (e->o->first[node] != e->o->first[node + 1])
             continue;
-        plan->full.inputs[e->inputs] = e->value[node];
+        eval->full.inputs[e->inputs] = e->value[node];
         if (e->is_packed)
-            plan->packed.inputs[e->inputs] = e->slot[node];
+            eval->packed.inputs[e->inputs] = e->slot[node];
         e->inputs++;
         meet.count++;
     }
-    meet.out = plan->full.values++;
-    plan->value_ps[meet.out] = 0;
-    plan->full.meets[e->meets] = meet;
+    meet.out = eval->full.values++;
+    eval->value_ps[meet.out] = 0;
+    eval->full.meets[e->meets] = meet;
     if (e->is_packed) {
-        meet.out = plan->packed.values++;
-        plan->packed.meets[e->meets] = meet;
+        meet.out = eval->packed.values++;
+        eval->packed.meets[e->meets] = meet;
     }
     e->meets++;
 }
@@ -144,24 +145,24 @@ static void open_slots(struct pp_arena *arena, struct emit *e)
         e->uses[g->carries[c].exit]++;
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_ENTRY)
-            e->slot[n] = e->plan->packed.values++;
+            e->slot[n] = e->eval->packed.values++;
 }
 
 static void emit(struct pp_arena *arena, struct emit *e)
 {
     const struct pp_graph *g = e->g;
     const struct pp_order *o = e->o;
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
 
     e->value = PP_ARRAY(arena, int32_t, g->count);
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_ENTRY)
-            e->value[n] = plan->full.values++;
+            e->value[n] = eval->full.values++;
     if (e->is_packed)
         open_slots(arena, e);
     for (int k = 0, s = 0; k < o->count; k++) {
         const int32_t node = o->sequence[k];
-        e->value[node] = plan->full.values++;
+        e->value[node] = eval->full.values++;
         while (k >= o->segments[s].meets_end)
             s++;
         if (k < o->segments[s].steps_end)
@@ -171,19 +172,19 @@ static void emit(struct pp_arena *arena, struct emit *e)
     }
 }
 
-static void fill_segments(struct pp_arena *arena, const struct pp_order *o, struct pp_eval *plan)
+static void fill_segments(struct pp_arena *arena, const struct pp_order *o, struct pp_eval *eval)
 {
     int steps = 0, meets = 0, before = 0;
 
-    plan->segment_count = o->segment_count + 1;
-    plan->segments = PP_ARRAY(arena, struct pp_segment, plan->segment_count);
+    eval->segment_count = o->segment_count + 1;
+    eval->segments = PP_ARRAY(arena, struct pp_segment, eval->segment_count);
     for (int s = 0; s < o->segment_count; s++) {
         steps += o->segments[s].steps_end - before;
         meets += o->segments[s].meets_end - o->segments[s].steps_end;
         before = o->segments[s].meets_end;
-        plan->segments[s] = (struct pp_segment){steps, meets};
+        eval->segments[s] = (struct pp_segment){steps, meets};
     }
-    plan->segments[o->segment_count] = (struct pp_segment){steps, meets + 1};
+    eval->segments[o->segment_count] = (struct pp_segment){steps, meets + 1};
 }
 
 /* What the times of single instructions are made of. */
@@ -191,98 +192,98 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
     const struct pp_program *p = g->program;
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
 
-    plan->value_of = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(p) + 1));
+    eval->value_of = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(p) + 1));
     for (int i = 0; i < pp_program_size(p); i++)
-        plan->value_of[i] = e->value[g->node_of[i]];
+        eval->value_of[i] = e->value[g->node_of[i]];
     if (g->inside)
-        plan->inside = PP_ARRAY(arena, int32_t, pp_program_size(p));
+        eval->inside = PP_ARRAY(arena, int32_t, pp_program_size(p));
     for (int i = 0; g->inside && i < pp_program_size(p); i++)
-        plan->inside[i] = e->value[g->inside[i]];
-    plan->rings = g->rings;
+        eval->inside[i] = e->value[g->inside[i]];
+    eval->rings = g->rings;
     if (g->ring_count > 0)
-        plan->start_of = PP_ARRAY(arena, int32_t, plan->full.values);
+        eval->start_of = PP_ARRAY(arena, int32_t, eval->full.values);
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_MEET && g->nodes[n].in[2])
-            plan->start_of[e->value[n]] = e->value[g->rings[g->nodes[n].in[2] - 1].start];
+            eval->start_of[e->value[n]] = e->value[g->rings[g->nodes[n].in[2] - 1].start];
     if (!g->posts)
         return;
-    plan->posts = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);
+    eval->posts = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);
     for (int m = 0; m < p->message_count; m++)
         for (int side = 0; side < 2; side++)
-            plan->posts[m][side] = e->value[g->posts[m][side]];
+            eval->posts[m][side] = e->value[g->posts[m][side]];
 }
 
 static void fill_carries(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
 
-    plan->carry_count = g->carry_count;
-    plan->full.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
+    eval->carry_count = g->carry_count;
+    eval->full.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
     if (e->is_packed)
-        plan->packed.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
+        eval->packed.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
     for (int c = 0; c < g->carry_count; c++) {
         const struct pp_carry carry = g->carries[c];
-        plan->full.carries[c] = (struct pp_carry){e->value[carry.entry], e->value[carry.exit]};
+        eval->full.carries[c] = (struct pp_carry){e->value[carry.entry], e->value[carry.exit]};
         if (e->is_packed)
-            plan->packed.carries[c] = (struct pp_carry){e->slot[carry.entry], e->slot[carry.exit]};
+            eval->packed.carries[c] = (struct pp_carry){e->slot[carry.entry], e->slot[carry.exit]};
     }
-    plan->entry_of = PP_ARRAY(arena, int32_t, g->program->ranks);
+    eval->entry_of = PP_ARRAY(arena, int32_t, g->program->ranks);
     for (int r = 0; r < g->program->ranks; r++)
-        plan->entry_of[r] = e->value[g->entry_of[r]];
+        eval->entry_of[r] = e->value[g->entry_of[r]];
 }
 
-static void fill_ranks(struct pp_arena *scratch, struct pp_eval *plan)
+static void fill_ranks(struct pp_arena *scratch, struct pp_eval *eval)
 {
-    const struct pp_program *p = plan->program;
+    const struct pp_program *p = eval->program;
     uint16_t *rank_of =
         pp_arena_alloc_raw(scratch, sizeof(*rank_of) * (size_t)(pp_program_size(p) + 1));
 
     for (int r = 0; r < p->ranks; r++)
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
             rank_of[i] = (uint16_t)r;
-    for (int s = 0; s < plan->step_count; s++)
-        plan->rank[s] = plan->key[s] == PP_NO_OWNER ? 0 : rank_of[plan->key[s]];
+    for (int s = 0; s < eval->step_count; s++)
+        eval->rank[s] = eval->key[s] == PP_NO_OWNER ? 0 : rank_of[eval->key[s]];
 }
 
 /* The makespan as a double, which cannot overflow. */
-static double longest_path_ps(struct pp_arena *arena, const struct pp_eval *plan)
+static double longest_path_ps(struct pp_arena *arena, const struct pp_eval *eval)
 {
-    const struct pp_code *code = &plan->full;
+    const struct pp_code *code = &eval->full;
     double *end = PP_ARRAY(arena, double, code->values), latest = 0;
     int s = 0, m = 0;
 
-    for (int k = 0; k < plan->segment_count; k++) {
-        for (; s < plan->segments[k].steps_end; s++) {
+    for (int k = 0; k < eval->segment_count; k++) {
+        for (; s < eval->segments[k].steps_end; s++) {
             const struct pp_eval_step *step = &code->steps[s];
             latest = fmax(end[step->in[0]], fmax(end[step->in[1]], end[step->in[2]]));
-            end[step->out] = latest + (double)plan->value_ps[step->out];
+            end[step->out] = latest + (double)eval->value_ps[step->out];
         }
-        for (; m < plan->segments[k].meets_end; m++) {
+        for (; m < eval->segments[k].meets_end; m++) {
             const struct pp_meet *meet = &code->meets[m];
             latest = 0;
             for (int i = meet->first; i < meet->first + meet->count; i++)
                 latest = fmax(latest, end[code->inputs[i]]);
-            end[meet->out] = latest += (double)plan->value_ps[meet->out];
+            end[meet->out] = latest += (double)eval->value_ps[meet->out];
         }
     }
     return latest; /* the last meet is the makespan */
 }
 
-static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_eval *plan,
+static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_eval *eval,
                                      struct pp_error *err)
 {
     double ps = 0;
 
-    for (int v = 0; v < plan->full.values; v++)
-        ps += (double)plan->value_ps[v] * plan->steps;
+    for (int v = 0; v < eval->full.values; v++)
+        ps += (double)eval->value_ps[v] * eval->steps;
     if (ps >= (double)TIME_LIMIT_PS) /* hardly ever: no path is longer than the sum of all */
-        ps = longest_path_ps(scratch, plan) * plan->steps;
+        ps = longest_path_ps(scratch, eval) * eval->steps;
     if (ps >= (double)TIME_LIMIT_PS)
         return pp_error_set(err, PP_EFAIL, "%s %.3g s; times above %.3g s overflow",
-                            plan->steps > 1 ? "the steps take" : "the step takes", ps * 1e-12,
+                            eval->steps > 1 ? "the steps take" : "the step takes", ps * 1e-12,
                             (double)TIME_LIMIT_PS * 1e-12);
     return PP_OK;
 }
@@ -290,42 +291,42 @@ static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_e
 static void allocate(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
-    struct pp_eval *plan = e->plan;
+    struct pp_eval *eval = e->eval;
 
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_STEP)
-            plan->step_count++;
+            eval->step_count++;
         else if (g->nodes[n].type == PP_NODE_MEET)
-            plan->meet_count++;
-    plan->meet_count++; /* the makespan */
-    allocate_code(arena, &plan->full, plan, g->input_count + g->count);
+            eval->meet_count++;
+    eval->meet_count++; /* the makespan */
+    allocate_code(arena, &eval->full, eval, g->input_count + g->count);
     if (e->is_packed)
-        allocate_code(arena, &plan->packed, plan, g->input_count + g->count);
-    plan->ps = pp_arena_alloc_raw(arena, sizeof(*plan->ps) * (size_t)(plan->step_count + 1));
-    plan->key = pp_arena_alloc_raw(arena, sizeof(*plan->key) * (size_t)(plan->step_count + 1));
-    plan->rank = pp_arena_alloc_raw(arena, sizeof(*plan->rank) * (size_t)(plan->step_count + 1));
+        allocate_code(arena, &eval->packed, eval, g->input_count + g->count);
+    eval->ps = pp_arena_alloc_raw(arena, sizeof(*eval->ps) * (size_t)(eval->step_count + 1));
+    eval->key = pp_arena_alloc_raw(arena, sizeof(*eval->key) * (size_t)(eval->step_count + 1));
+    eval->rank = pp_arena_alloc_raw(arena, sizeof(*eval->rank) * (size_t)(eval->step_count + 1));
     if (g->inside)
-        plan->parts = PP_ARRAY(arena, struct pp_eval_part, plan->step_count);
-    plan->value_ps = PP_ARRAY(arena, int64_t, g->count + 2);
+        eval->parts = PP_ARRAY(arena, struct pp_eval_part, eval->step_count);
+    eval->value_ps = PP_ARRAY(arena, int64_t, g->count + 2);
 }
 
 enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
-                            struct pp_eval *plan, struct pp_error *err)
+                            struct pp_eval *eval, struct pp_error *err)
 {
     const struct pp_graph *g = order->g;
     struct emit e = {.g = g,
                      .o = order,
-                     .plan = plan,
+                     .eval = eval,
                      .is_packed = g->options->always_packs || g->count >= PACKED_FROM};
 
     allocate(arena, &e);
     emit(g->arena, &e);
     emit_makespan(&e);
-    fill_segments(arena, order, plan);
+    fill_segments(arena, order, eval);
     fill_record(arena, &e);
     fill_carries(arena, &e);
-    fill_ranks(g->arena, plan);
+    fill_ranks(g->arena, eval);
     if (!e.is_packed)
-        plan->packed = plan->full;
-    return check_overflow(g->arena, plan, err);
+        eval->packed = eval->full;
+    return check_overflow(g->arena, eval, err);
 }

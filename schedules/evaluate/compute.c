@@ -1,4 +1,4 @@
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 /* A compute-only program: messages follow from the data dependencies. They are those that lowering
  * would insert, buffered without bound: F of stage s goes to the rank of s + 1, B or I to that of

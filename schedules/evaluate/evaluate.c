@@ -1,13 +1,13 @@
 #include "schedules/evaluate/evaluate.h"
 
 #include "core/units.h"
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 enum { MAX_INSTRUCTIONS = 1 << 29, MAX_STEPS = 1 << 20 };
 
 enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
                               const struct pp_costs *costs, const struct pp_eval_options *options,
-                              struct pp_eval **plan, struct pp_error *err)
+                              struct pp_eval **eval, struct pp_error *err)
 {
     const int size = pp_program_size(program);
 
@@ -19,7 +19,7 @@ enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *p
                             MAX_STEPS);
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_graph g = {.arena = scratch,
-                         .plan_arena = arena,
+                         .eval_arena = arena,
                          .program = program,
                          .costs = costs,
                          .options = options,
@@ -30,14 +30,14 @@ enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *p
     pp_graph_add(&g, (struct pp_node){.owner = PP_NO_OWNER});
     PP_TRY(program->level == PP_LEVEL_LOWERED ? pp_graph_lowered(&g, err)
                                               : pp_graph_compute_only(&g, err));
-    *plan = PP_NEW(arena, struct pp_eval);
-    (*plan)->program = program;
-    (*plan)->steps = options->steps > 1 ? options->steps : 1;
-    (*plan)->is_barrier_free = options->is_barrier_free;
-    return pp_eval_order(arena, &g, *plan, err);
+    *eval = PP_NEW(arena, struct pp_eval);
+    (*eval)->program = program;
+    (*eval)->steps = options->steps > 1 ? options->steps : 1;
+    (*eval)->is_barrier_free = options->is_barrier_free;
+    return pp_eval_order(arena, &g, *eval, err);
 }
 
-struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
+struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted)
 {
@@ -46,7 +46,7 @@ struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan,
     /* A single replica runs through plain code, several run through the widest there is. */
     while (kernel[1].name && ((kernel->lanes > 1) != (replicas > 1) || !kernel->is_usable()))
         kernel++;
-    return pp_eval_run_with(arena, plan, replicas, perturbation, wanted, kernel);
+    return pp_eval_run_with(arena, eval, replicas, perturbation, wanted, kernel);
 }
 
 double pp_times_iteration_s(const struct pp_times *times)

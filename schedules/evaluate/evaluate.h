@@ -11,7 +11,8 @@
  * posted (rendezvous), or when the sender has posted and fewer than K messages of the channel are
  * arrived but not yet received (buffered:K, 0 = without bound). A collective starts when all its
  * members of all replicas have posted it and their reduce streams are free. Where the program has a
- * weight lane (schedules/evaluate/weight_lane.h), what is on it runs beside the rank's other ops.
+ * weight-gradient stream (schedules/evaluate/weight_stream.h), what is on it runs beside the rank's
+ * other ops.
  */
 #ifndef PP_SCHEDULES_EVALUATE_EVALUATE_H
 #define PP_SCHEDULES_EVALUATE_EVALUATE_H
@@ -36,10 +37,10 @@ struct pp_eval;
 /* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options, PP_EFAIL
  * when times would overflow. The program may be compute-only: then messages are implied by the data
  * dependencies, buffered without bound. In unit mode a message takes C from its post, whatever else
- * is under way on its channel. The plan keeps `program` by reference. */
+ * is under way on its channel. The result keeps `program` by reference. */
 enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
                               const struct pp_costs *costs, const struct pp_eval_options *options,
-                              struct pp_eval **plan, struct pp_error *err);
+                              struct pp_eval **eval, struct pp_error *err);
 
 struct pp_perturbation {
     double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
@@ -69,7 +70,7 @@ enum pp_times_wanted {
 };
 
 /* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
-struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
+struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted);
 /* (T_K - T_1) / (K - 1), or T_1 of a single step. */

@@ -1,7 +1,7 @@
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 #include "schedules/evaluate/beside.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <string.h>
 
@@ -135,7 +135,7 @@ struct walk {
     int rank;
     struct pp_clock clock;
     int32_t last_send, last_collective, last_copy[PP_COPY_STREAMS];
-    int32_t weights;               /* up to where the rank's weight lane has come */
+    int32_t weights;               /* up to where the rank's weight-gradient stream has come */
     int32_t message0, collective0; /* node of message 0, of collective 0 */
     int32_t *barriers;             /* nodes; every rank meets the same ones in order */
     int barrier_count, barrier_capacity, passed;
@@ -191,7 +191,7 @@ static void walk_copy(struct walk *w, int i)
 /* What instruction i waits for on the rank's other lane. */
 static int32_t other_lane(const struct walk *w, int i)
 {
-    const int after = pp_weight_lane_after(w->g->program, i);
+    const int after = pp_weight_stream_after(w->g->program, i);
 
     return after < 0 ? 0 : w->g->node_of[after];
 }
@@ -213,10 +213,10 @@ static int32_t collective_post(struct walk *w, int i)
     int numerator, denominator;
     const int backward = pp_program_posted_inside(g->program, i, &numerator, &denominator);
 
-    if (pp_weight_lane_has(g->program, i))
+    if (pp_weight_stream_has(g->program, i))
         weights_node(w, i);
     if (backward < 0)
-        return pp_weight_lane_has(g->program, i) ? w->weights : clock_node(g, &w->clock);
+        return pp_weight_stream_has(g->program, i) ? w->weights : clock_node(g, &w->clock);
     struct pp_node part = g->nodes[g->node_of[backward]];
     part.numerator = (uint8_t)numerator;
     part.denominator = (uint8_t)denominator;
@@ -283,7 +283,7 @@ static void walk_weights(struct walk *w, int i)
 
 static void walk_compute(struct walk *w, int i)
 {
-    if (pp_weight_lane_has(w->g->program, i))
+    if (pp_weight_stream_has(w->g->program, i))
         walk_weights(w, i);
     else if (w->g->node_of[i] == 0) /* else the second of a fused pair */
         pp_graph_compute(w->g, &w->clock, i,
@@ -312,10 +312,10 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
     struct pp_ring_plan ring;
 
     if (!g->options->ring_flows ||
-        !pp_ring_plan(g->plan_arena, g->costs, c, posts, &ring, &g->nodes[meet].ps) ||
+        !pp_ring_plan(g->eval_arena, g->costs, c, posts, &ring, &g->nodes[meet].ps) ||
         ring.positions == 0)
         return;
-    *PP_PUSH(g->plan_arena, g->rings, g->ring_count, g->ring_capacity) = ring;
+    *PP_PUSH(g->eval_arena, g->rings, g->ring_count, g->ring_capacity) = ring;
     g->nodes[meet].in[2] = g->ring_count;
 }
 
@@ -409,7 +409,7 @@ static void walk_rank(struct walk *w)
         w->last_copy[k] = copy[k] = pp_graph_entry(g);
     w->weights = 0;
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
-        if (!pp_weight_lane_has(p, i))
+        if (!pp_weight_stream_has(p, i))
             clock_wait(g, &w->clock, other_lane(w, i));
         walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
     }

@@ -1,9 +1,9 @@
 /* The inner loops, once for each instruction set: the compiler turns the loops over lanes into
  * vector code. All of it is integer arithmetic (jitter: IEEE doubles without contraction), so every
  * kernel gives the same bits. */
+#include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/perturb.h"
-#include "schedules/evaluate/plan.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include <string.h>
 
@@ -62,16 +62,16 @@ ALWAYS void drawn(const struct pp_jitter *jitter, uint64_t row, int rank, int64_
 
 ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const int lanes)
 {
-    const struct pp_eval *plan = jitter->plan;
+    const struct pp_eval *eval = jitter->eval;
     const struct pp_eval_part *part =
-        plan->parts && plan->parts[s].denominator > 0 ? &plan->parts[s] : NULL;
+        eval->parts && eval->parts[s].denominator > 0 ? &eval->parts[s] : NULL;
     const uint64_t row =
-        (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
+        (uint64_t)jitter->step * (uint64_t)pp_program_size(eval->program) + (uint64_t)eval->key[s];
 
     if (jitter->perturbation->compute_ps)
         given(jitter, row, ps, lanes);
     else
-        drawn(jitter, row, plan->rank[s], part ? part->ps : plan->ps[s], ps, lanes);
+        drawn(jitter, row, eval->rank[s], part ? part->ps : eval->ps[s], ps, lanes);
     for (int j = 0; part && j < lanes; j++)
         ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
 }
@@ -84,9 +84,9 @@ ALWAYS void jittered_body(const struct pp_jitter *jitter, const struct pp_eval_s
         const int64_t *b = values + (size_t)steps[s].in[1] * (size_t)lanes;
         const int64_t *c = values + (size_t)steps[s].in[2] * (size_t)lanes;
         int64_t ps[8];
-        if (jitter->plan->key[first + s] == PP_NO_OWNER)
+        if (jitter->eval->key[first + s] == PP_NO_OWNER)
             for (int j = 0; j < lanes; j++)
-                ps[j] = jitter->plan->ps[first + s];
+                ps[j] = jitter->eval->ps[first + s];
         else
             durations(jitter, first + s, ps, lanes);
         for (int j = 0; j < lanes; j++)
@@ -111,7 +111,7 @@ ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, 
 ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *start,
                           const int lanes)
 {
-    const int32_t *in = rec->plan->full.steps[value - 1 - rec->plan->entry_count].in;
+    const int32_t *in = rec->eval->full.steps[value - 1 - rec->eval->entry_count].in;
 
     memcpy(start, rec->values, sizeof(int64_t) * (size_t)lanes);
     for (int k = 0; k < PP_STEP_INPUTS; k++)
@@ -122,38 +122,38 @@ ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *s
 /* No clock moves on before what instruction i waits for on the other lane is over. */
 ALWAYS void pass_lane(const struct pp_record *rec, int i, int64_t *clock, const int lanes)
 {
-    const int after = pp_weight_lane_after(rec->plan->program, i);
+    const int after = pp_weight_stream_after(rec->eval->program, i);
 
     for (int j = 0; j < lanes && after >= 0; j++)
         clock[j] = later(
-            clock[j], rec->values[(size_t)rec->plan->value_of[after] * (size_t)lanes + (size_t)j]);
+            clock[j], rec->values[(size_t)rec->eval->value_of[after] * (size_t)lanes + (size_t)j]);
 }
 
 /* Walk one rank's list with the clocks of its lanes in hand. */
 ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 {
-    const struct pp_eval *plan = rec->plan;
-    const struct pp_program *p = plan->program;
+    const struct pp_eval *eval = rec->eval;
+    const struct pp_program *p = eval->program;
     struct pp_times *t = rec->times;
     const size_t first = (size_t)rec->step * (size_t)pp_program_size(p);
     int64_t clocks[2][8], start[8], matched[8];
 
     for (int lane = 0; lane < 2; lane++)
-        memcpy(clocks[lane], rec->values + (size_t)plan->entry_of[rank] * (size_t)lanes,
+        memcpy(clocks[lane], rec->values + (size_t)eval->entry_of[rank] * (size_t)lanes,
                sizeof(int64_t) * (size_t)lanes);
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         const size_t row = (first + (size_t)i) * (size_t)t->replicas + (size_t)rec->first;
         const int stream = pp_op_kinds[p->kind[i]].stream;
-        const int32_t value = plan->value_of[i];
+        const int32_t value = eval->value_of[i];
         const int64_t *end = rec->values + (size_t)value * (size_t)lanes;
-        int64_t *clock = clocks[pp_weight_lane_has(p, i)];
+        int64_t *clock = clocks[pp_weight_stream_has(p, i)];
 
         pass_lane(rec, i, clock, lanes);
         if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL) {
             /* The second of a fused pair ends when the first does and keeps its start. */
             if (i == p->begin[rank] || stream == PP_STREAM_CONTROL ||
-                value != plan->value_of[i - 1])
+                value != eval->value_of[i - 1])
                 memcpy(start, clock, sizeof(int64_t) * (size_t)lanes);
             if (p->level == PP_LEVEL_COMPUTE && value != 0)
                 implied_start(rec, value, start, lanes);
@@ -165,22 +165,22 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         }
         int64_t begin[8];
         for (int j = 0; j < lanes; j++)
-            begin[j] = end[j] - plan->value_ps[value];
-        if (plan->start_of && plan->start_of[value] != 0)
-            memcpy(begin, rec->values + (size_t)plan->start_of[value] * (size_t)lanes,
+            begin[j] = end[j] - eval->value_ps[value];
+        if (eval->start_of && eval->start_of[value] != 0)
+            memcpy(begin, rec->values + (size_t)eval->start_of[value] * (size_t)lanes,
                    sizeof(int64_t) * (size_t)lanes);
         const int64_t *posted = clock;
-        if (plan->inside && plan->inside[i] != 0)
-            posted = rec->values + (size_t)plan->inside[i] * (size_t)lanes;
+        if (eval->inside && eval->inside[i] != 0)
+            posted = rec->values + (size_t)eval->inside[i] * (size_t)lanes;
         put(t->start_ps, row, begin, lanes, rec->live);
         put(t->end_ps, row, end, lanes, rec->live);
         if (!t->posted_ps)
             continue;
         put(t->posted_ps, row, posted, lanes, rec->live);
-        if (stream != PP_STREAM_CHANNEL || !plan->posts)
+        if (stream != PP_STREAM_CHANNEL || !eval->posts)
             continue;
-        const int64_t *a = rec->values + (size_t)plan->posts[p->arg[i]][0] * (size_t)lanes;
-        const int64_t *b = rec->values + (size_t)plan->posts[p->arg[i]][1] * (size_t)lanes;
+        const int64_t *a = rec->values + (size_t)eval->posts[p->arg[i]][0] * (size_t)lanes;
+        const int64_t *b = rec->values + (size_t)eval->posts[p->arg[i]][1] * (size_t)lanes;
         for (int j = 0; j < lanes; j++)
             matched[j] = later(a[j], b[j]);
         put(t->matched_ps, row, matched, lanes, rec->live);
@@ -191,16 +191,16 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
  */
 static void record_spans(const struct pp_record *rec, int rank)
 {
-    const struct pp_eval *plan = rec->plan;
-    const struct pp_program *p = plan->program;
+    const struct pp_eval *eval = rec->eval;
+    const struct pp_program *p = eval->program;
     const size_t row = (size_t)rec->step * (size_t)pp_program_size(p);
     const int begin = p->begin[rank], end = p->begin[rank + 1];
-    const int32_t *value_of = plan->value_of, *start_of = plan->start_of;
-    const int64_t *values = rec->values, *value_ps = plan->value_ps;
+    const int32_t *value_of = eval->value_of, *start_of = eval->start_of;
+    const int64_t *values = rec->values, *value_ps = eval->value_ps;
     const uint8_t *kinds = p->kind;
     int64_t *restrict start_ps = rec->times->start_ps + row;
     int64_t *restrict end_ps = rec->times->end_ps + row;
-    int64_t clock = values[plan->entry_of[rank]], start = clock;
+    int64_t clock = values[eval->entry_of[rank]], start = clock;
 
     for (int i = begin; i < end; i++) {
         const int stream = pp_op_kinds[kinds[i]].stream;
@@ -223,10 +223,10 @@ static void record_spans(const struct pp_record *rec, int rank)
 ALWAYS void record_ranks(const struct pp_record *rec, const int lanes)
 {
     const bool is_short = lanes == 1 && rec->times->replicas == 1 && !rec->times->posted_ps &&
-                          rec->plan->program->level == PP_LEVEL_LOWERED &&
-                          !rec->plan->program->weight_lane;
+                          rec->eval->program->level == PP_LEVEL_LOWERED &&
+                          !rec->eval->program->weight_stream;
 
-    for (int r = 0; r < rec->plan->program->ranks; r++)
+    for (int r = 0; r < rec->eval->program->ranks; r++)
         if (is_short)
             record_spans(rec, r);
         else

@@ -1,9 +1,10 @@
-/* Every rank plays its list up to the first WAIT for something that is not over. What ends wakes
- * those who wait for it. The rules are those of plan_graph.c; each instruction is looked at once.
+/* Every rank plays its list up to the first WAIT for something that is not over. The end of an
+ * instruction wakes the ranks that wait for it. The rules are those of graph.c; each instruction is
+ * looked at once.
  */
 #include "schedules/evaluate/beside.h"
+#include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/makespan_play.h"
-#include "schedules/evaluate/plan.h"
 
 #include <string.h>
 

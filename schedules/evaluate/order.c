@@ -138,9 +138,9 @@ static enum pp_status deadlock(struct pp_arena *arena, const struct pp_order *o,
     return PP_EPROGRAM;
 }
 
-/* ---- the plan -------------------------------------------------------------------------------- */
+/* ---- compilation ----------------------------------------------------------------------------- */
 
-enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *plan,
+enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *eval,
                              struct pp_error *err)
 {
     struct pp_order o = {.g = g,
@@ -153,8 +153,8 @@ enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, s
     list_readers(g->arena, &o);
     sort(g->arena, &o);
     for (int32_t n = 1; n < g->count; n++)
-        plan->entry_count += g->nodes[n].type == PP_NODE_ENTRY;
-    if (o.count < g->count - 1 - plan->entry_count)
+        eval->entry_count += g->nodes[n].type == PP_NODE_ENTRY;
+    if (o.count < g->count - 1 - eval->entry_count)
         return deadlock(g->arena, &o, err);
-    return pp_eval_emit(arena, &o, plan, err);
+    return pp_eval_emit(arena, &o, eval, err);
 }

@@ -1,9 +1,9 @@
-/* schedules/evaluate/order.h — the order of a graph, on the way to its plan. Private to
- * schedules/evaluate/order.c and plan_code.c. */
+/* schedules/evaluate/order.h — the order of a graph, on the way to its eval. Private to
+ * schedules/evaluate/order.c and code.c. */
 #ifndef PP_SCHEDULES_EVALUATE_ORDER_H
 #define PP_SCHEDULES_EVALUATE_ORDER_H
 
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 /* Who reads a node: consumers of n are reader[first[n]] .. reader[first[n + 1] - 1]. */
 struct pp_order {
@@ -32,8 +32,8 @@ static inline const int32_t *pp_node_inputs(const struct pp_graph *g, int32_t no
 }
 
 /* ---- schedules/evaluate/code.c ---- */
-/* The plan of ordered nodes; `plan->entry_count` is known. PP_EFAIL when times would overflow. */
+/* The compiled form of ordered nodes; `eval->entry_count` is known. PP_EFAIL when times would overflow. */
 enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
-                            struct pp_eval *plan, struct pp_error *err);
+                            struct pp_eval *eval, struct pp_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Collectives that are passed around a ring, hop by hop. */
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 static int turns_of(const struct pp_collective *c)
 {
@@ -38,11 +38,11 @@ static bool plain_ring(const struct pp_costs *costs, const struct pp_collective 
 }
 
 bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
-                  const struct pp_collective *c, int posts, struct pp_ring_plan *plan, int64_t *ps)
+                  const struct pp_collective *c, int posts, struct pp_ring_plan *eval, int64_t *ps)
 {
     bool is_even = true;
 
-    *plan = (struct pp_ring_plan){0};
+    *eval = (struct pp_ring_plan){0};
     if (turns_of(c) == 0 || c->stage >= costs->stages)
         return false;
     if (!costs->rings)
@@ -58,7 +58,7 @@ bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
     *ps = pp_ring_together_ps(ring, c->kind, c->buckets);
     const int32_t *input = is_even ? NULL : inputs_of(arena, ring, costs->ranks, posts);
     if (input)
-        *plan = (struct pp_ring_plan){.positions = ring->positions,
+        *eval = (struct pp_ring_plan){.positions = ring->positions,
                                       .steps = turns_of(c) * (ring->positions - 1),
                                       .hop_ps = hop_ps,
                                       .input = input,

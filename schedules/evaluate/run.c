@@ -1,9 +1,9 @@
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 
 #include <string.h>
 
 struct run {
-    const struct pp_eval *plan;
+    const struct pp_eval *eval;
     const struct pp_code *code;
     const struct pp_eval_kernel *kernel;
     const struct pp_perturbation *perturbation; /* NULL when it changes nothing */
@@ -23,7 +23,7 @@ static void run_steps(const struct run *r, int step, int first, int end)
 {
     const struct pp_eval_step *steps = r->code->steps + first;
     struct pp_jitter jitter = {
-        .plan = r->plan, .perturbation = r->perturbation, .replicas = r->replicas, .step = step};
+        .eval = r->eval, .perturbation = r->perturbation, .replicas = r->replicas, .step = step};
 
     if (first == end)
         return;
@@ -33,7 +33,7 @@ static void run_steps(const struct run *r, int step, int first, int end)
         if (r->perturbation)
             r->kernel->jittered(&jitter, steps, first, end - first, values);
         else
-            r->kernel->steps(steps, r->plan->ps + first, end - first, values);
+            r->kernel->steps(steps, r->eval->ps + first, end - first, values);
     }
 }
 
@@ -70,7 +70,7 @@ static bool read_ring(const struct run *r, const struct pp_meet *meet,
 
 static int64_t run_ring(const struct run *r, const struct pp_meet *meet)
 {
-    const struct pp_ring_plan *ring = &r->plan->rings[meet->ring - 1];
+    const struct pp_ring_plan *ring = &r->eval->rings[meet->ring - 1];
     int64_t *now = r->ring, *next = r->ring + ring->positions, latest = 0;
 
     if (!read_ring(r, meet, ring, now))
@@ -112,10 +112,10 @@ static int ring_positions(const struct run *r)
 {
     int most = 0;
 
-    for (int m = 0; m < r->plan->meet_count; m++) {
+    for (int m = 0; m < r->eval->meet_count; m++) {
         const int32_t ring = r->code->meets[m].ring;
-        if (ring > 0 && r->plan->rings[ring - 1].positions > most)
-            most = r->plan->rings[ring - 1].positions;
+        if (ring > 0 && r->eval->rings[ring - 1].positions > most)
+            most = r->eval->rings[ring - 1].positions;
     }
     return most;
 }
@@ -130,11 +130,11 @@ static void allocate(struct pp_arena *arena, struct run *r)
     for (int b = 0; b < r->blocks; b++) {
         int64_t *values = r->values + (size_t)b * r->block_values;
         memset(values, 0, sizeof(int64_t) * lanes); /* time zero */
-        for (int c = 0; c < r->plan->carry_count; c++)
+        for (int c = 0; c < r->eval->carry_count; c++)
             memset(values + (size_t)r->code->carries[c].entry * lanes, 0, sizeof(int64_t) * lanes);
     }
     r->carried =
-        pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)r->plan->carry_count * lanes + 64);
+        pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)r->eval->carry_count * lanes + 64);
     r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_positions(r) + 64);
 }
 
@@ -147,12 +147,12 @@ static void carry_over(const struct run *r, int64_t end)
 
     for (int b = 0; b < r->blocks; b++) {
         int64_t *values = r->values + (size_t)b * r->block_values;
-        for (int c = 0; c < r->plan->carry_count; c++)
+        for (int c = 0; c < r->eval->carry_count; c++)
             memcpy(r->carried + (size_t)c * lanes, values + (size_t)carries[c].exit * lanes, bytes);
-        for (int c = 0; c < r->plan->carry_count; c++)
+        for (int c = 0; c < r->eval->carry_count; c++)
             memcpy(values + (size_t)carries[c].entry * lanes, r->carried + (size_t)c * lanes,
                    bytes);
-        for (size_t j = 0; j < lanes && !r->plan->is_barrier_free; j++)
+        for (size_t j = 0; j < lanes && !r->eval->is_barrier_free; j++)
             values[j] = end; /* all begin anew from here */
     }
 }
@@ -162,8 +162,8 @@ static int64_t evaluate(const struct run *r, int step)
     int steps = 0, meets = 0;
     int64_t end = 0;
 
-    for (int s = 0; s < r->plan->segment_count; s++) {
-        const struct pp_segment segment = r->plan->segments[s];
+    for (int s = 0; s < r->eval->segment_count; s++) {
+        const struct pp_segment segment = r->eval->segments[s];
         run_steps(r, step, steps, segment.steps_end);
         for (; meets < segment.meets_end; meets++)
             end = run_meet(r, &r->code->meets[meets]);
@@ -172,11 +172,11 @@ static int64_t evaluate(const struct run *r, int step)
     return end; /* the last meet is the makespan */
 }
 
-static void allocate_columns(struct pp_arena *arena, const struct pp_eval *plan,
+static void allocate_columns(struct pp_arena *arena, const struct pp_eval *eval,
                              enum pp_times_wanted wanted, struct pp_times *times)
 {
-    const size_t bytes = sizeof(int64_t) * (size_t)pp_program_size(plan->program) *
-                         (size_t)times->replicas * (size_t)plan->steps;
+    const size_t bytes = sizeof(int64_t) * (size_t)pp_program_size(eval->program) *
+                         (size_t)times->replicas * (size_t)eval->steps;
 
     times->start_ps = pp_arena_alloc_raw(arena, bytes);
     times->end_ps = pp_arena_alloc_raw(arena, bytes);
@@ -192,7 +192,7 @@ static void record(const struct run *r, int step, struct pp_times *times)
 
     for (int b = 0; b < r->blocks; b++) {
         const int first = b * lanes, left = r->replicas - first;
-        const struct pp_record rec = {.plan = r->plan,
+        const struct pp_record rec = {.eval = r->eval,
                                       .times = times,
                                       .values = r->values + (size_t)b * r->block_values,
                                       .first = first,
@@ -202,12 +202,12 @@ static void record(const struct run *r, int step, struct pp_times *times)
     }
 }
 
-struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
+struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                                   const struct pp_perturbation *perturbation,
                                   enum pp_times_wanted wanted, const struct pp_eval_kernel *kernel)
 {
-    struct run r = {.plan = plan,
-                    .code = wanted == PP_TIMES_MAKESPAN ? &plan->packed : &plan->full,
+    struct run r = {.eval = eval,
+                    .code = wanted == PP_TIMES_MAKESPAN ? &eval->packed : &eval->full,
                     .kernel = kernel,
                     .perturbation = changes_something(perturbation) ? perturbation : NULL,
                     .replicas = replicas,
@@ -215,13 +215,13 @@ struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *
     struct pp_times *times = PP_NEW(arena, struct pp_times);
 
     times->replicas = replicas;
-    times->steps = plan->steps;
-    times->step_end_ps = PP_ARRAY(arena, int64_t, plan->steps);
+    times->steps = eval->steps;
+    times->step_end_ps = PP_ARRAY(arena, int64_t, eval->steps);
     if (wanted != PP_TIMES_MAKESPAN)
-        allocate_columns(arena, plan, wanted, times);
+        allocate_columns(arena, eval, wanted, times);
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     allocate(arena, &r);
-    for (int step = 0; step < plan->steps; step++) {
+    for (int step = 0; step < eval->steps; step++) {
         if (step > 0)
             carry_over(&r, times->makespan_ps);
         times->step_end_ps[step] = times->makespan_ps = evaluate(&r, step);

@@ -46,7 +46,7 @@ struct pp_collective { /* one collective operation: every member posts it once *
     int32_t group;
 };
 
-struct pp_weight_lane;
+struct pp_weight_stream;
 /* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
  * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
@@ -102,9 +102,9 @@ struct pp_program {
     struct pp_collective *collectives;
     int collective_count;
 
-    /* Where W runs beside the other ops of its rank (schedules/evaluate/weight_lane.h); NULL: it
+    /* Where W runs beside the other ops of its rank (schedules/evaluate/weight_stream.h); NULL: it
      * runs in their order. No part of what is printed and hashed. */
-    const struct pp_weight_lane *weight_lane;
+    const struct pp_weight_stream *weight_stream;
 };
 
 static inline int pp_program_size(const struct pp_program *p)

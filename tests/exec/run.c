@@ -1,7 +1,7 @@
 #include "tests/exec/run.h"
 #include "schedules/chimera.h"
 
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
@@ -101,8 +101,8 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
                                              .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));
-    if (c->has_weight_lane)
-        run->program->weight_lane = pp_weight_lane_create(arena, run->program);
+    if (c->has_weight_stream)
+        run->program->weight_stream = pp_weight_stream_create(arena, run->program);
     return pp_verify(run->program, &strict, err);
 }
 

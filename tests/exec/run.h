@@ -23,7 +23,7 @@ struct exec_case {
     enum pp_device_mode mode;         /* of a backend that has modes */
     bool uses_graphs;                 /* likewise */
     const struct pp_transport *transport; /* NULL = local */
-    bool has_weight_lane;                 /* W on streams of their own */
+    bool has_weight_stream;               /* W on streams of their own */
     enum pp_clock_kind clock;
     double clip;
     uint64_t seed;

@@ -176,11 +176,11 @@ static const struct exec_case VARIANTS[] = {
      .replicas = 2,
      .buckets = 2,
      .grad_sync = PP_SYNC_EAGER,
-     .has_weight_lane = true},
+     .has_weight_stream = true},
     {.schedule = "zbv",
      .shape = {.ranks = 2, .micro_batches = 4},
      .is_recomputed = true,
-     .has_weight_lane = true},
+     .has_weight_stream = true},
 };
 
 /* PIPESIM_LONG: in both precisions; else in one, which another mode does not take. */
@@ -266,7 +266,7 @@ ParameterizedTest(int *seed, cuda, weights_beside_whatever_the_order)
 
     c.schedule = *seed / 2 % 2 ? "zb-h1" : "zbv";
     c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 5};
-    c.has_weight_lane = true;
+    c.has_weight_stream = true;
     train(arena, &c, &run);
     check_run(arena, &c, &run);
 }
@@ -315,7 +315,7 @@ Test(cuda, graphs_change_no_bit)
 /* ---- times ------------------------------------------------------------------------------------*/
 
 /* On the wall clock times are those at which the device has run each launch. */
-static void check_clock(enum pp_device_mode mode, bool has_weight_lane)
+static void check_clock(enum pp_device_mode mode, bool has_weight_stream)
 {
     const struct pp_cuda_module *module = load(5);
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -326,7 +326,7 @@ static void check_clock(enum pp_device_mode mode, bool has_weight_lane)
     c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
     c.replicas = 2;
     c.clock = PP_CLOCK_WALL;
-    c.has_weight_lane = has_weight_lane;
+    c.has_weight_stream = has_weight_stream;
     train(arena, &c, &run);
     cr_assert_eq(run.result.gradients.differing, 0);
     check_causal(&run);

@@ -1,6 +1,6 @@
 /* Given durations: whatever the ops of a run took, given back they make the same run. */
 #include "core/units.h"
-#include "schedules/evaluate/plan.h"
+#include "schedules/evaluate/eval.h"
 #include "tests/property/laws.h"
 #include "tests/unit/support/random_program.h"
 

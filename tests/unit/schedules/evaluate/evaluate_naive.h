@@ -5,8 +5,8 @@
 
 #include "tests/unit/support/random_program.h"
 
+#include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/evaluate.h"
-#include "schedules/evaluate/plan.h"
 
 static const int64_t UNKNOWN = -1;
 

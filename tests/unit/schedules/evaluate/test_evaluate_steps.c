@@ -2,8 +2,8 @@
  * times, which the evaluator's oracle knows. With a barrier: every step is the first one, later. */
 #include "tests/unit/support/random_program.h"
 
+#include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/evaluate.h"
-#include "schedules/evaluate/plan.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 

@@ -1,5 +1,5 @@
-/* schedules/evaluate/weight_lane.h — weight gradients on a lane of their own, beside the other ops
- * of a rank.
+/* schedules/evaluate/weight_stream.h — weight gradients on a lane of their own, beside the other
+ * ops of a rank.
  *
  * A rank's list is the order of one lane. Where W runs on a second one, in the order of the list
  * among themselves, only that remains of it that the data asks for: an instruction comes behind the
@@ -13,13 +13,13 @@
  *   U, BAR       behind all W of the stage, of the rank
  *
  * A W that is half of an overlapped pair runs where the pair does. */
-#ifndef PP_SCHEDULES_EVALUATE_WEIGHT_LANE_H
-#define PP_SCHEDULES_EVALUATE_WEIGHT_LANE_H
+#ifndef PP_SCHEDULES_EVALUATE_WEIGHT_STREAM_H
+#define PP_SCHEDULES_EVALUATE_WEIGHT_STREAM_H
 
 #include "schedules/program/program.h"
 
 /* By instruction of the program. */
-struct pp_weight_lane {
+struct pp_weight_stream {
     bool *is_on;      /* runs, or is posted, on the second lane */
     int32_t *after;   /* the instruction of the rank's other lane that it waits for; -1: none, or it
                        * follows from an earlier wait. Of an overlapped pair: at its first op */
@@ -27,22 +27,22 @@ struct pp_weight_lane {
 };
 
 /* Of a lowered program; NULL where no W could run beside. */
-struct pp_weight_lane *pp_weight_lane_create(struct pp_arena *arena,
-                                             const struct pp_program *program);
+struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena,
+                                                 const struct pp_program *program);
 
 /* Asked of any program: where no lane is, all runs in the order of the list. */
-static inline bool pp_weight_lane_has(const struct pp_program *program, int instruction)
+static inline bool pp_weight_stream_has(const struct pp_program *program, int instruction)
 {
-    return program->weight_lane && program->weight_lane->is_on[instruction];
+    return program->weight_stream && program->weight_stream->is_on[instruction];
 }
 /* [instruction], NULL: none. */
-static inline const bool *pp_weight_lane_map(const struct pp_program *program)
+static inline const bool *pp_weight_stream_map(const struct pp_program *program)
 {
-    return program->weight_lane ? program->weight_lane->is_on : NULL;
+    return program->weight_stream ? program->weight_stream->is_on : NULL;
 }
-static inline int pp_weight_lane_after(const struct pp_program *program, int instruction)
+static inline int pp_weight_stream_after(const struct pp_program *program, int instruction)
 {
-    return program->weight_lane ? program->weight_lane->after[instruction] : -1;
+    return program->weight_stream ? program->weight_stream->after[instruction] : -1;
 }
 
 #endif

@@ -1,12 +1,12 @@
-/* schedules/evaluate/plan.h — inside of the evaluator: graph of a program, plan, kernels. Private
- * to schedules/{evaluate,plan_*,run*}.c and their tests; everybody else includes evaluate.h.
+/* schedules/evaluate/eval.h — inside of the evaluator: the graph of a program, its compiled form,
+ * the kernels. Private to this folder and its tests; other folders include evaluate.h.
  *
- * program -> graph (plan_graph.c, plan_compute.c): nodes t = max(inputs) + duration, in any order
- * graph -> plan (plan_order.c, plan_code.c): the nodes in topological order, values packed into few
+ * program -> struct pp_graph (graph.c, compute.c): nodes t = max(inputs) + duration, in any order
+ * graph -> struct pp_eval (order.c, code.c): the nodes in topological order, values packed into few
  *   slots
- * plan -> times (run.c, run_kernels.c): lanes of replicas, block by block */
-#ifndef PP_SCHEDULES_EVALUATE_PLAN_H
-#define PP_SCHEDULES_EVALUATE_PLAN_H
+ * struct pp_eval -> times (run.c, kernels.c): lanes of replicas, block by block */
+#ifndef PP_SCHEDULES_EVALUATE_EVAL_H
+#define PP_SCHEDULES_EVALUATE_EVAL_H
 
 #include "schedules/evaluate/evaluate.h"
 
@@ -47,7 +47,7 @@ bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
 
 /* Node 0 is time zero. */
 struct pp_graph {
-    struct pp_arena *arena, *plan_arena; /* the second outlives the graph */
+    struct pp_arena *arena, *eval_arena; /* the second outlives the graph */
     const struct pp_program *program;
     const struct pp_costs *costs;
     const struct pp_eval_options *options;
@@ -98,14 +98,14 @@ bool pp_graph_is_fused(const struct pp_program *program, int i, int end);
 enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err);
 enum pp_status pp_graph_compute_only(struct pp_graph *g, struct pp_error *err);
 
-/* ---- plan ---------------------------------------------------------------------------------- */
+/* ---- compiled form ------------------------------------------------------------------------- */
 
 struct pp_eval_step {
     int32_t out, in[PP_STEP_INPUTS];
 };
 struct pp_meet {
     int32_t out, first, count; /* value written; values read: inputs[first ..] */
-    int32_t ring;              /* of the plan's rings, from 1; 0 = none */
+    int32_t ring;              /* of its rings, from 1; 0 = none */
     int64_t ps;
 };
 /* Of a step that lasts a share of `ps`; denominator 0 = it does not. */
@@ -151,13 +151,13 @@ struct pp_eval {
 };
 
 /* PP_EPROGRAM with a cycle when nodes cannot be ordered, PP_EFAIL when times would overflow. */
-enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *plan,
+enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *eval,
                              struct pp_error *err);
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
 struct pp_jitter { /* of one block of lanes */
-    const struct pp_eval *plan;
+    const struct pp_eval *eval;
     const struct pp_perturbation *perturbation;
     int replicas, first; /* of all; of this block. Lanes beyond the last repeat it */
     int step;
@@ -165,7 +165,7 @@ struct pp_jitter { /* of one block of lanes */
 
 /* Where a block's times go: columns `first` .. `first + live - 1` of the arrays of pp_times. */
 struct pp_record {
-    const struct pp_eval *plan;
+    const struct pp_eval *eval;
     struct pp_times *times;
     const int64_t *values; /* of the block */
     int first, live, step;
@@ -186,7 +186,7 @@ struct pp_eval_kernel {
 extern const struct pp_eval_kernel pp_kernels[];
 
 /* pp_eval_run with a given kernel. */
-struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
+struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                                   const struct pp_perturbation *perturbation,
                                   enum pp_times_wanted wanted, const struct pp_eval_kernel *kernel);
 

@@ -1,4 +1,4 @@
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 
 #include "schedules/memory/lifetimes.h"
 
@@ -8,7 +8,7 @@ enum { NONE = -1 };
 struct walk {
     const struct pp_program *p;
     const struct pp_lifetimes *lives;
-    struct pp_weight_lane *lane;
+    struct pp_weight_stream *lane;
     int first;           /* instruction of the rank */
     int32_t *reader;     /* [slot of what F and R save] W that reads it */
     int32_t (*adder)[2]; /* [stage] adds to its gradient: on the first lane, on the second */
@@ -155,10 +155,10 @@ static void forget(int32_t *last, size_t count)
         last[k] = NONE;
 }
 
-struct pp_weight_lane *pp_weight_lane_create(struct pp_arena *arena, const struct pp_program *p)
+struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const struct pp_program *p)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct pp_weight_lane *lane = PP_NEW(arena, struct pp_weight_lane);
+    struct pp_weight_stream *lane = PP_NEW(arena, struct pp_weight_stream);
     int count = 0, slots = 0;
 
     lane->is_on = PP_ARRAY(arena, bool, pp_program_size(p) + 1);

@@ -1,6 +1,6 @@
 /* W on streams of their own, on a device that runs in an unkind order whatever no event forbids:
  * all schedules train to the same bits, and no wait is there without need. */
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"
 
@@ -15,7 +15,7 @@ static struct exec_case usual(void)
                               .is_exact = true,
                               .clip = 0.5,
                               .backend = &pp_backend_fake,
-                              .has_weight_lane = true};
+                              .has_weight_stream = true};
 }
 
 static int train(const struct exec_case *c)
@@ -26,7 +26,7 @@ static int train(const struct exec_case *c)
     if (!exec_run(arena, c, &run))
         return 0;
     check_run(arena, c, &run);
-    return run.program->weight_lane != NULL;
+    return run.program->weight_stream != NULL;
 }
 
 static int every_schedule(int ranks, int replicas)
@@ -38,20 +38,20 @@ static int every_schedule(int ranks, int replicas)
     return each_schedule(&c, train);
 }
 
-Test(weight_lane, every_schedule)
+Test(weight_stream, every_schedule)
 {
     cr_assert_geq(every_schedule(2, 1), 4);
     cr_assert_geq(every_schedule(4, 1), 4);
 }
 
-Test(weight_lane, every_schedule_with_replicas)
+Test(weight_stream, every_schedule_with_replicas)
 {
     cr_assert_geq(every_schedule(2, 2), 4);
 }
 
 /* Sums posted while W runs, in buckets, of tied matrices, of shared state; saved again by R; of
  * overlapped pairs. */
-Test(weight_lane, variants)
+Test(weight_stream, variants)
 {
     static const struct exec_case cases[] = {
         {.schedule = "zb-h1", .replicas = 2, .buckets = 3, .grad_sync = PP_SYNC_EAGER},
@@ -92,7 +92,7 @@ static bool is_caught(const struct exec_case *c, int dropped)
     struct pp_error err = {0};
 
     cr_assert_eq(exec_run_make(arena, c, &run, &err), PP_OK, "%s", err.message);
-    run.program->weight_lane->after[dropped] = -1;
+    run.program->weight_stream->after[dropped] = -1;
     if (pp_train(arena, &run.training, &run.result, &err) != PP_OK)
         return true;
     const struct pp_training_result *r = &run.result;
@@ -107,12 +107,12 @@ static int drop_each(const struct exec_case *c)
     int dropped = 0;
 
     cr_assert_eq(exec_run_make(arena, c, &run, &err), PP_OK, "%s", err.message);
-    cr_assert_not_null(run.program->weight_lane, "%s", c->schedule);
+    cr_assert_not_null(run.program->weight_stream, "%s", c->schedule);
     for (int i = 0; i < pp_program_size(run.program); i++) {
         const struct pp_op op = pp_program_op(run.program, i);
         char text[PP_OP_TEXT_BYTES];
 
-        if (pp_weight_lane_after(run.program, i) < 0)
+        if (pp_weight_stream_after(run.program, i) < 0)
             continue;
         pp_op_print(&op, pp_program_style(run.program), text);
         cr_expect(is_caught(c, i), "%s: nothing shows that %s of op %d waits for nobody",
@@ -122,7 +122,7 @@ static int drop_each(const struct exec_case *c)
     return dropped;
 }
 
-Test(weight_lane, each_wait_is_needed)
+Test(weight_stream, each_wait_is_needed)
 {
     struct exec_case c = usual();
 
@@ -136,7 +136,7 @@ Test(weight_lane, each_wait_is_needed)
 }
 
 /* Halves and whole backwards of one stage. */
-Test(weight_lane, each_wait_beside_whole_backwards_is_needed)
+Test(weight_stream, each_wait_beside_whole_backwards_is_needed)
 {
     struct exec_case c = usual();
 

@@ -1,6 +1,6 @@
 /* What remains of the order of a list when W runs beside it, and when everything happens then. */
 #include "schedules/evaluate/evaluate.h"
-#include "schedules/evaluate/weight_lane.h"
+#include "schedules/evaluate/weight_stream.h"
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
@@ -39,7 +39,7 @@ static int find(const struct pp_program *p, const char *cell)
 static const char *after(const struct pp_program *p, const char *cell, char text[PP_OP_TEXT_BYTES])
 {
     struct pp_op_style style = pp_program_style(p);
-    const int i = pp_weight_lane_after(p, find(p, cell));
+    const int i = pp_weight_stream_after(p, find(p, cell));
 
     style.slots = false;
     if (i < 0)
@@ -58,18 +58,18 @@ static const char *after(const struct pp_program *p, const char *cell, char text
 
 /* F2 fills the slot that W0 reads; B2 adds to the gradient to which W1 adds; the end of the list
  * waits for the last W, and nothing waits twice. */
-Test(weight_lane, what_the_data_asks_for_remains)
+Test(weight_stream, what_the_data_asks_for_remains)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *p = parse(arena, "# level: lowered\n"
                                         "0F0[0],0I0,0F1[1],0W0,0F2[0],0I1,0W1,0B2,0F3[1],0I3,0W3,"
                                         "0BAR,0U\n");
 
-    cr_assert_null(p->weight_lane);
-    cr_assert_eq(pp_weight_lane_after(p, 4), -1);
-    cr_assert(!pp_weight_lane_has(p, 3));
-    p->weight_lane = pp_weight_lane_create(arena, p);
-    cr_assert_not_null(p->weight_lane);
+    cr_assert_null(p->weight_stream);
+    cr_assert_eq(pp_weight_stream_after(p, 4), -1);
+    cr_assert(!pp_weight_stream_has(p, 3));
+    p->weight_stream = pp_weight_stream_create(arena, p);
+    cr_assert_not_null(p->weight_stream);
     AFTER("0F0", "");
     AFTER("0F1", "");
     AFTER("0W0", "0I0");
@@ -82,11 +82,11 @@ Test(weight_lane, what_the_data_asks_for_remains)
     AFTER("0BAR", "0W3");
     AFTER("0U", "");
     for (int i = 0; i < pp_program_size(p); i++)
-        cr_expect_eq(pp_weight_lane_has(p, i), p->kind[i] == PP_W);
+        cr_expect_eq(pp_weight_stream_has(p, i), p->kind[i] == PP_W);
 }
 
 /* Seconds, F = I = W = 1, B = 2: two Ws run beside, so it takes their time less. */
-Test(weight_lane, the_evaluator_runs_them_beside)
+Test(weight_stream, the_evaluator_runs_them_beside)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *p =
@@ -100,7 +100,7 @@ Test(weight_lane, the_evaluator_runs_them_beside)
         struct pp_eval *plan;
         struct pp_error err = {0};
 
-        p->weight_lane = lane ? pp_weight_lane_create(arena, p) : NULL;
+        p->weight_stream = lane ? pp_weight_stream_create(arena, p) : NULL;
         cr_assert_eq(pp_eval_create(arena, p, costs, &(struct pp_eval_options){0}, &plan, &err),
                      PP_OK, "%s", err.message);
         for (int wanted = PP_TIMES_SPANS; wanted <= PP_TIMES_ALL; wanted++) {
@@ -150,7 +150,7 @@ static int64_t makespan_ps(struct pp_arena *arena, const struct pp_program *p,
 
 /* All that a lane asks for, the list asks for, too. So no step gets longer, and where there is no
  * split backward there is no lane. */
-Test(weight_lane, no_schedule_takes_longer)
+Test(weight_stream, no_schedule_takes_longer)
 {
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     int shorter = 0, without = 0;
@@ -165,11 +165,11 @@ Test(weight_lane, no_schedule_takes_longer)
                 pp_costs_unit(arena, &unit, p->ranks, p->stages, p->splits, p->granules);
             const int64_t list_ps = makespan_ps(arena, p, costs);
 
-            p->weight_lane = pp_weight_lane_create(arena, p);
-            without += p->weight_lane == NULL;
+            p->weight_stream = pp_weight_stream_create(arena, p);
+            without += p->weight_stream == NULL;
             const int64_t lane_ps = makespan_ps(arena, p, costs);
             cr_expect_leq(lane_ps, list_ps, "%s", pp_schedules[k]->name);
-            cr_expect(p->weight_lane || lane_ps == list_ps);
+            cr_expect(p->weight_stream || lane_ps == list_ps);
             shorter += lane_ps < list_ps;
         }
     cr_expect_geq(shorter, 8);
