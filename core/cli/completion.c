@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-/* What a shell may offer behind an option. */
+/* Words that a shell may offer after an option. */
 enum offer { OFFER_NOTHING, OFFER_CHOICES, OFFER_FILES };
 typedef const char *name_of_fn(int i);
 
@@ -76,7 +76,7 @@ static bool is_help(const struct pp_command *command)
     return !strcmp(command->name, "help");
 }
 
-/* What stands behind a command beside files; behind help its commands, topics and formats. */
+/* Operands of a command besides files; of help its commands, topics and formats. */
 static void print_operands(const struct pp_cli *cli, int command, FILE *out)
 {
     print_names(out, cli->commands[command].offered);

@@ -28,7 +28,7 @@ struct pp_option {
     const char *argument;          /* name in help: "N", "FILE" */
     const char *choices;           /* CHOICE: "end|eager|eager-opt" */
     const char *kind;              /* said of its values in help; NULL = what the type says */
-    const char *(*name_of)(int i); /* in place of it: names of a table, NULL behind the last */
+    const char *(*name_of)(int i); /* in place of it: names of a table, NULL after the last */
     const char *(*offered)(int i); /* names that a shell offers, too; help does not list them */
     int64_t min, max;              /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text;      /* shown in help; NULL = none */
@@ -49,7 +49,7 @@ struct pp_command {
     int min_operands, max_operands; /* file arguments; max -1 = any */
     bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated;
                          the caller splits them and reads the parts with pp_option_read() */
-    const char *(*offered)(int i); /* names that a shell offers as operands, beside files */
+    const char *(*offered)(int i); /* names that a shell offers as operands, besides files */
 };
 
 struct pp_example { /* for -h, help and the man page; a test runs each */
@@ -61,11 +61,11 @@ struct pp_exit { /* of the man page */
     const char *meaning;
 };
 
-struct pp_topic { /* what "help NAME" explains beside commands, or before the command of that name
+struct pp_topic { /* what "help NAME" explains besides commands, or before the command of that name
                    */
     const char *name, *title;
     const char *const *lines;           /* paragraphs; from a blank on as it stands; NULL ends */
-    void (*more)(FILE *out, int width); /* behind them; may be NULL */
+    void (*more)(FILE *out, int width); /* after them; may be NULL */
 };
 
 struct pp_preset;
@@ -131,7 +131,7 @@ struct pp_parsed {
 
 /* Parse argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
  * "--" ends options. An option of another command, an unknown one (with suggestion), a missing or
- * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. Behind -h,
+ * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. After -h,
  * --help or --version nothing is an error any more. */
 enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli, int argc,
                                 char *const *argv, struct pp_parsed *parsed, struct pp_error *err);
@@ -169,7 +169,7 @@ enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int 
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */
 const char *pp_suggest(const char *word, const char *const *names);
-/* Behind a message of an unknown word: "; did you mean NEAR?", or, where nothing is near, the names
+/* After a message of an unknown word: "; did you mean NEAR?", or, where nothing is near, the names
  * themselves: "; known are A, B and C". Returns err->status. */
 enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const char *const *names);
 /* Names of presets, schedules: equal without regard to case, dashes and underscores. */

@@ -157,8 +157,8 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
     return list;
 }
 
-/* Beside many replicas that share links only the run itself is simulated: the comparison is one of
- * links that nobody shares. */
+/* Where many replicas share links, only the run itself is simulated so: the comparison is one of
+ * links that are not shared. */
 static enum pp_status compare(struct pp_arena *arena, const struct pp_request *request,
                               const struct pp_result *result, struct pp_result *alone,
                               struct pp_others *others, struct pp_error *err)

@@ -146,7 +146,7 @@ struct pp_result {
     double model_flops_per_step, hardware_flops_per_step; /* all GPUs; 0 in unit mode */
     double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
     bool fits;
-    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: it fits, or nobody asked */
+    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: it fits, or was not asked for */
     int replicas_simulated;   /* 1 when folded */
     const char *fold_note;
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */

@@ -1,4 +1,4 @@
-/* sim/config/inputs.h — the options behind a run, so that a figure can be traced to what was asked
+/* sim/config/inputs.h — the options of a run, so that a figure can be traced to what was asked
  * for. */
 #ifndef PP_SIM_CONFIG_INPUTS_H
 #define PP_SIM_CONFIG_INPUTS_H

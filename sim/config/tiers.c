@@ -35,7 +35,7 @@ static bool is_word(const char *word, const char *at, size_t length)
     return strlen(word) == length && memcmp(word, at, length) == 0;
 }
 
-/* ":40%" behind the tier, up to `end`. */
+/* ":40%" after the tier, up to `end`. */
 static enum pp_status parse_share(const char *text, const char *at, const char *end, double *frac,
                                   struct pp_error *err)
 {

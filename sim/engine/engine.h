@@ -20,7 +20,7 @@ struct pp_engine_options {
     const struct pp_eval *prepared; /* of the program under `plan`; NULL: not there yet */
     struct pp_perturbation perturbation;
     const struct pp_network *network; /* NULL: no links, messages take what the costs say */
-    struct pp_network_stats *stats;   /* filled by engines that share links; NULL: nobody asks */
+    struct pp_network_stats *stats;   /* filled by engines that share links; NULL: not asked for */
     bool is_plain; /* for tests: no transfer takes the shortcut of sim/engine/express.h */
     double
         sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
@@ -31,7 +31,7 @@ struct pp_engine {
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err);
-    /* Start and end alone, where nobody looks at single events; NULL: there is no shorter way. */
+    /* Start and end alone, without single events; NULL: there is no shorter way. */
     enum pp_status (*times)(struct pp_arena *arena, const struct pp_program *program,
                             const struct pp_costs *costs, const struct pp_engine_options *options,
                             struct pp_times **times, struct pp_error *err);

@@ -4,7 +4,8 @@
  * on all of them it needs no solver: it runs at the speed of its slowest link and its end is known.
  * As soon as another transfer needs one of these links, both become flows of a solver, which
  * divides the links among its flows by max-min fairness; a flow stays with the solver until its
- * end. This is exact: a transfer that is alone on its links limits nobody and is limited by nobody.
+ * end. This is exact: a transfer that is alone on its links neither limits others nor is limited by
+ * them.
  *
  * Time is int64 picoseconds. Events leave in the order of time, ends before begins, then by wire.
  */

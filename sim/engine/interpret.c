@@ -50,7 +50,7 @@ static void record(struct pp_run *r, const struct pp_instance *in, int i, int64_
     r->times->end_ps[at] = end_ps;
 }
 
-/* Each of these runs the instruction at in->pc: true when the rank goes on behind it. */
+/* Each of these runs the instruction at in->pc: true when the rank continues after it. */
 
 static bool run_compute(struct pp_run *r, struct pp_instance *in)
 {

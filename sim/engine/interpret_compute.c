@@ -1,4 +1,4 @@
-/* Compute ops: how long they take, alone or beside collectives that take a share of the device. */
+/* Compute ops: how long they take, alone or concurrently with collectives on the same device. */
 #include "schedules/evaluate/perturb.h"
 #include "sim/engine/interpret_parts.h"
 
@@ -49,7 +49,7 @@ static double progress(const struct pp_run *r, const struct pp_instance *in, dou
 
     *left_ps = in->left_ps;
     for (int k = in->slow_first; k <= in->slow_count; k++) {
-        const bool is_last = k == in->slow_count; /* behind all: full speed */
+        const bool is_last = k == in->slow_count; /* after all: full speed */
         const double from_ps = is_last ? NEVER_PS : (double)in->slow[k].from_ps;
         const double to_ps = is_last                             ? NEVER_PS
                              : in->slow[k].until_ps == INT64_MAX ? NEVER_PS

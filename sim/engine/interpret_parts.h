@@ -24,7 +24,7 @@ struct pp_instance {
     int32_t barriers;     /* passed */
     int32_t posted, done; /* collectives, in the order of the list */
     int32_t joined;       /* posted, and their turn has come */
-    /* compute beside collectives that slow it */
+    /* compute that concurrent collectives slow down */
     bool is_computing;
     int32_t parts_over; /* of the op: as many buckets are posted */
     double left_ps;     /* of this part at full speed, from from_ps on */
@@ -73,7 +73,7 @@ struct pp_run {
     struct pp_express *express;
     struct pp_times *times;
     int size, replicas;
-    int first_step, steps; /* under way: one behind a barrier, or all of them */
+    int first_step, steps; /* under way: one between barriers, or all of them */
     bool is_under_way;
     bool is_too_late;  /* something would start after PP_LATEST_PS: the run is over */
     int64_t now_ps;    /* of the last event */

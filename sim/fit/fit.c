@@ -96,7 +96,7 @@ static int by_use(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* What helps most, then what helps most beside it, until the run fits. */
+/* The change that helps most, then the one that helps most with it, until the run fits. */
 static bool combine(const struct trials *t, const struct trial *base, struct trial *all)
 {
     *all = *base;

@@ -1,4 +1,4 @@
-/* sim/fit/parts.h — the pieces behind sim/fit/fit.h: what may be changed of a run, and the same
+/* sim/fit/parts.h — the pieces of sim/fit/fit.h: what may be changed of a run, and the same
  * run with it. Private to sim/relief*.c. */
 #ifndef PP_SIM_FIT_PARTS_H
 #define PP_SIM_FIT_PARTS_H
@@ -15,7 +15,8 @@ struct pp_relief_setting {
 };
 struct pp_relief_setting pp_relief_setting_of(const struct pp_config *config);
 
-/* Flags that stand in place of those of the same name in the user's own command, or beside them. */
+/* Flags that stand in place of those of the same name in the user's own command, or next to them.
+ */
 enum { PP_RELIEF_FLAGS_MAX = 16, PP_RELIEF_VALUE_BYTES = 32 };
 struct pp_relief_flag {
     const char *name;
@@ -50,7 +51,7 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
                                  struct pp_relief_flags *flags, struct pp_config *other,
                                  struct pp_error *err);
-/* Makespan and memory of a configuration by its own engine, or with links that nobody shares. */
+/* Makespan and memory of a configuration by its own engine, or with links that are not shared. */
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
                                   bool has_own_links, struct pp_result *result,
                                   struct pp_error *err);

@@ -5,7 +5,7 @@
 
 enum { OWN_DEFAULTS = 12 };
 
-/* What was measured is one device a rank, in a network of which nothing is known but its ends. */
+/* Defaults of a measured run: one device a rank, and a network known by its ends alone. */
 static const char *const *defaults_of(struct pp_arena *arena, const struct pp_cost_file *file,
                                       bool has_model)
 {

@@ -126,7 +126,7 @@ static enum pp_status check_flows(const struct pp_config *config, struct pp_erro
                         "--zero 0, --zero 1");
 }
 
-/* The least ZeRO stage of which a program that scatters or gathers can be. */
+/* The least ZeRO stage with the scatters and gathers of the program. */
 static int least_zero(const struct pp_program *p)
 {
     bool is_shared = false;

@@ -153,7 +153,7 @@ static struct crossing *crossing_at(struct crossings *c, uint64_t key)
 }
 
 /* Two links of one replica alone that a stream passes on hops [from, to): the narrowest and the one
- * nearest to the links behind them. A link that shares nothing bounds no sum. */
+ * nearest to the links after them. A link that shares nothing bounds no sum. */
 struct gates {
     int narrow, near;
 };
@@ -174,7 +174,7 @@ static struct gates gates_of(const struct wiring *w, int64_t from, int64_t to, i
     return gates;
 }
 
-/* What `asked` more adds to a link's demand, behind a gate. */
+/* What `asked` more adds to a link's demand, after a gate. */
 static double passes(struct crossings *c, const struct wiring *w, int link, int gate_link,
                      double asked)
 {

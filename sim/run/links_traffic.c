@@ -21,7 +21,7 @@ static void add(struct pp_traffic *t, int link, const struct amount *amount)
         bytes[k] += amount->whole[k] / amount->cut * amount->share;
 }
 
-/* Where the bytes of a link are; -1 where nobody asks for them. */
+/* Index of the bytes of a link; -1 where they are not asked for. */
 static int index_of(struct pp_traffic *t, int32_t link)
 {
     if (t->only) {

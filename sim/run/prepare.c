@@ -38,7 +38,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     return pp_prepare_check(config, err);
 }
 
-/* What is lowered: a compute-only program, or the lists of one that nobody else asks for. */
+/* The input of lowering: a compute-only program, or the lists of one. */
 struct compute {
     const struct pp_program *program; /* NULL: lists */
     struct pp_orders *lists;
