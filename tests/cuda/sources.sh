@@ -11,12 +11,12 @@ cd "$(dirname "$0")/../.." || exit
 # of TARGETS...: Meson's sources of these, as it says them in BUILD.
 of() {
     python3 - "$build" "$PWD" "$@" <<'END'
-import json, sys
+import json, os.path, sys
 build, root, names = sys.argv[1], sys.argv[2] + "/", set(sys.argv[3:])
 targets = [t for t in json.load(open(build + "/meson-info/intro-targets.json")) if t["name"] in names]
 missing = names - {t["name"] for t in targets}
 assert not missing, "Meson has no target %s" % ", ".join(sorted(missing))
-files = {f for t in targets for s in t["target_sources"] for f in s.get("sources", [])}
+files = {os.path.normpath(f) for t in targets for s in t["target_sources"] for f in s.get("sources", [])}
 print("\n".join(sorted(f[len(root):] for f in files if f.startswith(root) and not f.startswith(build))))
 END
 }
