@@ -103,7 +103,7 @@ enum {
     FRAMEWORKS
 };
 
-/* Memory constants and their sources: docs/costs.md, "Memory of frameworks". */
+/* Memory constants and their sources: docs/costs-memory.md, "Memory of frameworks". */
 const struct pp_framework pp_frameworks[] = {
     [AMSP] = {.name = "amsp",
               .title = "InternEvo with parameters broadcast during the next forward",

@@ -1,6 +1,6 @@
 /* schedules/evaluate/beside.h — what a compute op of a program costs where it stands. Parameters
  * that come up inside of it share their link with the copies that the program posts beside it, so
- * that it lasts as long as all of them at the least. Source of the rule: docs/costs.md,
+ * that it lasts as long as all of them at the least. Source of the rule: docs/costs-memory.md,
  * "Offloading". */
 #ifndef PP_SCHEDULES_EVALUATE_BESIDE_H
 #define PP_SCHEDULES_EVALUATE_BESIDE_H

@@ -115,7 +115,7 @@ static void not_left_out(FILE *out)
         "concurrently take\n  (`gather_share_frac`), the half speed of misaligned products, 0.92 "
         "of "
         "a link, 50 and 75 % of\n  tensor-parallel communication hidden (`--tp-overlap`).\n"
-        "* Habits of frameworks (docs/costs.md, \"Memory of frameworks\") follow their sources, "
+        "* Habits of frameworks (docs/costs-memory.md, \"Memory of frameworks\") follow their sources, "
         "but which habits are\n  modeled was chosen with rows in view.\n"
         "* A fit without a family goes on from the fit on all rows, with that fit's slopes and "
         "predictions made\n  anew, until its loss hardly falls any more; one linear step where "

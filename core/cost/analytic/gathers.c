@@ -1,6 +1,6 @@
 /* Costs of gathers and scatters of sharded state, and of loads of parameters from another tier.
  * Some are instructions of the program, others run inside an op, layer by layer. Formulas:
- * docs/costs.md, "Sharded state" and "Offloading". */
+ * docs/costs-memory.md, "Sharded state" and "Offloading". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 

@@ -1,5 +1,5 @@
 /* What layers keep for their backward, and what lives only while one op runs. Formulas and sources:
- * docs/costs.md, "Memory". */
+ * docs/costs-memory.md, "Memory". */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>

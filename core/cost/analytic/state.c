@@ -1,5 +1,5 @@
-/* Groups that sum and gather sharded state. Rules: core/cost/state.h; formulas: docs/costs.md,
- * "Sharded state"; costs of gathers: core/cost/analytic/gathers.c. */
+/* Groups that sum and gather sharded state. Rules: core/cost/state.h; formulas:
+ * docs/costs-memory.md, "Sharded state"; costs of gathers: core/cost/analytic/gathers.c. */
 #include "core/cost/analytic/parts.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */

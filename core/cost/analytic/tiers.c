@@ -1,6 +1,6 @@
 /* Copies between memory tiers: bytes over rates, nothing else. Optimizer state that the device
  * updates streams through it in buckets. If the host updates it, gradients go down and parameters
- * come up. Formulas and sources: docs/costs.md, "Offloading". */
+ * come up. Formulas and sources: docs/costs-memory.md, "Offloading". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
