@@ -3,6 +3,7 @@
 
 #include "core/process/process.h"
 #include "sim/report/report.h"
+#include "sim/simgrid/engines.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,11 +12,11 @@
 static void fake_begin(struct pp_backend_device *d)
 {
     for (int s = 0; s < d->options.streams; s++) {
-        struct stream *stream = &d->streams[s];
+        struct fake_stream *stream = &d->streams[s];
         stream->count = stream->head = stream->launches = stream->launches_over = 0;
     }
     for (int e = 0; e < d->options.events; e++)
-        d->events[e] = (struct event){.recorder = NO_STREAM, .first_waiting = NO_STREAM};
+        d->events[e] = (struct fake_event){.recorder = NO_STREAM, .first_waiting = NO_STREAM};
     d->issued = 0;
     d->ran_s = 0;
     d->twice = NO_STREAM;
@@ -34,8 +34,8 @@ static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_o
     assert(options->streams > 0 && options->workers <= options->streams);
     d->options = *options;
     d->arena = pp_arena_create();
-    d->streams = PP_ARRAY(d->arena, struct stream, options->streams);
-    d->events = PP_ARRAY(d->arena, struct event, options->events);
+    d->streams = PP_ARRAY(d->arena, struct fake_stream, options->streams);
+    d->events = PP_ARRAY(d->arena, struct fake_event, options->events);
     d->ready = PP_ARRAY(d->arena, pp_stream_id, options->streams);
     pthread_mutex_init(&d->lock, NULL);
     fake_begin(d);
@@ -72,9 +72,9 @@ static enum pp_status fake_copy(struct pp_backend_device *d, const void *from, v
 }
 
 /* Caller holds the lock. */
-static void append(struct pp_backend_device *d, pp_stream_id s, struct node node)
+static void append(struct pp_backend_device *d, pp_stream_id s, struct fake_node node)
 {
-    struct stream *stream = &d->streams[s];
+    struct fake_stream *stream = &d->streams[s];
 
     assert(s >= 0 && s < d->options.streams);
     node.issued = ++d->issued;
@@ -84,10 +84,10 @@ static void append(struct pp_backend_device *d, pp_stream_id s, struct node node
 static void fake_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
                         void *argument)
 {
-    struct stream *stream = &d->streams[s];
+    struct fake_stream *stream = &d->streams[s];
 
     pthread_mutex_lock(&d->lock);
-    append(d, s, (struct node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
+    append(d, s, (struct fake_node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
     *PP_PUSH(d->arena, stream->spans, stream->launches, stream->span_capacity) =
         (struct pp_span){NAN, NAN};
     pthread_mutex_unlock(&d->lock);
@@ -97,7 +97,7 @@ static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id
 {
     assert(event >= 0 && event < d->options.events);
     pthread_mutex_lock(&d->lock);
-    append(d, s, (struct node){.kind = NODE_RECORD, .event = event});
+    append(d, s, (struct fake_node){.kind = NODE_RECORD, .event = event});
     if (d->events[event].recorder == NO_STREAM) {
         d->events[event].recorder = s;
     } else {
@@ -114,7 +114,7 @@ static bool fake_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id e
     if (atomic_load(&d->is_cancelled))
         return false;
     pthread_mutex_lock(&d->lock);
-    append(d, s, (struct node){.kind = NODE_WAIT, .event = event});
+    append(d, s, (struct fake_node){.kind = NODE_WAIT, .event = event});
     pthread_mutex_unlock(&d->lock);
     return true;
 }
@@ -135,7 +135,7 @@ static void fake_cancel(struct pp_backend_device *d)
 
 static struct pp_span fake_span(const struct pp_backend_device *device, pp_stream_id stream, int k)
 {
-    const struct stream *of = &device->streams[stream];
+    const struct fake_stream *of = &device->streams[stream];
 
     return k < of->launches ? of->spans[k] : (struct pp_span){NAN, NAN};
 }

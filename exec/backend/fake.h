@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum node_kind { NODE_LAUNCH, NODE_RECORD, NODE_WAIT };
-struct node {
+struct fake_node {
     enum node_kind kind;
     pp_event_id event;    /* RECORD, WAIT */
     uint64_t issued;      /* its number among all nodes of the step, as the host issued them */
@@ -19,15 +19,15 @@ struct node {
 };
 
 enum { NO_STREAM = -1 };
-struct stream {
-    struct node *nodes; /* of this step, in order */
+struct fake_stream {
+    struct fake_node *nodes; /* of this step, in order */
     int count, capacity;
     int head;                  /* the first that is not over */
     pp_stream_id next_waiting; /* for the same event */
     struct pp_span *spans;     /* of each launch, NAN until it has run */
     int launches, span_capacity, launches_over;
 };
-struct event {
+struct fake_event {
     pp_stream_id recorder; /* NO_STREAM until some stream has it in its list */
     bool is_over;
     pp_stream_id first_waiting;
@@ -41,8 +41,8 @@ struct fake_block {
 struct pp_backend_device {
     struct pp_device_options options;
     struct pp_arena *arena; /* of this struct and the lists, which keep their size between steps */
-    struct stream *streams;
-    struct event *events;
+    struct fake_stream *streams;
+    struct fake_event *events;
     pthread_mutex_t lock; /* of the lists while they are written, and of `blocks` */
     uint64_t issued;
     pp_event_id twice; /* an event that was recorded twice, with both streams; NO_STREAM */

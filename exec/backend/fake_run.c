@@ -67,15 +67,15 @@ enum { ORDERS = sizeof(orders) / sizeof(orders[0]) };
  * one that may run in `ready`. Streams that waited for a record are settled in turn. */
 static void settle(struct pp_backend_device *d, pp_stream_id s)
 {
-    struct stream *stream = &d->streams[s];
+    struct fake_stream *stream = &d->streams[s];
 
     for (; stream->head < stream->count; stream->head++) {
-        const struct node *node = &stream->nodes[stream->head];
+        const struct fake_node *node = &stream->nodes[stream->head];
         if (node->kind == NODE_LAUNCH) {
             d->ready[d->ready_count++] = s;
             return;
         }
-        struct event *event = &d->events[node->event];
+        struct fake_event *event = &d->events[node->event];
         if (node->kind == NODE_WAIT && !event->is_over) {
             stream->next_waiting = event->first_waiting;
             event->first_waiting = s;
@@ -117,8 +117,8 @@ static pp_stream_id take_ready(struct pp_backend_device *d)
 
 static void run_head(struct pp_backend_device *d, pp_stream_id s)
 {
-    struct stream *stream = &d->streams[s];
-    const struct node *node = &stream->nodes[stream->head++];
+    struct fake_stream *stream = &d->streams[s];
+    const struct fake_node *node = &stream->nodes[stream->head++];
     const double before_s = pp_host_thread_s(), start_s = d->ran_s;
 
     node->work(d->options.kernels, NULL, node->argument);
@@ -129,7 +129,7 @@ static void run_head(struct pp_backend_device *d, pp_stream_id s)
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-static bool is_stuck(const struct stream *stream)
+static bool is_stuck(const struct fake_stream *stream)
 {
     return stream->head < stream->count;
 }

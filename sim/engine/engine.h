@@ -37,15 +37,6 @@ struct pp_engine {
                             struct pp_times **times, struct pp_error *err);
 };
 extern const struct pp_engine pp_engine_dag;
-/* Of this build, in sim/simgrid/simgrid.c or sim/simgrid/none.c. NULL-terminated; the first is the
- * default.
- */
-extern const struct pp_engine *const pp_engines[];
-/* Of a run: the first, in unit mode the dag, which is exact where there is no network. */
-const struct pp_engine *pp_engine_default(bool is_unit);
-/* By name. PP_EINVAL for one that this build lacks, with what to build it from. */
-enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
-                              struct pp_error *err);
 
 /* Trace of a program from the times of the evaluator (or of any engine with the same arrays). */
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,

@@ -4,6 +4,7 @@
 #include "core/model/options.h"
 #include "core/units.h"
 #include "sim/config/buckets.h"
+#include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "core/units.h"
 #include "sim/engine/interpret.h"
 #include "sim/simgrid/child.h"
+#include "sim/simgrid/engines.h"
 #include "sim/simgrid/module/module.h"
 #include "sim/simgrid/module/solver.h"
 #include "sim/simgrid/wires_xml.h"

@@ -4,6 +4,7 @@
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/resolve/subjects.h"
+#include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 #include "sim/sweep/check.h"
 #include "sim/sweep/list.h"

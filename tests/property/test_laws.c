@@ -1,6 +1,7 @@
 /* Laws that bind the engines together, over the schedules of the registry, layouts and platforms.
  * PIPESIM_LONG=1 runs every schedule on every platform, several times. */
 #include "sim/run/fold.h"
+#include "sim/simgrid/engines.h"
 #include "tests/oracle/traffic.h"
 #include "tests/property/laws.h"
 #include "tests/unit/support/random_program.h"

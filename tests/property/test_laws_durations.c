@@ -1,6 +1,7 @@
 /* Given durations: whatever the ops of a run took, given back they make the same run. */
 #include "core/units.h"
 #include "schedules/evaluate/eval.h"
+#include "sim/simgrid/engines.h"
 #include "tests/property/laws.h"
 #include "tests/unit/support/random_program.h"
 

@@ -4,6 +4,7 @@
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 #include "sim/export/export.h"
+#include "sim/simgrid/engines.h"
 #include "tests/oracle/loggp.h"
 #include "tests/property/option_lines.h"
 #include "tests/unit/support/sim_run.h"

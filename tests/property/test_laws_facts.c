@@ -5,7 +5,7 @@
 #include "core/units.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
-#include "sim/engine/engine.h"
+#include "sim/simgrid/engines.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

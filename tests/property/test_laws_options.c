@@ -3,6 +3,7 @@
 #include "tests/property/option_lines.h"
 
 #include "sim/report/report.h"
+#include "sim/simgrid/engines.h"
 
 #include <jansson.h>
 #include <math.h>

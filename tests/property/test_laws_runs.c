@@ -1,6 +1,7 @@
 /* The same laws for whole runs, from a command line to a trace: costs, routes, lanes, rings and
  * folding as pipesim itself derives them. PIPESIM_LONG=1 tries more, PIPESIM_SEED=n others. */
 #include "schedules/registry.h"
+#include "sim/simgrid/engines.h"
 #include "tests/property/words.h"
 
 #include <criterion/criterion.h>

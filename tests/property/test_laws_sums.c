@@ -1,11 +1,11 @@
 /* A sum priced as a ring takes what its ring takes hop by hop, where all members start together and
  * nothing else is on the network: the price knows how many hops meet on a link. */
-#include "tests/unit/support/cost_inputs.h"
 #include "core/units.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
-#include "sim/engine/engine.h"
 #include "sim/engine/network.h"
+#include "sim/simgrid/engines.h"
+#include "tests/unit/support/cost_inputs.h"
 
 #include <criterion/criterion.h>
 

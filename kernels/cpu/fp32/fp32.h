@@ -26,8 +26,8 @@ struct pp_small_gemm {
 };
 void PP_AT(small_gemm)(const struct pp_small_gemm *g);
 
-/* fp32_gemm.c */
-void PP_AT(gemm)(void *stream, const struct pp_gemm *g);
+/* gemm.c: c = op(a) op(b), plus c unless base is NULL, without the epilogue */
+void PP_AT(multiply)(void *stream, const struct pp_gemm *g);
 /* fp32_rows.c */
 void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *x);
 void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);

@@ -1,7 +1,6 @@
 /* Own multiplication: tiles of c stay in registers, and each element of c is one chain of
  * multiply-adds. PP_TILE_ROWS x PP_TILE_VECTORS of PP_TILE_WIDTH lanes, from meson.build, are
  * chosen for the registers of the level. */
-#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 
@@ -218,8 +217,7 @@ static void multiply_transposed(const struct pp_gemm *g, size_t p, size_t depth)
     }
 }
 
-/* c = op(a) op(b), plus c unless base is NULL. */
-static void multiply(void *stream, const struct pp_gemm *g)
+void PP_AT(multiply)(void *stream, const struct pp_gemm *g)
 {
     const size_t k = (size_t)g->k, lda = (size_t)g->lda;
 
@@ -236,9 +234,4 @@ static void multiply(void *stream, const struct pp_gemm *g)
         else
             multiply_rows(g, p, depth, x, g->c);
     }
-}
-
-void PP_AT(gemm)(void *stream, const struct pp_gemm *g)
-{
-    pp_gemm_compose(&PP_AT(kernels), multiply, stream, g);
 }

@@ -1,7 +1,13 @@
 /* The table of one instruction set level. */
+#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/fixed.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/levels.h"
+
+static void gemm(void *stream, const struct pp_gemm *g)
+{
+    pp_gemm_compose(&PP_AT(kernels), PP_AT(multiply), stream, g);
+}
 
 const struct pp_kernels PP_AT(kernels) = {
     .name = "fp32",
@@ -9,7 +15,7 @@ const struct pp_kernels PP_AT(kernels) = {
     .gradient_bytes = sizeof(float),
     .vocab_multiple = 1,
     .about = pp_fp32_about,
-    .gemm = PP_AT(gemm),
+    .gemm = gemm,
     .add_bias = PP_AT(add_bias),
     .sum_rows = PP_AT(sum_rows),
     .norm_forward = PP_AT(norm_forward),

@@ -1,11 +1,9 @@
 /* Matrices and rows in double precision: plain loops that read like the formulas. */
-#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/reference/reference.h"
 
 #include <math.h>
 
-/* c = op(a) op(b), plus c unless base is NULL. */
-static void multiply(void *stream, const struct pp_gemm *g)
+void pp_reference_multiply(void *stream, const struct pp_gemm *g)
 {
     const double *a = g->a, *b = g->b;
     double *c = g->c;
@@ -23,11 +21,6 @@ static void multiply(void *stream, const struct pp_gemm *g)
             double *to = &c[i * (size_t)g->ldc + j];
             *to = g->base != NULL ? *to + sum : sum;
         }
-}
-
-void pp_reference_gemm(void *stream, const struct pp_gemm *g)
-{
-    pp_gemm_compose(&pp_kernels_reference, multiply, stream, g);
 }
 
 void pp_reference_add_bias(void *stream, int rows, int width, const void *bias, void *x)

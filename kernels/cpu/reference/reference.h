@@ -6,7 +6,8 @@
 #include "kernels/kernels.h"
 
 /* reference_matrix.c */
-void pp_reference_gemm(void *stream, const struct pp_gemm *g);
+/* c = op(a) op(b), plus c unless base is NULL: without the epilogue. */
+void pp_reference_multiply(void *stream, const struct pp_gemm *g);
 void pp_reference_add_bias(void *stream, int rows, int width, const void *bias, void *x);
 void pp_reference_sum_rows(void *stream, int rows, int width, const void *dy, void *dbias,
                            bool add);

@@ -1,4 +1,5 @@
 /* The reference table: double precision, element by element. */
+#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/fixed.h"
 #include "kernels/cpu/flat.h"
 #include "kernels/cpu/reference/reference.h"
@@ -113,13 +114,18 @@ static void squares(void *stream, const struct pp_flat *flat, double *blocks)
     pp_flat_squares(&parts, flat, blocks);
 }
 
+static void gemm(void *stream, const struct pp_gemm *g)
+{
+    pp_gemm_compose(&pp_kernels_reference, pp_reference_multiply, stream, g);
+}
+
 const struct pp_kernels pp_kernels_reference = {
     .name = "reference",
     .element_bytes = sizeof(double),
     .gradient_bytes = sizeof(double),
     .vocab_multiple = 1,
     .about = about,
-    .gemm = pp_reference_gemm,
+    .gemm = gemm,
     .add_bias = pp_reference_add_bias,
     .sum_rows = pp_reference_sum_rows,
     .norm_forward = pp_reference_norm_forward,

@@ -2,7 +2,7 @@
 #include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
-#include "sim/engine/engine.h"
+#include "sim/simgrid/engines.h"
 #include "traces/formats/formats.h"
 #include "traces/metrics.h"
 

@@ -1,0 +1,15 @@
+/* sim/simgrid/engines.h — the engines of this build. */
+#ifndef PP_SIM_SIMGRID_ENGINES_H
+#define PP_SIM_SIMGRID_ENGINES_H
+
+#include "sim/engine/engine.h"
+
+/* In simgrid.c, or in none.c without SimGrid. NULL-terminated; the first is the default. */
+extern const struct pp_engine *const pp_engines[];
+/* The engine of a run: the first, or dag in unit mode, which is exact without a network. */
+const struct pp_engine *pp_engine_default(bool is_unit);
+/* By name. PP_EINVAL for one that this build lacks, with what to build it from. */
+enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
+                              struct pp_error *err);
+
+#endif
