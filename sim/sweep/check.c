@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name)
-{
-    for (int i = 0; i < grid->axis_count; i++)
-        if (!strcmp(pp_sim_cli.options[grid->axes[i].option].name, name))
-            return &grid->axes[i];
-    return NULL;
-}
-
 /* A command line with one value of one option, or with none. */
 static struct pp_parsed only(struct pp_arena *arena, const struct pp_grid_axis *axis, int value)
 {
@@ -29,13 +21,6 @@ static struct pp_parsed only(struct pp_arena *arena, const struct pp_grid_axis *
     if (axis)
         parsed.values[axis->option] = axis->read[value];
     return parsed;
-}
-
-const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid)
-{
-    const struct pp_grid_axis *axis = pp_grid_axis(grid, "schedule");
-
-    return axis ? axis : pp_grid_axis(grid, "preset");
 }
 
 /* ---- presets and schedules ------------------------------------------------------------------- */

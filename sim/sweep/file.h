@@ -38,7 +38,7 @@ struct pp_sweep_file {
     int64_t held_count, held_capacity;
 };
 
-/* ---- sim/sweep/file.c ---- */
+/* ---- sim/sweep/count.c ---- */
 /* Take a row into the counts. */
 void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sweep_text row);
 

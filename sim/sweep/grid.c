@@ -156,33 +156,6 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-static int schedule_of(const struct pp_grid *grid, int64_t point)
-{
-    int schedule = 0;
-
-    while (point >= grid->first[schedule + 1])
-        schedule++;
-    return schedule;
-}
-
-int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis)
-{
-    const bool *drops = NULL;
-
-    if (grid->first) {
-        const int schedule = schedule_of(grid, point);
-        if (axis == 0)
-            return schedule;
-        point -= grid->first[schedule];
-        drops = &grid->drops[schedule * grid->axis_count];
-        if (drops[axis])
-            return -1;
-    }
-    for (int i = grid->axis_count - 1; i > axis; i--)
-        point /= drops && drops[i] ? 1 : grid->axes[i].count;
-    return (int)(point % grid->axes[axis].count);
-}
-
 enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                              struct pp_parsed *parsed, struct pp_error *err)
 {
