@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a file's text owes its reader. Struct, union and enum tags of headers have one meaning each; a file
-# begins with a comment that says what it is; no line is over 100 columns; clang-format changes nothing,
+# begins with a comment that says what it is; no line is over 100 columns, but in a table; clang-format changes nothing,
 # where it is installed. The counts are held against tests/ratchets.txt.
 set -u
 cd "$(dirname "$0")/.."
@@ -24,9 +24,13 @@ silent() {
          END { if (file) print file }' "${production[@]}"
 }
 
-# Characters, not bytes.
+# Lines over 100 characters (not bytes), but in tables that clang-format leaves alone.
 long_lines() {
-    LC_ALL=C.UTF-8 awk 'length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns" }' "${code[@]}"
+    LC_ALL=C awk 'FNR == 1 { off = 0 }
+        /clang-format off/ { off = 1 }
+        /clang-format on/ { off = 0 }
+        { text = $0; gsub(/[\200-\277]/, "", text) }
+        !off && length(text) > 100 { print FILENAME ":" FNR ": " length(text) " columns" }' "${code[@]}"
 }
 
 unformatted() {

@@ -188,6 +188,16 @@ static void import_pcie(struct importer *m, const char *why)
                                     : m->base.tiers[PP_TIER_HOST].link_bytes_per_s);
 }
 
+/* How the NVLinks connect the GPUs: ALL between any two, or 0. */
+static const char *shape_of(struct pp_arena *arena, int all, bool is_wired)
+{
+    if (all == 0)
+        return " in a mesh";
+    if (!is_wired)
+        return ", all to all (a switch)";
+    return pp_arena_printf(arena, ", %d between any two, without a switch (taken for one)", all);
+}
+
 static void import_links(struct importer *m)
 {
     const struct pp_topology *t = m->in->topology;
@@ -210,13 +220,7 @@ static void import_links(struct importer *m)
         note(m, pp_arena_printf(m->arena,
                                 "%s: %d GPUs, %d NVLinks each%s: %s a device and "
                                 "direction",
-                                t->name, t->gpus, links,
-                                all && !is_wired ? ", all to all (a switch)"
-                                : all            ? pp_arena_printf(m->arena,
-                                                                   ", %d between any two, without "
-                                                                              "a switch (taken for one)",
-                                                                   all)
-                                                 : " in a mesh",
+                                t->name, t->gpus, links, shape_of(m->arena, all, is_wired),
                                 rate(m, links * m->device->link_bytes_per_s)));
         add_link(m, "nvlink", links * m->device->link_bytes_per_s);
     }

@@ -1,7 +1,7 @@
 /* --schedule: a name, a comma list, "all", or a program file. */
+#include "sim/resolve/subjects.h"
 #include "schedules/registry.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* tests/unit/support/cells.h — small programs written by hand: rows of cells, one row a rank. */
+/* Small programs written by hand: rows of cells, one row a rank. */
 #ifndef PP_TESTS_CELLS_H
 #define PP_TESTS_CELLS_H
 

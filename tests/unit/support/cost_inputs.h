@@ -1,4 +1,4 @@
-/* tests/unit/support/cost_inputs.h — a model on a cluster with linear placement, for tests of costs. */
+/* A model on a cluster with linear placement, for tests of costs. */
 #ifndef PP_TESTS_COST_INPUTS_H
 #define PP_TESTS_COST_INPUTS_H
 

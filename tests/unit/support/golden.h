@@ -1,4 +1,4 @@
-/* tests/unit/support/golden.h — reading the tables of tests/golden: whole files and option columns. */
+/* Reads the tables of tests/golden: whole files and option columns. */
 #ifndef PP_TESTS_GOLDEN_H
 #define PP_TESTS_GOLDEN_H
 

@@ -1,6 +1,6 @@
-/* tests/unit/support/order_oracle.h — an independent judge of op orders: every rank runs its list strictly
- * in order, as soon as the data is there; a message between ranks takes `wire`. Written without
- * looking at the evaluator, so that the two can disagree. */
+/* An independent judge of op orders: every rank runs its list strictly in order, as soon as the
+ * data is there; a message between ranks takes `wire`. Written without looking at the evaluator,
+ * so that the two can disagree. */
 #ifndef PP_TESTS_ORDER_ORACLE_H
 #define PP_TESTS_ORDER_ORACLE_H
 

@@ -1,4 +1,4 @@
-/* tests/unit/core/cluster/fabric_of.h — the fabric of a cluster text. */
+/* The fabric of a cluster text. */
 #ifndef PP_TESTS_FABRIC_OF_H
 #define PP_TESTS_FABRIC_OF_H
 

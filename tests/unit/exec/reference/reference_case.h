@@ -1,5 +1,4 @@
-/* tests/unit/exec/reference/reference_case.h — two small models, a recipe and a batch for tests of the reference.
- */
+/* Two small models, a recipe and a batch for tests of the reference. */
 #ifndef PP_TESTS_REFERENCE_CASE_H
 #define PP_TESTS_REFERENCE_CASE_H
 

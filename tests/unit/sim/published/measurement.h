@@ -1,5 +1,5 @@
-/* tests/unit/sim/published/measurement.h — rows of measurements for tests: a line read under one header, and a
- * word of the command it stands for. Texts live in the arena. */
+/* Rows of measurements for tests: a line read under one header, and a word of the command it stands
+ * for. Texts live in the arena. */
 #ifndef PP_TESTS_UNIT_MEASUREMENT_H
 #define PP_TESTS_UNIT_MEASUREMENT_H
 

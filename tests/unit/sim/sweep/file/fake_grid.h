@@ -1,5 +1,6 @@
-/* A grid without a simulator: point k has the value base + stride * k, and its text, key and row follow
- * from the value. fake_grid.c takes the place of the grid's functions in a program that links it. */
+/* A grid without a simulator: point k has the value base + stride * k, and its text, key and row
+ * follow from the value. fake_grid.c takes the place of the grid's functions in a program that
+ * links it. */
 #ifndef PP_TESTS_UNIT_FAKE_GRID_H
 #define PP_TESTS_UNIT_FAKE_GRID_H
 
