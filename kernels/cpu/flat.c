@@ -1,3 +1,4 @@
+/* kernels/cpu/flat.c — operations on all tensors of a flat vector, piece by piece. */
 #include "kernels/cpu/flat.h"
 
 static int64_t least(int64_t a, int64_t b)

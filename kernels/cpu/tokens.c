@@ -1,3 +1,4 @@
+/* kernels/cpu/tokens.c — gradients of rows that tokens name, added in a fixed order. */
 #include "kernels/cpu/tokens.h"
 
 #include <string.h>

@@ -32,7 +32,8 @@ static inline const int32_t *pp_node_inputs(const struct pp_graph *g, int32_t no
 }
 
 /* ---- schedules/evaluate/code.c ---- */
-/* The compiled form of ordered nodes; `eval->entry_count` is known. PP_EFAIL when times would overflow. */
+/* The compiled form of ordered nodes; `eval->entry_count` is known. PP_EFAIL when times would
+ * overflow. */
 enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
                             struct pp_eval *eval, struct pp_error *err);
 

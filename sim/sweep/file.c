@@ -1,3 +1,4 @@
+/* sim/sweep/file.c — the result file of a sweep: opened, appended to, closed. */
 #include "sim/sweep/file.h"
 
 #include "core/text/file.h"

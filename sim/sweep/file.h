@@ -43,8 +43,8 @@ struct pp_sweep_file {
 void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sweep_text row);
 
 /* ---- sim/sweep/resume.c ---- */
-/* The rows of the open file that belong to this sweep; `*keep_bytes` is where its last whole row
- * ends, 0 when not even the header is whole. PP_EINVAL leaves it untouched. */
+/* Takes over the rows of the open file that belong to this sweep. `*keep_bytes` is the end of its
+ * last whole row, or 0 if not even the header is whole. PP_EINVAL leaves the file untouched. */
 enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
                                struct pp_error *err);
 

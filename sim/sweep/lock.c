@@ -1,3 +1,4 @@
+/* sim/sweep/lock.c — one writer of a result file, by a lock of the whole file. */
 #include "sim/sweep/lock.h"
 
 #include <errno.h>

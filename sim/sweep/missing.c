@@ -1,3 +1,4 @@
+/* sim/sweep/missing.c — which points of a sweep are missing, as ranges and parts. */
 #include "sim/sweep/missing.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ int64_t pp_sweep_parts(int64_t parts, int64_t point_a, int64_t point_b)
 /* Visits the gaps between the points that are there: from, to (both included). */
 struct gaps {
     const struct pp_sweep_points *points;
-    int64_t next;  /* index of the point behind the gap */
+    int64_t next;  /* index of the point after the gap */
     int64_t begin; /* the first that was not looked at */
 };
 

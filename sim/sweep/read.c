@@ -1,3 +1,4 @@
+/* sim/sweep/read.c — the result file of a sweep, read strictly. */
 #include "sim/sweep/read.h"
 
 #include "core/units.h"
@@ -20,7 +21,7 @@ static const char *end_of_row(const char *text, const char *end)
     return NULL;
 }
 
-/* Behind the field that begins at `text`: a comma or `end`; NULL for a stray quote. */
+/* The end of the field that begins at `text`: a comma or `end`. NULL for a stray quote. */
 static const char *end_of_field(const char *text, const char *end)
 {
     if (text < end && *text == '"') {

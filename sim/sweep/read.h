@@ -32,9 +32,9 @@ struct pp_sweep_lines {
     int torn_line;      /* 0, or where a row begins that the end of the file cuts off */
 };
 
-/* Strict: the columns begin with `point` and end with `points,key`, every row has as many fields as
- * there are columns, and point, points and key are what a sweep writes. PP_EINVAL with name:line.
- * A last row without its newline is torn and left out; so is a header, then there are no rows. The
+/* Strict: the columns begin with `point` and end with `points,key`. Every row has as many fields as
+ * there are columns, and legal values of point, points and key. PP_EINVAL with name:line. A last
+ * row without its newline is torn and left out. So is a torn header; then there are no rows. The
  * text must outlive the rows. */
 enum pp_status pp_sweep_read(struct pp_arena *arena, const char *name, const char *text,
                              size_t length, struct pp_sweep_lines *lines, struct pp_error *err);

@@ -94,7 +94,7 @@ static enum pp_status refuse_header(const struct pp_sweep_file *file,
     }
 }
 
-/* Somebody's file, not one to be written over. */
+/* Another kind of file, which must not be overwritten. */
 static enum pp_status refuse_other(const struct pp_sweep_file *file, struct pp_error *err)
 {
     return pp_error_set(err, PP_EINVAL,

@@ -10,7 +10,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Inputs that a run settles, whether given or not: the value behind each is that of the run. */
+/* Inputs that a run settles, whether given or not: the value of each is that of the run. */
 static const char *const INPUTS[] = {
     "schedule", "engine", "model", "cluster",       "gpus", "tp",  "pp",  "dp",
     "cp",       "ep",     "vp",    "micro-batches", "mbs",  "gbs", "seq", NULL};

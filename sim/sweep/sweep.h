@@ -34,13 +34,13 @@ struct pp_grid {
     struct pp_grid_file *files;     /* that points read (sweep_check.h) */
     int file_count, file_capacity;
 };
-/* The product of all lists; but a schedule that lacks a listed option has one point for all of its
- * values. Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends
- * included;
- * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option
- * again. A value of several words ("3=0.8 5=0.5") gives a repeatable option several times.
- * PP_EINVAL for what no point could read, with the option; a value that is there twice; more than
- * 2^31 points. Files are opened here, and fail as they do in a run. */
+/* The product of all lists. A schedule that lacks a listed option has one point for all values of
+ * that option. Numbers are listed as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both
+ * ends included. --schedule and choices are listed as "a,b" ("all": every schedule). All other
+ * options are given again for each value. A value of several words ("3=0.8 5=0.5") gives a
+ * repeatable option several times. PP_EINVAL with the option for a value that no point could read,
+ * or that is there twice, and for more than 2^31 points. Files are opened here, and fail as they do
+ * in a run. */
 enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_grid *grid, struct pp_error *err);
 /* The command line of a point, as if typed to `pipesim run`. */
@@ -73,13 +73,17 @@ void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int6
 /* Rows are appended as they arrive, each by one write, so whatever ends the program loses at most
  * the rows that were being computed. Closing puts them into the order of points, in one rename. */
 struct pp_sweep_file;
-/* `path` NULL or "-" is `out`: nothing to resume, rows come out in the order of points, each as
- * soon as those before it are there; so it is with devices and pipes. An existing file is gone on
- * with if it belongs to this sweep: same header, keys that are points of the grid (a longer sweep
- * takes them over); a torn last line is dropped. PP_EINVAL otherwise, naming the line, unless
- * `is_fresh`; then the file is left as it is. PP_EFAIL when another sweep writes to it.
- * `wanted[point]` tells which points this part computes, and stays until the end; those already
- * there are cleared, but for rows that have failed: these are dropped, to be computed again. */
+/* `path` NULL or "-" is `out`. A stream like this, a device or a pipe has nothing to resume. Its
+ * rows come out in the order of points, each as soon as those before it are there.
+ *
+ * The sweep continues an existing file that belongs to it: same header, and keys that are points of
+ * the grid. So a longer sweep takes over the rows of a shorter one. A torn last line is dropped.
+ * Another file is PP_EINVAL, naming the line, and is left as it is; `is_fresh` starts anew.
+ * PP_EFAIL if another sweep writes to the file.
+ *
+ * `wanted[point]` marks the points that this part computes, and stays until the end. Points that
+ * are in the file are cleared. Rows that have failed are dropped, and their points computed again.
+ */
 enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
                                   const struct pp_grid *grid, bool is_fresh, bool *wanted,
                                   struct pp_sweep_file **file, struct pp_error *err);
@@ -98,10 +102,11 @@ struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
 enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *err);
 
 /* ---- sim/sweep/merge.c ---- */
-/* The rows of several files with the same header in one, in the order of points; a row that is in
- * several of them once, and one that failed only while there is no other. Says on `notes` which
- * points are missing. Different sweeps are joined in the order given and numbered anew, with a
- * note. PP_EINVAL for other columns and for contradicting rows (file:line of both). */
+/* Writes the rows of several files with the same header into one, in the order of points. A row
+ * that is in several files is written once. A failed row counts only if there is no other of its
+ * point. `notes` gets the missing points. Different sweeps are joined in the order given and
+ * numbered anew, with a note. PP_EINVAL for other columns, and for rows that contradict each other
+ * (file:line of both). */
 enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,
                               const char *output, FILE *out, FILE *notes, struct pp_error *err);
 

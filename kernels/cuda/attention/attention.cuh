@@ -33,8 +33,8 @@ struct pp_attention_splits {
 };
 
 /* Scratch of a backward for each query, [batch][heads][padded]. x is lse, times log2(e) for
- * flash kernels. After the last token x is infinite, so that probabilities are 0. y is the product
- * of dout and out, the sum of p dp over the query's keys (Dao et al. 2022). */
+ * flash kernels. After the last token x is infinite, so that probabilities are 0. Member y is the
+ * product of dout and out, the sum of p dp over the query's keys (Dao et al. 2022). */
 typedef float2 pp_attention_row;
 
 /* A kernel's grid: x heads of the loop over heads, y batch, z tiles of tokens. */

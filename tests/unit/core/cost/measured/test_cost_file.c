@@ -20,8 +20,10 @@
     "{\"name\":\"" name "\",\"alpha_s\":1e-5,\"s_per_byte\":1e-10,\"ranks\":" #ranks               \
     ",\"samples\":5,\"residual_frac\":0}"
 #define FILE_OF(layers) FILE_WITH(4, layers, CHANNEL("wire", 0))
-#define FB              "{" SHAPE ",\"F\":" OP(1, 0.25, 0.5, 0.125) ",\"B\":" OP(2, 0.5, 1, 0.25) "}"
-#define FIW             "{" SHAPE ",\"F\":" OP(1, 0, 0, 0) ",\"I\":" OP(2, 0, 0, 0) ",\"W\":" OP(3, 0, 0, 0) "}"
+#define NAMED(kind)     ",\"" kind "\":"
+#define FB              "{" SHAPE NAMED("F") OP(1, 0.25, 0.5, 0.125) NAMED("B") OP(2, 0.5, 1, 0.25) "}"
+#define FIW                                                                                        \
+    "{" SHAPE NAMED("F") OP(1, 0, 0, 0) NAMED("I") OP(2, 0, 0, 0) NAMED("W") OP(3, 0, 0, 0) "}"
 
 static enum pp_status parse(struct pp_arena *arena, const char *text,
                             const struct pp_cost_file **file, struct pp_error *err)
