@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Plain English: counts what the rule of docs/architecture.md ("Words") forbids, and shows where it stands.
 #
-#   prose.sh                 the whole project: exit status 1 unless there is nothing
-#   prose.sh [-q] PATH...    these files and folders; -q: the counts alone
+#   prose.sh [-q]            the whole project, against its number in ratchets.txt; -q: counts of files alone
+#   prose.sh [-q] PATH...    these files and folders: exit status 1 unless there is nothing
 #
 # Looked at: paragraphs of Markdown outside of blocks of code; comments of C, CUDA, shell and Meson; texts in
 # quotes of C, for words alone. Counted: words for persons that stand for processes, words of place that stand
@@ -92,6 +92,13 @@ for path in subprocess.check_output(["git", "ls-files", "--", *paths], text=True
 if quiet:
     for path, count in sorted(counts.items(), key=lambda item: -item[1])[:40]:
         print("%5d %s" % (count, path))
-print("%d to say plainly" % sum(counts.values()))
-sys.exit(bool(counts))
+total = sum(counts.values())
+print("%d to say plainly" % total)
+if paths:
+    sys.exit(bool(total))
+sys.dont_write_bytecode = True
+sys.path.insert(0, "tests")
+import ratchet
+
+sys.exit(ratchet.check(".", prose=total))
 PYTHON

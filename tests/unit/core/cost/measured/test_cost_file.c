@@ -21,9 +21,9 @@
     ",\"samples\":5,\"residual_frac\":0}"
 #define FILE_OF(layers) FILE_WITH(4, layers, CHANNEL("wire", 0))
 #define NAMED(kind)     ",\"" kind "\":"
+#define BLOCK(n)        OP(n, 0, 0, 0)
 #define FB              "{" SHAPE NAMED("F") OP(1, 0.25, 0.5, 0.125) NAMED("B") OP(2, 0.5, 1, 0.25) "}"
-#define FIW                                                                                        \
-    "{" SHAPE NAMED("F") OP(1, 0, 0, 0) NAMED("I") OP(2, 0, 0, 0) NAMED("W") OP(3, 0, 0, 0) "}"
+#define FIW             "{" SHAPE NAMED("F") BLOCK(1) NAMED("I") BLOCK(2) NAMED("W") BLOCK(3) "}"
 
 static enum pp_status parse(struct pp_arena *arena, const char *text,
                             const struct pp_cost_file **file, struct pp_error *err)
