@@ -44,7 +44,7 @@ enum pp_status pp_check_updates(const struct pp_program *p, struct pp_error *err
                                 "rank %d op %d: %s stands %s the last BAR of its list, where the "
                                 "norm of all gradients is taken; move it %s",
                                 r, i - p->begin[r], text, is_early ? "before" : "after",
-                                is_early ? "after it" : "before it");
+                                is_early ? "after that BAR" : "before that BAR");
         }
     }
     return PP_OK;

@@ -5,7 +5,7 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero 1 --off
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0MOVE.fetch,0RS,(0RS)WAIT,(0MOVE.fetch)WAIT,0U,0MOVE.store,0AG,(0AG)WAIT,(0MOVE.store)WAIT
 $ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'
 > offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
-= 1
+> is only simulated: nothing here executes its COPY
 # Bytes on the tiers, of the device with most there.
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/}/p'
 >   "tiers": {

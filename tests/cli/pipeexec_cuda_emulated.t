@@ -23,8 +23,8 @@ $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --he
 >  2 "losses": [
 >  2 1
 $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --device-mode partition --weight-grad-stream on --exact-grad --check --trace t.csv | grep -A1 -E '^  (machine |check )'; grep -c ',weights,.W' t.csv; grep -c ',compute,.W' t.csv || true
->   machine    emulated device 0, a part for each rank, W concurrent, 2 threads; fp32:
->              own kernels, cuBLASLt ...
+>   machine    emulated device 0, a part for each rank, W concurrent, 2 threads;
+>              fp32: own kernels, cuBLASLt ...
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (203,328 elements)

@@ -11,8 +11,8 @@ $ pipesim help bubble
 >   idle time of all ranks / (ranks x step)
 >
 > Waiting for gradient sums (DP sync) and for collectives inside of layers (TP
-> comm) is not in it; a message on the wire that a rank waits for is, and `p2p
-> in flight` says how much of the bubble that is.
+> comm) is not in it; a message on the wire that a rank waits for is, and `p2p in
+> flight` says how much of the bubble that is.
 >
 > With equal stages, free messages, D ranks, N micro-batches and V chunks a rank:
 >

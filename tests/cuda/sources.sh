@@ -21,7 +21,7 @@ print("\n".join(sorted(f[len(root):] for f in files if f.startswith(root) and no
 END
 }
 # One of them is in each build.
-is_chosen='^exec/data/split_|^kernels/cpu/(blas|levels_)|^exec/main\.c$'
+is_chosen='^exec/data/split_|^kernels/cpu/(blas|fp32/levels_)|^exec/main\.c$'
 same() { # TARGETS... -- FILES...
     local targets=()
     while [ "$1" != -- ]; do targets+=("$1") && shift; done

@@ -118,7 +118,7 @@ refused "it names no file" --rendezvous file://
 refused "--rendezvous tcp://a: it names no host and port" --rendezvous tcp://a
 MASTER_ADDR=tcp://a refused "MASTER_ADDR tcp://a: it names no host and port"
 refused "port: " --rendezvous tcp://a:70000
-refused "stand rank, world_size and timeout" --rendezvous "file://a?size=2"
+refused "come rank, world_size and timeout" --rendezvous "file://a?size=2"
 refused "rank and world_size stand together" --rendezvous "file://a?rank=2"
 refused "--rendezvous file://a?rank=2&world_size=2: of 2 processes ranks are 0 to 1, so none is 2" --rendezvous "file://a?rank=2&world_size=2"
 refused "timeout: " --rendezvous "file://a?timeout=0"

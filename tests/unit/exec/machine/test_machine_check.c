@@ -32,17 +32,17 @@ Test(machine_check, gradients_are_complete)
         {"0F0,0B0,0AR,(0AR)WAIT,0BAR,0U\n", NULL},
         {"0F0,0BAR,0I0,0W0,0AR,(0AR)WAIT,0BAR,0U\n", NULL},
         {"0F0,0I0,0BAR,0W0,0U\n", "rank 0 op 3: 0W0 stands after the last BAR of its list, where "
-                                  "the norm of all gradients is taken; move it in front"},
+                                  "the norm of all gradients is taken; move it before that BAR"},
         {"0F0,0BAR,0B0,0U\n", "rank 0 op 2: 0B0 stands after the last BAR of its list, where the "
-                              "norm of all gradients is taken; move it in front"},
+                              "norm of all gradients is taken; move it before that BAR"},
         {"0F0,0B0,0BAR,0AR,(0AR)WAIT,0U\n",
          "rank 0 op 3: 0AR stands after the last BAR of its list, where the norm of all gradients "
-         "is taken; move it in front"},
+         "is taken; move it before that BAR"},
         {"0F0,0B0,0AR,0BAR,(0AR)WAIT,0U\n",
          "rank 0 op 4: (0AR)WAIT stands after the last BAR of its list, where the norm of all "
-         "gradients is taken; move it in front"},
+         "gradients is taken; move it before that BAR"},
         {"0F0,0B0,0BAR,0U,0BAR\n", "rank 0 op 3: 0U stands before the last BAR of its list, where "
-                                   "the norm of all gradients is taken; move it behind"},
+                                   "the norm of all gradients is taken; move it after that BAR"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -99,9 +99,9 @@ Test(machine_check, program_and_model_agree)
         {"0F0,0B0,0RS,(0RS)WAIT,0BAR,0U,0AG,(0AG)WAIT\n", false, 2, NULL},
         {"0F0,0B0,0RS,(0RS)WAIT,0BAR,0U\n", false, 2,
          "rank 0 op 2: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers "
-         "the weights; put 0AG and (0AG)WAIT behind 0U"},
+         "the weights; put 0AG and (0AG)WAIT after 0U"},
         {"0F0,0B0,0RS,(0RS)WAIT,0BAR,0AG,0U,(0AG)WAIT\n", false, 2,
-         "rank 0 op 5: 0AG stands before 0U, whose weights it gathers; move it behind"},
+         "rank 0 op 5: 0AG stands before 0U, whose weights it gathers; move it after it"},
         {"0F0,0B0,0RS,(0RS)WAIT,0BAR,0U,0AG\n", false, 2,
          "rank 0 op 6: nothing waits for 0AG; put (0AG)WAIT at the end of its list"},
         {"0F0,0B0,0RS,0BAR,0U,0AG,(0AG)WAIT\n", false, 2,

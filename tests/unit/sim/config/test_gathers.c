@@ -300,7 +300,7 @@ Test(gathers, verify_refuses_what_is_not_there)
         {&p, 1,
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0AG.forward "
          "(0AG.forward)WAIT 0DROP",
-         "stands behind the update"},
+         "comes after the update"},
         {&none, 1, "0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U",
          "sums what no RS has scattered"},
         {&none, 1, "0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT", "(0AR.rest)WAIT is missing"},

@@ -88,8 +88,8 @@ Test(step_log, what_is_no_log_is_refused)
         {"", "t: no line says", -1},
         {"iteration 1 took long\n", "t: no line says", -1},
         {"elapsed time per iteration (ms) 5\n", "t: no line says", -1},
-        {MS("5") MS("nan"), "t:2: 'nan | lr: 1 |' behind", -1},
-        {MS("-5"), "t:1: '-5 | lr: 1 |' behind", -1},
+        {MS("5") MS("nan"), "t:2: 'nan | lr: 1 |' after", -1},
+        {MS("-5"), "t:1: '-5 | lr: 1 |' after", -1},
         {MS("1e300"), "is not the time of a step", -1},
         {MS("5"), "t has 1 line with the time of a step: --skip-steps 1 leaves none", 1},
     };
