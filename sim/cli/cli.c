@@ -184,8 +184,8 @@ static const struct pp_option rows[] = {
     PP_OPTIONS_SEQ(G_LAYOUT, RUN),
     {PP_ROW_TEXT("map", "ORDER", G_LAYOUT, RUN | NEEDS_DEGREES), .default_text = "tp,cp,dp,pp",
      .neutral = "tp,cp,dp,pp",
-     .help = "Which devices lie beside each other. Degrees from inside out: the first fills a node "
-             "first."},
+     .help =
+         "Which devices are neighbours. Degrees from inside out: the first fills a node first."},
 
     {PP_ROW_TEXT("model", "NAME|FILE", G_MODEL, RUN), .is_common = true, .offered = pp_model_name,
      .default_text = "gpt3-175b",
@@ -203,8 +203,9 @@ static const struct pp_option rows[] = {
     {PP_ROW_CHOICE("head", "WHERE", "last|balanced|counted|ignored|parallel", G_MODEL, RUN),
      .default_text = "last",
      .help =
-         "Embedding and head in the times of stages. last: in the first and the last stage beside "
-         "an even share of blocks. balanced: the blocks are shared out so that the slowest stage, "
+         "Embedding and head in the times of stages. last: in the first and the last stage, on top "
+         "of an even share of blocks. balanced: the blocks are shared out so that the slowest "
+         "stage, "
          "embedding and head included, is as fast as possible. counted: embedding and head count "
          "as a block each where blocks are shared out evenly, so that 126 fill 128 stages. "
          "ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out. "
@@ -249,13 +250,14 @@ static const struct pp_option rows[] = {
          "What is gathered at once where parameters are cut: a layer, or all layers of a chunk."},
     {PP_ROW_INT("gather-buffers", "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES),
      .default_text = "2, or 1 with a framework that does not fetch ahead",
-     .help = "Gathered units that have room beside each other. 1: nothing is fetched ahead; K: the "
-             "next K - 1 while one is used."},
+     .help =
+         "Gathered units that have room at once. 1: nothing is fetched ahead; K: the next K - 1 "
+         "while one is used."},
     {PP_ROW_TEXT("offload", "CLASS=TIER,...", G_STATE, SHAPE),
      .help = "Keep p (parameters), os (optimizer state) or a (saved activations) on another memory "
              "tier: host or nvme, such as os=host,a=nvme; p=host:40% or a=host:40% moves a share "
              "of them. Parameters are loaded ahead of their uses, a --gather unit at a time into "
-             "--gather-buffers; activations go down behind their forward and come up ahead of "
+             "--gather-buffers; activations go down after their forward and come up before "
              "their backward; state streams through the update."},
     {PP_ROW_FLAG("cpu-optimizer", G_STATE, SHAPE),
      .help = "The processors of the node update the state that --offload os= keeps there: "
@@ -270,7 +272,7 @@ static const struct pp_option rows[] = {
              "experts; moe_act is the same), mla_up_proj, mlp, with + between them."},
 
     {PP_ROW_FRAC("ep-overlap", "FRAC", G_COMM, RUN), .default_text = "0",
-     .help = "Share of the exchanges of experts that is hidden behind compute of other tokens, "
+     .help = "Share of the exchanges of experts that is hidden by compute of other tokens, "
              "e.g. 80%."},
     {PP_ROW_CHOICE("ep-dispatch", "HOW", "each|once", G_COMM, RUN), .default_text = "each",
      .help = "How tokens reach their experts. each: a copy goes to every expert by itself. once: "
@@ -283,8 +285,8 @@ static const struct pp_option rows[] = {
     PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS),
     {PP_ROW_CHOICE("dp-overlap", "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS),
      .default_text = "the framework's habit; plain: off", .neutral = "off",
-     .help = "on: gradients are reduced in buckets beside each stage's last backward, as "
-             "--grad-sync eager with the framework's --bucket-size; off: behind it, in one piece."},
+     .help = "on: gradients are reduced in buckets during each stage's last backward, as "
+             "--grad-sync eager with the framework's --bucket-size; off: after it, in one piece."},
     {PP_ROW_INT("buckets", "K", 1, PP_MAX_BUCKETS, G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS),
      .default_text = "1", .neutral = "1",
      .help =
@@ -346,7 +348,7 @@ static const struct pp_option rows[] = {
              "them."},
     {PP_ROW_FRAC("tp-overlap", "FRAC", G_KERNELS, RUN | NEEDS_TENSORS), .default_text = "0",
      .neutral = "0",
-     .help = "Share of tensor-parallel communication hidden behind the matrices, e.g. 50%; at most "
+     .help = "Share of tensor-parallel communication hidden by the matrices, e.g. 50%; at most "
              "as long as those last."},
     {PP_ROW_CHOICE("flops", "RULE", "megatron|palm|causal", G_ENGINE, RUN),
      .default_text = "megatron", .help = "Formula of the model flops in MFU and HFU."},
@@ -423,7 +425,7 @@ static const struct pp_option rows[] = {
     {PP_ROW_INT("seq", "TOKENS", 1, 1 << 24, G_CALIBRATE, CALIBRATE), .default_text = "the model's",
      .help = "Tokens of a sample, for traces in CSV and of PyTorch."},
     {PP_ROW_LONG("seed", "S", 0, INT64_MAX, G_CALIBRATE, CALIBRATE), .default_text = "0",
-     .help = "Seed of the draws behind the band of a tested prediction."},
+     .help = "Seed of the draws for the band of a tested prediction."},
 
     {PP_ROW_TEXT("free", "LIST", G_PLAN, PLAN | OF_PLANNER), .is_common = true,
      .default_text = "all but modules and shard, without what an option fixes",
@@ -462,9 +464,8 @@ static const struct pp_option rows[] = {
     {PP_ROW_TEXT("where", "COLUMN=VALUE", G_PLOT, PLOT), .is_repeatable = true,
      .help = "Only rows with that value, or one of several: pp=4,8."},
     {PP_ROW_TEXT("points", "FILE", G_PLOT, PLOT),
-     .help =
-         "Published or measured values beside the curves: a CSV file with the columns of both "
-         "axes, those of --by where a point belongs to a curve, and label for a name beside it."},
+     .help = "Published or measured values next to the curves: a CSV file with the columns of both "
+             "axes, those of --by where a point belongs to a curve, and label for a name."},
     {PP_ROW_FLAG("log-x", G_PLOT, PLOT),
      .help = "A logarithmic x axis; by itself where values double."},
     {PP_ROW_FLAG("log-y", G_PLOT, PLOT),
@@ -486,7 +487,7 @@ static const struct pp_option rows[] = {
     {PP_ROW_TEXT("title", "TEXT", G_PLOT, PLOT | REPORT | UNIT),
      .help = "Over the picture; default: what is drawn; none in a paper."},
     {PP_ROW_FLAG("paper", G_PLOT, PLOT | REPORT | UNIT),
-     .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
+     .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes with colours."},
     {PP_ROW_TEXT("size", "WxH", G_PLOT, PLOT | REPORT | UNIT),
      .help = "Of the picture in inches, 6x4, or 15x10cm."},
 
@@ -509,12 +510,12 @@ static const struct pp_option rows[] = {
              "other; memory, bytes of each rank or schedule by component; memory-time, what ranks "
              "hold over time; links, how busy they are over time."},
     {PP_ROW_TEXT("html", "FILE", G_OUTPUT, REPORT | COMPARE | PLAN | UNIT),
-     .help = "Write the report as a page that needs nothing beside it, with a timeline to zoom "
+     .help = "Write the report as a page that needs no other file, with a timeline to zoom "
              "into; - is stdout, without the report in text."},
     {PP_ROW_TEXT("emit", "FRAMEWORK", G_OUTPUT, REPORT | PLAN), .is_common = true,
      .name_of = emit_tool_name,
      .help = "The run, or the best of a plan, as a configuration of a training framework, in place "
-             "of the report; with -o FILE of a run beside it."},
+             "of the report; with -o FILE of a run in addition."},
     {PP_ROW_FLAG("no-alternatives", G_OUTPUT, REPORT | UNIT),
      .help = "Leave out the other schedules."},
     {PP_ROW_FLAG("compute", G_OUTPUT, PROGRAM),
@@ -522,7 +523,8 @@ static const struct pp_option rows[] = {
     {PP_ROW_TEXT("output", "FILE", G_OUTPUT, PROGRAM | SWEEP | EXPORT | UNIT),
      .help = "Write to a file instead of stdout (also -o)."},
     {PP_ROW_TEXT("output", "FILE", G_OUTPUT, PLAN | UNIT),
-     .help = "Every layout or choice, and what became of it, as CSV beside the report (also -o); - "
+     .help = "Every layout or choice, and what became of it, as CSV, in addition to the report "
+             "(also -o); - "
              "is stdout, without the report."},
     {PP_ROW_TEXT("output", "FILE", G_OUTPUT, REPORT | UNIT),
      .help = "Write what --emit says to a file (also -o); the report goes to stdout."},

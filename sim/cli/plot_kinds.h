@@ -1,7 +1,7 @@
-/* sim/cli/plot_kinds.h — the kinds of pictures of `pipesim plot`: rows of a table that help,
- * completion and the command itself are made from. name, summary, what it is drawn from (mask of
- * enum pp_plot_source), function in command_plot.c The first row that takes a source is what is
- * drawn from it when no --kind is given. */
+/* sim/cli/plot_kinds.h — the kinds of pictures of `pipesim plot`, as rows of a table. Help,
+ * completion and the command read it. A row has a name, a summary, its sources (mask of enum
+ * pp_plot_source), and its function in sim/command/plot.c. Without --kind, the first row that takes
+ * the source is drawn. */
 #ifndef PP_SIM_CLI_PLOT_KINDS_H
 #define PP_SIM_CLI_PLOT_KINDS_H
 

@@ -124,7 +124,7 @@ static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_cluster *,
 
 /* ---- a cluster --------------------------------------------------------------------------- */
 
-/* Durations of collectives besides those of links; not known of every cluster. */
+/* Constants of collectives that links do not have; not known of every cluster. */
 static void print_rings(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_ring_link *node = &c->intra_ring, *network = &c->inter_ring;
@@ -136,7 +136,7 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
             c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
 }
 
-/* Memory of a node besides that of its devices. */
+/* Memory of a node outside of its devices. */
 static void print_tiers(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_tier_memory *host = &c->tiers[PP_TIER_HOST], *drives = &c->tiers[PP_TIER_NVME];

@@ -1,5 +1,5 @@
-/* pipesim plan: the best of what is left free, for a model on a cluster: layouts
- * (sim/plan/search.h), or all ways to cut the state of one (sim/plan/state.h). */
+/* pipesim plan: the best choice of the free knobs, for a model on a cluster. Knobs are those of
+ * layouts (sim/plan/search.h), or the ways to cut the state of one layout (sim/plan/state.h). */
 #include "core/text/output.h"
 #include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
@@ -90,8 +90,8 @@ static enum pp_status write_search(struct pp_arena *arena, const struct pp_searc
     return pp_output_commit(&output, err);
 }
 
-/* The best layout that the framework runs as it is; where it runs none of those that were
- * simulated, the best of all, with what runs in its place. */
+/* The best layout that the framework runs as it is. If it runs none of the simulated ones, the best
+ * of all, with the layout that runs in its place. */
 static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_tool *tool,
                                   const struct pp_search *search, FILE *out, struct pp_error *err)
 {

@@ -85,8 +85,8 @@ struct pp_config {
     struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
     struct pp_state_spec state;  /* the same for the layout at hand */
 
-    /* What else prices an op: members that follow from the above are unset; pp_config_costs() fills
-     * them. fabric: for layout.gpus devices; NULL in unit mode. */
+    /* Further inputs of costs. Members that follow from the above are unset; pp_config_costs()
+     * fills them. The fabric is for layout.gpus devices, and NULL in unit mode. */
     struct pp_cost_inputs costs;
     enum pp_flops_rule flops;
 
@@ -120,8 +120,8 @@ struct pp_config {
 /* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of);
 
-/* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens
- * of a sample out, so those of a context-parallel group are copies, too. */
+/* Devices that hold the same parameters and sum their gradients. Ring attention divides the tokens
+ * of a sample, so the devices of a context-parallel group are copies, too. */
 static inline int64_t pp_config_copies(const struct pp_config *config)
 {
     return (int64_t)config->layout.dp * config->layout.cp * config->shape.pipelines;

@@ -13,14 +13,14 @@ enum pp_status pp_steps_shape(const struct pp_config *config, struct pp_shape *s
 /* The engine's options: all steps, or one run of the list that holds them. */
 struct pp_eval_options pp_steps_plan(const struct pp_config *config);
 
-/* The step of every instruction: that of its micro-batch; a sum or an update belongs to the
- * backward before it, a WAIT to what it waits for. */
+/* The step of every instruction. An op belongs to the step of its micro-batch. A sum or an update
+ * belongs to the backward before it, a WAIT to the instruction that it waits for. */
 int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int micro_batches);
 /* Give every event of such a trace its step. */
 void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
                    const struct pp_program *program, struct pp_trace *trace);
-/* (T_K - T_1) / (K - 1) from all times. No WAIT ends a step: one for a SEND may stand far behind.
- */
+/* (T_K - T_1) / (K - 1) from all times. No WAIT ends a step, because the WAIT for a SEND may come
+ * much later. */
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times);
 

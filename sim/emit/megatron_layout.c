@@ -17,8 +17,8 @@ static bool is_even(const int *blocks, int from, int to)
     return true;
 }
 
-/* The shortest form: nothing; embedding and head count as a block each; other counts in the
- * first and the last rank; or the blocks of every stage. */
+/* The shortest form of a division. EVEN needs nothing. COUNTED counts embedding and head as a block
+ * each. ENDS gives other numbers for the first and the last rank. LISTED names every stage. */
 enum split { EVEN, COUNTED, ENDS, LISTED };
 static enum split split_of(const struct pp_emit_job *job)
 {

@@ -114,8 +114,8 @@ struct pp_emit_tool {
     const char *name, *title;
     void (*print)(const struct pp_emission *emission, FILE *out);
     const struct pp_emit_table *const *tables; /* NULL-terminated */
-    /* Classes that may leave the device, or have a sentence of their own why not; the sentence of
-     * the first row that lacks a tier is said. A class without a row stays on the device. */
+    /* Classes that may leave the device, or that have their own sentence why not. The first row
+     * that lacks the tier is printed. A class without a row stays on the device. */
     const struct pp_emit_home *homes;
     int home_count;
     /* How to start it, and what else must be set: up to 4 sentences; "" = none here; NULL

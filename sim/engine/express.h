@@ -1,11 +1,10 @@
 /* sim/engine/express.h — transfers over shared links, with as little solving as possible.
  *
  * A transfer waits for its latency, then occupies all links of its wire at once. While it is alone
- * on all of them it needs no solver: it runs at the speed of its slowest link and its end is known.
- * As soon as another transfer needs one of these links, both become flows of a solver, which
- * divides the links among its flows by max-min fairness; a flow stays with the solver until its
- * end. This is exact: a transfer that is alone on its links neither limits others nor is limited by
- * them.
+ * on them it needs no solver. It runs at the speed of its slowest link, so its end is known. When
+ * another transfer needs one of these links, both become flows of a solver. The solver divides the
+ * links among its flows by max-min fairness. A flow stays with the solver until its end. This is
+ * exact, because a transfer that is alone on its links limits no other and is limited by none.
  *
  * Time is int64 picoseconds. Events leave in the order of time, ends before begins, then by wire.
  */
@@ -37,8 +36,8 @@ void pp_express_solve(struct pp_express *e, const struct pp_solver *solver);
 /* A transfer starts at start_ps (not before the event that was last taken): it occupies its links
  * after the latency of its wire. */
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps);
-/* An event of the caller at a time of its own, with a number >= 0; it replaces the one of the same
- * number that has not come yet. */
+/* Schedules an event of the caller, with a number >= 0. It replaces a pending event of the same
+ * number. */
 void pp_express_call(struct pp_express *e, int number, int64_t at_ps);
 
 /* What happens next. */

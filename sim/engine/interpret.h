@@ -1,6 +1,6 @@
 /* sim/engine/interpret.h — a program, interpreted rank by rank over transfers that share links.
  *
- * Ranks run ahead on their own clocks until they wait for something that is not over yet; only
+ * Each rank runs ahead on its own clock until it waits for an unfinished instruction. Only
  * transfers, and compute that collectives slow down, happen in the order of time. Semantics:
  * docs/architecture.md. All replicas share the lists and have clocks of their own. */
 #ifndef PP_SIM_ENGINE_INTERPRET_H

@@ -38,7 +38,7 @@ static int bucket_number(const struct pp_run *r, int i, int number)
     return bucket;
 }
 
-/* ---- beside collectives ------------------------------------------------------------------- */
+/* ---- next to collectives ------------------------------------------------------------------ */
 
 /* When `left_ps` of work from from_ps on is over; with `until_ps` how much is left then. */
 static double progress(const struct pp_run *r, const struct pp_instance *in, double until_ps,

@@ -1,9 +1,9 @@
-/* sim/engine/network.h — where a program meets the fabric: devices of its ranks, routes of its
+/* sim/engine/network.h — the fabric as a program uses it: devices of its ranks, routes of its
  * messages.
  *
- * A program rank of a replica is tp * cp devices. A message is sent by each of them to its
- * counterpart, bytes/tp each. Where every device has a NIC of its own, the lanes are alike and one
- * stands for all; where NICs are shared, all lanes are simulated. */
+ * A program rank of a replica is tp * cp devices. Each of them sends its part of a message to its
+ * counterpart, bytes/tp each. These parts are lanes. If every device has its own NIC, all lanes are
+ * alike and one stands for all. If NICs are shared, all lanes are simulated. */
 #ifndef PP_SIM_ENGINE_NETWORK_H
 #define PP_SIM_ENGINE_NETWORK_H
 

@@ -1,10 +1,11 @@
 /* sim/engine/wires.h — the device pairs between which a program sends, and the links that they
  * share.
  *
- * A wire is one lane of a channel in one replica, or one hop of the ring of a stage: transfers on
- * it follow one another. Wires are numbered: channels first, [(channel * replicas + replica) *
+ * A wire is one lane of a channel in one replica, or one hop of the ring of a stage. Transfers on a
+ * wire follow one another. Channels are numbered first, [(channel * replicas + replica) *
  * lanes + lane], then rings, [ring_first[stage] + lane * positions + position]. Only links that
- * more than one wire uses are listed: the others cannot be shared. In an arena, read-only. */
+ * more than one wire uses are listed, because the others cannot be shared. In an arena, read-only.
+ */
 #ifndef PP_SIM_ENGINE_WIRES_H
 #define PP_SIM_ENGINE_WIRES_H
 

@@ -29,8 +29,8 @@ static bool form_star(const struct pp_xml_page *p, struct pp_form *form)
     return true;
 }
 
-/* From below: devices to the switch of the node, nodes to their leaves, leaves to spines; the way
- * up from the first device to the last has a link of each. */
+/* Levels from below: devices to the switch of the node, nodes to their leaves, leaves to spines.
+ * The route up from the first device to the last has one link of each level. */
 static bool form_fat_tree(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;

@@ -29,7 +29,7 @@ struct pp_form {
     int levels;
     struct pp_platform_level
         level[PP_FORM_LEVELS]; /* 0 bytes/s: SimGrid has no link of this level */
-    double alpha_s;            /* of every route, beside its links' */
+    double alpha_s;            /* of every route, in addition to its links */
     const char *note;
 };
 

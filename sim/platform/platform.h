@@ -1,12 +1,12 @@
 /* sim/platform/platform.h — a cluster as a SimGrid platform (XML, DTD 4.1), and the properties by
- * which pipesim knows its own when it reads one.
+ * which pipesim recognises its own files.
  *
  * Properties are those of the hosts; SimGrid gives the <prop>s of a <cluster> to each of its hosts.
- * Values are written with units, as in a cluster text. Hosts are named gpu0, gpu1, ...: the number
- * is the device's. A file of others needs none of them.
+ * Values are written with units, as in a cluster text. Hosts are named gpu0, gpu1, ... after the
+ * device's number. Files from other sources need none of them.
  *
- * SimGrid's <cluster> knows one bandwidth and one latency for all its links. Where a fabric has
- * several, the compact form gives those of every level as properties; who loads the file sets the
+ * SimGrid's <cluster> has one bandwidth and one latency for all its links. If a fabric has several,
+ * the compact form gives those of every level as properties. The reader of the file sets the
  * links of the level to them:
  *   FAT_TREE   level1 joins hosts to their switches, level2 those to theirs, and so on
  *              ("link_from_<low>_<high>_<uid>_UP|DOWN", uids in the order of the levels)
@@ -29,7 +29,7 @@
 #define PP_PROP_PEAK     "pipesim.peak"     /* "989TF" */
 #define PP_PROP_GPUS     "pipesim.gpu"      /* devices of a node: "8" */
 #define PP_PROP_ETA_LINK "pipesim.eta_link" /* share of the bandwidths that is reached: "0.8" */
-#define PP_PROP_ALPHA    "pipesim.alpha"    /* "8us": latency of every route beside its links' */
+#define PP_PROP_ALPHA    "pipesim.alpha" /* "8us": latency of every route in addition to its links */
 /* With the number of the level, from 1: "50GBps", "4us". */
 #define PP_PROP_LEVEL_BANDWIDTH "pipesim.level%d.bandwidth"
 #define PP_PROP_LEVEL_LATENCY   "pipesim.level%d.latency"

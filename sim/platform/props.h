@@ -8,7 +8,7 @@ enum { PP_PROP_NAMES = 3, PP_PROPS = 8, PP_PROP_LEVELS = 16 };
 
 /* Properties of the device and of the routes; those of levels are in sim/platform/platform.h. */
 struct pp_prop {
-    const char *names[PP_PROP_NAMES]; /* any of them; NULL behind the last */
+    const char *names[PP_PROP_NAMES]; /* any of them; NULL after the last */
     const char *word;                 /* its key in a cluster text; NULL: it has none */
 };
 extern const struct pp_prop pp_props[PP_PROPS];

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-enum { NOBODY = -1, SEVERAL = -2, NOTHING = -1, WAYS = 4 };
+enum { UNUSED = -1, SEVERAL = -2, NOTHING = -1, WAYS = 4 };
 #define ROUNDING 1e-9 /* sums of equal bandwidths against their product */
 
 struct use {               /* of one link */
-    int32_t owner;         /* replica, NOBODY or SEVERAL */
+    int32_t owner;         /* replica, UNUSED or SEVERAL */
     int32_t first, second; /* replicas, where there are SEVERAL */
     int32_t last, number;  /* the replica that numbered it last, and its number there */
     double asked[WAYS];    /* bounds of the bytes a second that may be asked of it, by gates */
@@ -61,12 +61,12 @@ static void trace_routes(struct pp_arena *arena, struct wiring *w)
     *begin = at;
     w->uses = PP_ARRAY(arena, struct use, w->links.count + 1);
     for (int i = 0; i < w->links.count; i++)
-        w->uses[i] = (struct use){.owner = NOBODY, .last = NOBODY};
+        w->uses[i] = (struct use){.owner = UNUSED, .last = UNUSED};
 }
 
 static void own(struct use *use, int replica)
 {
-    if (use->owner == NOBODY) {
+    if (use->owner == UNUSED) {
         use->owner = use->first = replica;
     } else if (use->owner >= 0 && use->owner != replica) {
         use->owner = SEVERAL;

@@ -1,10 +1,10 @@
-/* sim/run/links.h — how many bytes a step sends over each link, and how busy that makes it.
+/* sim/run/links.h — the bytes that a step sends over each link, and the utilisation that follows.
  *
- * Counted are the messages of all replicas and devices, whether one replica was simulated or all,
- * and the gradient sums and gathers of parameters, those inside of ops included: around one ring
- * where they are simulated as flows or priced as one, else inside the nodes first and then across,
- * a ring for each device of a node. What tensor and context parallelism exchange inside an op is
- * not counted. The utilisation of a link is bytes / (bandwidth * step). */
+ * Messages of all replicas and devices count, whether one replica was simulated or all. Gradient
+ * sums and gathers of parameters count, also inside ops. They go around one ring if they are
+ * simulated as flows or priced as one ring. Otherwise they go inside the nodes first and then
+ * across, with a ring for each device of a node. Exchanges of tensor and context parallelism inside
+ * an op are not counted. The utilisation of a link is bytes / (bandwidth * step). */
 #ifndef PP_SIM_RUN_LINKS_H
 #define PP_SIM_RUN_LINKS_H
 
@@ -60,9 +60,9 @@ void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_tak
 struct pp_link_choice {
     int bins, max_rows, max_alike;
 };
-/* A message is spread evenly from its start to its end; a sum from when the first of its members
- * starts to when the last one ends. `trace` is that of the program: the bins of a link add up to
- * its bytes in all steps. */
+/* A message is spread evenly from its start to its end. A sum is spread from the start of its first
+ * member to the end of its last. `trace` is that of the program. The bins of a link add up to its
+ * bytes in all steps. */
 struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_inputs *in,
                                    const struct pp_trace *trace, struct pp_link_choice choice);
 

@@ -26,7 +26,7 @@ struct pp_traffic pp_traffic_make_only(struct pp_arena *arena, const struct pp_l
 /* The messages of a pair of ranks in one replica, all lanes: [parts]. */
 void pp_traffic_message(struct pp_traffic *traffic, const struct pp_rank_pair *pair, int replica,
                         const double *bytes);
-/* The sums of a group: what each of its members passes on where nobody is left out, [parts]. */
+/* The sums of a group: the bytes that each of its members passes on, [parts]. */
 void pp_traffic_sum(struct pp_traffic *traffic, const struct pp_group *group, const double *bytes);
 /* Payload of one collective times the rounds it makes: an all-reduce goes around twice. */
 double pp_traffic_payload(const struct pp_link_inputs *in, int instruction);

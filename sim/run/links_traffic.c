@@ -6,7 +6,7 @@
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* `whole` of each part, cut and then taken a share of: in this order, so that the figures of a
+/* `whole` of each part, first cut and then multiplied by a share. This order makes the figures of a
  * program and of its bins round alike. */
 struct amount {
     const double *whole;

@@ -7,13 +7,14 @@
 enum pp_depth {
     PP_MEMORY,  /* memory only */
     PP_QUICK,   /* makespan and memory only */
-    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` may be NULL, and
-                 * the program of a built-in schedule is neither verified nor given slots. What
-                 * fails fails as it does at PP_FULL */
+    PP_METRICS, /* all figures, equal to those of PP_FULL to the bit. `trace` may be NULL. The
+                 * program of a built-in schedule is neither verified nor given slots. Failures are
+                 * those of PP_FULL. */
     PP_FULL,    /* trace and proof too */
 };
-/* `prepared` is the caller's: what an earlier simulation of the same configuration has made is
- * taken from there, else made and remembered there. {0} at first; NULL: nothing is kept. */
+/* `prepared` belongs to the caller, {0} at first. Results of an earlier simulation of the same
+ * configuration are taken from there. Otherwise they are computed and remembered there. NULL:
+ * nothing is remembered. */
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_prepared *prepared,
                            struct pp_result *result, struct pp_error *err);

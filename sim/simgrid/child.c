@@ -142,7 +142,7 @@ enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err)
     return status;
 }
 
-/* Nobody writes to the channel: it has news when the child is gone. */
+/* No data comes through the channel. It becomes readable when the child has ended. */
 static void watch(const struct pp_child *child, void (*tick)(void *job), void *job)
 {
     enum { TICK_MS = 200 };

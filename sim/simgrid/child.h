@@ -1,9 +1,9 @@
 /* sim/simgrid/child.h — a function in a child process that may crash.
  *
- * SimGrid has one engine per process and ends the process on bad input. So it runs in a child; what
- * happens to the child comes back as an error. stdout and stderr of the child go to a bounded
- * buffer in memory, of which an error shows the line that says most. Nothing is left behind: no
- * core file, no temporary file, no zombie; the child dies with its parent. */
+ * SimGrid has one engine per process and ends the process on bad input. So it runs in a child, and
+ * the end of the child comes back as an error. Its stdout and stderr go to a bounded
+ * buffer in memory. An error shows its most telling line. The child leaves no core file, no
+ * temporary file and no zombie. It dies with its parent. */
 #ifndef PP_SIM_SIMGRID_CHILD_H
 #define PP_SIM_SIMGRID_CHILD_H
 
@@ -27,8 +27,8 @@ typedef enum pp_status (*pp_child_function)(void *job, int channel, struct pp_er
  * pp_child_finish(). */
 enum pp_status pp_child_start(struct pp_child *child, pp_child_function run, void *job,
                               struct pp_error *err);
-/* Close the channel, wait for the end, and say how it ended: the status and message of the
- * function; PP_EINTR when it was interrupted; PP_EFAIL when it crashed, with what it wrote last. */
+/* Closes the channel, waits for the end, and returns the status and message of the function.
+ * PP_EINTR if it was interrupted. PP_EFAIL with its last output if it crashed. */
 enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err);
 /* Both; the channel is not used. `tick`, which may be NULL, is called now and then until the end.
  */

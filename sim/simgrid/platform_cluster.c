@@ -23,9 +23,8 @@ static enum pp_status link_of_route(struct pp_platform *p, int source, int dest,
     return PP_OK;
 }
 
-/* What a device gets of the way from node 0 to node 1 when all devices of the node send to their
- * counterparts, and the cards that they then seem to have: links that several routes use are
- * shared. */
+/* The bandwidth of a device from node 0 to node 1 when all devices send to their counterparts. Also
+ * the number of cards that follows from it. Routes share their common links. */
 static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platform *p,
                                        struct pp_cluster *c, struct pp_error *err)
 {
@@ -68,7 +67,8 @@ static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, s
     return PP_OK;
 }
 
-/* "--cluster: memory:40XB: ..." is "line 7: property memory: ...", where the file can be read. */
+/* Turns the error "--cluster: memory:40XB" into "line 7: property memory", if the file can be read.
+ */
 static enum pp_status bad_property(const struct pp_platform *p, struct pp_error *err)
 {
     static const char option[] = "--cluster: ";

@@ -22,7 +22,7 @@ enum pp_status pp_platform_place(const struct pp_platform *p, int line, struct p
     return pp_error_prefix(err, "%s: ", p->source.path);
 }
 
-/* What SimGrid says about elements, and how to find their line. The name stands behind `text`, and
+/* SimGrid's messages about elements, and how to find their line. The name comes after `text` and
  * ends before `until`. */
 static const struct {
     const char *text, *until, *tag;

@@ -11,10 +11,10 @@
 
 struct pp_platform;
 
-/* Read a file. The cluster has the device and gpus_per_node of its properties (h100 and 1 when not
- * given), as many nodes as its hosts make, eta_link 1, and links between two devices of a node and
- * of two nodes from its routes. PP_EFAIL when the file cannot be opened or SimGrid cannot be
- * loaded; PP_EINVAL, with file and line where known, for all that is wrong in it. */
+/* Reads a file. The cluster has the device and gpus_per_node of its properties (h100 and 1 by
+ * default), and as many nodes as its hosts make. eta_link is 1. Links between two devices of a node
+ * and of two nodes come from its routes. PP_EFAIL if the file cannot be opened or SimGrid cannot be
+ * loaded. PP_EINVAL for errors in it, with file and line where known. */
 enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
                                 struct pp_platform **platform, struct pp_cluster *cluster,
                                 struct pp_error *err);

@@ -12,7 +12,7 @@ struct pp_platform {
     bool is_open;
     struct pp_platform_source source;
     int hosts, links;
-    double alpha_s;     /* of every route beside its links' */
+    double alpha_s;     /* of every route, in addition to its links */
     const char *words;  /* properties, as a cluster text */
     const char **names; /* [hosts], then [links] */
     struct pp_fabric_link *link;

@@ -84,7 +84,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
 
 /* ---- in the parent ------------------------------------------------------------------------ */
 
-/* Shared with the child: what is counted, and behind it the columns of times. */
+/* Shared with the child: the counters, followed by the columns of times. */
 struct shared {
     struct counts {
         struct pp_network_stats stats;
@@ -143,8 +143,8 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
     if (!needs_solver)
         return PP_OK;
-    /* Small runs come in numbers, so that it pays to have SimGrid here once; beside a big one it
-     * would take memory that is needed. */
+    /* Small runs come in series, so it pays to load SimGrid here once. Next to a big run it would
+     * take memory that the run needs. */
     if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
         PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Each wire that can meet another one gets an ordered pair of endpoints of its own, so that n wires
- * need about sqrt(n) hosts, and a route of its shared links. Latencies are 0: the interpreter waits
- * for them before. */
+/* Each wire that can meet another one gets its own ordered pair of endpoints, so that n wires
+ * need about sqrt(n) hosts. It also gets a route of its shared links. Latencies are 0: the
+ * interpreter waits for them first. */
 struct pp_endpoints {
     int hosts;
     int32_t *source, *dest; /* [wire]; -1 = none */

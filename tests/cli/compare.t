@@ -482,9 +482,9 @@ $ pipesim compare --help
 >
 > Output:
 >   --json                  One JSON object on stdout.
->   --html FILE             Write the report as a page that needs nothing beside
->                           it, with a timeline to zoom into; - is stdout, without
->                           the report in text.
+>   --html FILE             Write the report as a page that needs no other file,
+>                           with a timeline to zoom into; - is stdout, without the
+>                           report in text.
 >
 > Help:
 >   -h                      one screen of help

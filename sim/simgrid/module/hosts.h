@@ -14,7 +14,7 @@ enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_hos
                                 int *count, struct pp_error *err);
 struct pp_simgrid_properties {
     const char *words;    /* what a device is, as words of a cluster text; in the arena */
-    double alpha_s;       /* latency of every route beside its links'; 0 when not given */
+    double alpha_s;       /* latency of every route in addition to its links; 0 when not given */
     double eta_link_frac; /* share of the bandwidths that is reached; 1 when not given */
 };
 /* Properties of the hosts, or of the zones around them. PP_EINVAL when hosts differ. */

@@ -1,10 +1,10 @@
-/* sim/simgrid/module/module.h — the shared module with SimGrid: what it offers, and how to load it.
+/* sim/simgrid/module/module.h — the shared module with SimGrid: its entries, and how to load it.
  *
- * The module is pipesim-simgrid.so: sim/simgrid/module/module.c, simgrid_engine.c, simgrid_probe.c
- * and SimGrid itself. There is one SimGrid engine per process, and bad input ends the process: so
- * only functions given to pp_child_run() call an entry, each child one, once. Jobs are plain data
- * of the parent, of which the child has a copy; results go through memory that the parent mapped as
- * shared, or through the channel. */
+ * The module is pipesim-simgrid.so: module.c, solver.c and probe.c of this folder, and SimGrid
+ * itself. A process has one SimGrid engine, and bad input ends the process. So only functions given
+ * to pp_child_run() call an entry, each child one, once. Jobs are plain data of the parent; the
+ * child has a copy. Results go through memory that the parent mapped as shared, or through the
+ * channel. */
 #ifndef PP_SIM_SIMGRID_MODULE_MODULE_H
 #define PP_SIM_SIMGRID_MODULE_MODULE_H
 

@@ -1,11 +1,11 @@
-/* sim/simgrid/module/probe.h — a platform file read by SimGrid: what the child and its parent say
- * to each other. The child, inside the module, first sends
+/* sim/simgrid/module/probe.h — a platform file read by SimGrid: the messages between the child and
+ * its parent. The child, inside the module, first sends
  *
  *     struct pp_probe_header, struct pp_fabric_link [links], char text [text_bytes]
  *
- * where the text holds, each ended by NUL, the properties as words of a cluster text
- * ("gpu:8 device:a100"), the names of the hosts in the order of the file, and those of the links.
- * Then it answers requests, one at a time, until the channel is closed. */
+ * The text holds strings that end with NUL. First come the properties as words of a cluster text
+ * ("gpu:8 device:a100"). Then come the names of the hosts in the order of the file, and those of
+ * the links. Then the child answers requests, one at a time, until the channel is closed. */
 #ifndef PP_SIM_SIMGRID_MODULE_PROBE_H
 #define PP_SIM_SIMGRID_MODULE_PROBE_H
 
@@ -17,7 +17,7 @@
 struct pp_probe_header {
     int32_t hosts, links;
     int64_t text_bytes;
-    double alpha_s;       /* latency of every route beside its links' */
+    double alpha_s;       /* latency of every route in addition to its links */
     double eta_link_frac; /* share of the bandwidths that is reached */
 };
 struct pp_probe_request {
@@ -31,7 +31,7 @@ enum { PP_PROBE_ROUTE_MAX = 1024 };
 #define PP_PROBE_NAME "/proc/self/fd/" /* SimGrid knows the file by this name and a number */
 
 struct pp_platform_source {
-    const char *path; /* relative names in the file are looked for beside it */
+    const char *path; /* relative names in the file are searched in its folder */
     const char *text;
     size_t length;
 };

@@ -1,6 +1,6 @@
-/* One actor, the conductor, interprets the program and starts flows; a carrier actor for each flow
- * that is under way takes it through the network and reports its end. Idle carriers wait for the
- * next flow. SimGrid's clock only matters while there are flows: before the first one the conductor
+/* One actor, the conductor, interprets the program and starts flows. Each flow in progress has a
+ * carrier actor, which takes it through the network and reports its end. Idle carriers wait for the
+ * next flow. SimGrid's clock matters only while there are flows. Before the first one the conductor
  * sleeps up to its time. */
 #include "sim/simgrid/module/solver.h"
 

@@ -1,8 +1,8 @@
-/* sim/simgrid/module/version.h — what differs between SimGrid 3.32 and 4.x, inside the module.
+/* sim/simgrid/module/version.h — differences between SimGrid 3.32 and 4.x, inside the module.
  *
- * Written against the headers of 3.32 (Debian 12), which it is tested with, and of 4.1, which it is
- * not: 4.1 marks what goes with 4.3. Lists are to be freed with free(); what is in them belongs to
- * SimGrid. */
+ * Written and tested against the headers of 3.32 (Debian 12), and written, but not tested,
+ * against 4.1. 4.1 marks what goes away with 4.3. The caller frees lists with free(); their
+ * elements belong to SimGrid. */
 #ifndef PP_SIM_SIMGRID_MODULE_VERSION_H
 #define PP_SIM_SIMGRID_MODULE_VERSION_H
 
