@@ -1,13 +1,18 @@
 /* schedules/chimera.c — bidirectional pipelines: f down and f up over the same ranks, strung
  * together in units of D slots of one forward.
  *
- * A pipeline has D/(2f) forward slots in a unit, and k backward slots for each: one (direct), or
- * two of half the size, so that a forward slot takes as long as a backward slot when B = 2F.
- * Doubling runs the forwards of two micro-batches in a slot, halving the forward of one whose
- * backward is cut into two granules. Granule j of a pipeline in unit u is at stage s in slot
- * (1+k)Du + 2(j div k) + s forwards and (1+k)Du + 2j + 2D-1-s backwards; no rank has two slots at
- * once. For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
- * (main_with_runtime_forward_ doubling.py, branch ChimeraBk); no implementation of halving is
+ * A unit has D/(2f) forward slots per pipeline, and k backward slots for each of them. Either k is
+ * one (direct), or there are two of half the size, so that all slots take equal time when B = 2F.
+ * Doubling runs the forwards of two micro-batches in a slot. Halving runs the forward of one
+ * micro-batch, whose backward is cut into two granules.
+ *
+ * Granule j of a pipeline in unit u is at stage s in these slots. No rank has two slots at once.
+ *
+ *   forward    (1+k)Du + 2(j div k) + s
+ *   backward   (1+k)Du + 2j + 2D-1-s
+ *
+ * For k = 1 this is the order of Li and Hoefler. For doubling it is that of the authors' runtime
+ * (main_with_runtime_forward_doubling.py, branch ChimeraBk). No implementation of halving is
  * known. */
 #include "schedules/chimera.h"
 
@@ -175,9 +180,10 @@ static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
 
 /* ---- closed forms ----------------------------------------------------------------------------*/
 
-/* Idle time in units of D/f - 2: of the first unit, and added by each further one (the intermediate
- * bubbles of section 3.5, which doubling and halving close when B = 2F). F = B gives the paper's
- * table for direct, B = 2F its table for doubling. Held against the evaluator. */
+/* Idle time in units of D/f - 2: idle[0] of the first unit, idle[1] added by each further one. The
+ * second are the intermediate bubbles of section 3.5, which doubling and halving close when B = 2F.
+ * F = B gives the paper's table for direct, B = 2F its table for doubling. Tests compare it with
+ * the evaluator. */
 static void idle_of(const struct pp_shape *shape, const struct pp_unit_costs *unit, double idle[2])
 {
     const double f = unit->f, b = unit->b;

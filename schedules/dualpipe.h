@@ -16,9 +16,9 @@ struct pp_dualpipe {
 void pp_dualpipe_phases(struct pp_phases *out, struct pp_dualpipe steps);
 
 /* Idle share of a pipeline of `depth` ranks to the turn and `each` micro-batches per direction.
- * Without overlap gain the idle time is m max(0, I-W) + max(2mF, (m-1)F + mI), m = depth - 1; a
- * pair that costs FB instead of F+B counts 2 each - depth - 2 times on the critical path. Holds for
- * FB >= max(F, B), else NAN. */
+ * Without overlap gain the idle time is m max(0, I-W) + max(2mF, (m-1)F + mI), with m = depth - 1.
+ * A pair that costs FB instead of F+B counts 2 each - depth - 2 times on the critical path. Holds
+ * for FB >= max(F, B), else NAN. */
 double pp_dualpipe_bubble(int depth, int each, const struct pp_unit_costs *unit);
 
 #endif

@@ -1,5 +1,5 @@
-/* schedules/eager-1f1b.c — 1F1B with a warm-up twice as long (DAPPLE's policy B): the forward of
- * each pair runs one round trip ahead of need, so that messages hide behind it. */
+/* schedules/eager-1f1b.c — 1F1B with a warm-up twice as long (DAPPLE's policy B). The forward of
+ * each pair runs one round trip early, so that compute hides the messages. */
 #include "schedules/order/closed_form.h"
 
 static int in_flight(const struct pp_shape *shape, int rank)

@@ -1,5 +1,5 @@
-/* schedules/gems.c — two replicas in opposite directions with one micro-batch at work in turn:
- * ranks at the end of one pipeline start the other's next forward early. */
+/* schedules/gems.c — two replicas in opposite directions, with one micro-batch active at a time.
+ * Ranks at the end of one pipeline start the other's next forward early. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>

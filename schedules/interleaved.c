@@ -1,6 +1,6 @@
 /* schedules/interleaved.c — depth-first interleaved 1F1B: 1F1B over V chunks per rank in groups of
- * G micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op, which
- * needs the F and the B to belong to different micro-batches (Megatron's expert overlap). */
+ * G micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op. Its F
+ * and B then have to belong to different micro-batches (Megatron's expert overlap). */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* schedules/pipedream-2bw.c — 1F1B without a flush, gradients summed over the N micro-batches of a
- * step, and each update used one step late: W(t+1) = W(t) - lr * gradient at W(t-1). Two weight
+/* schedules/pipedream-2bw.c — 1F1B without a flush, with gradients summed over the N micro-batches
+ * of a step. Each update is used one step late: W(t+1) = W(t) - lr * gradient at W(t-1). Two weight
  * versions are alive on every rank. */
 #include "schedules/order/closed_form.h"
 

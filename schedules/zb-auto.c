@@ -1,14 +1,15 @@
 /* schedules/zb-auto.c — zero-bubble order for given costs and memory, the best of several passes.
  *
- * Words over F, I, W per rank (zb_search.h) from three fixed rules and several greedy passes in
- * order of time; the one with the smallest sum of span (a step without a barrier) and makespan (a
- * step with one) is kept. 1F1B within the limit is one of the rules, and an order with a longer
- * makespan than that is never kept.
+ * A pass gives a word over F, I, W per rank (zb_search.h): three fixed rules, and several greedy
+ * passes in order of time. The one with the smallest sum of span (a step without a barrier) and
+ * makespan (a step with one) is kept. 1F1B within the limit is one of the rules. An order with a
+ * longer makespan than that is never kept.
  *
- * A greedy pass runs an input gradient as soon as it is there, else a forward if the limit allows
- * one, else a weight gradient. Passes differ in how much of a weight gradient must fit before the
- * next known input (fit), in whether the ramp of zb-h2 caps the forwards ahead of their input
- * gradients and the pending weight gradients, and in whether forwards go first below that cap.
+ * A greedy pass runs an input gradient as soon as it has arrived, else a forward if the limit
+ * allows one, else a weight gradient. Passes differ in how much of a weight gradient must fit
+ * before the next known input (fit). They differ in whether forwards ahead of their input gradients
+ * and pending weight gradients are capped by the ramp of zb-h2. They differ in whether forwards go
+ * first below that cap.
  *
  * No order has a shorter span than pp_zb_bound(); the search stops when that is reached. For equal
  * stages it is N T + max(0, (D-1)(F+I+2C) - (min(M,N)-1) W), T = F+I+W. */

@@ -1,14 +1,14 @@
 /* schedules/zb-h2.c — the handcrafted zero-bubble schedule ZB-H2, and its relatives by memory.
  *
- * Rank r runs w(r) forwards before its first input gradient and lets k(r) weight gradients pend,
- * w + k = m, the activations it holds. The paper draws w = 2(D-r)-1, k = 2r, m = 2D-1. With fewer
- * activations the warm-up is cut rank by rank to D-r + m-D, which at m = D is ZB-H1 (w = D-r,
- * k = r). m is what --max-activations allows, but never more than 2D-1, nor than N if N > D: more
- * would only move weight gradients out of gaps to the end.
+ * Rank r holds m = w + k activations: it runs w(r) forwards before its first input gradient and
+ * lets k(r) weight gradients pend. The paper draws w = 2(D-r)-1, k = 2r, m = 2D-1. With fewer
+ * activations the warm-up is cut rank by rank to D-r + m-D. At m = D that is ZB-H1 (w = D-r, k =
+ * r). m is what --max-activations allows, at most 2D-1, and at most N if N > D. More would only
+ * move weight gradients out of gaps to the end.
  *
- * At F = I = W no rank idles between its first and its last op. In general that span is
- * N(F+I+W) + (D-1)(F+I-2W+2C) for m = 2D-1, if F+I >= 2W and N >= 2D-1. Under a barrier the last
- * rank starts (D-1)(F+C) late. */
+ * At F = I = W no rank idles between its first and its last op. In general that span is N(F+I+W) +
+ * (D-1)(F+I-2W+2C) for m = 2D-1, if F+I >= 2W and N >= 2D-1. Under a barrier the last rank starts
+ * (D-1)(F+C) late. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>

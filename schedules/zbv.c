@@ -1,6 +1,6 @@
 /* schedules/zbv.c — ZB-V as handcrafted by its authors: two chunks on a V, every backward split,
- * weight gradients in place of the bubbles. Rank r counts on n = max(2D-1, N) micro-batches; those
- * beyond N are left out, which is what the phases do with ops that are not there. */
+ * weight gradients in place of the bubbles. Rank r counts on n = max(2D-1, N) micro-batches. Those
+ * beyond N are left out, as phases leave out all ops that do not exist. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Quantiles of the makespan over draws of the durations. */
 #include "schedules/evaluate/band.h"
 
 #include "core/quantile.h"

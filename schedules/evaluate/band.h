@@ -1,6 +1,6 @@
-/* schedules/evaluate/band.h — where a step is to be expected: quantiles of its makespan over draws,
- * in each of which every op takes a duration of its own. As ranks wait for the latest, the middle
- * of them lies above a prediction from medians. */
+/* schedules/evaluate/band.h — the expected range of a step: quantiles of its makespan over random
+ * draws of all durations. Ranks wait for the latest of them, so the median lies above a prediction
+ * from median durations. */
 #ifndef PP_SCHEDULES_EVALUATE_BAND_H
 #define PP_SCHEDULES_EVALUATE_BAND_H
 

@@ -1,3 +1,4 @@
+/* Cost of a compute op with the copies that share its link. */
 #include "schedules/evaluate/beside.h"
 
 /* ---- what is loaded inside of ops ------------------------------------------------------------ */
@@ -28,8 +29,8 @@ static bool is_up(const struct pp_program *p, int i)
     return pp_op_kinds[p->kind[i]].stream == PP_STREAM_COPY && pp_copy_stream(p->purpose[i]) == 1;
 }
 
-/* Copies up from `first` on that may not be over when i begins: less those that are waited for, and
- * less the compute beside which they ran. */
+/* Time of the copies up, from `first` on, that may still run when i begins. Copies that were waited
+ * for are subtracted, and so is the compute that ran concurrently. */
 static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs, int first, int i)
 {
     const int list = first_of(p, i);
@@ -55,7 +56,8 @@ static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs,
     return left_ps;
 }
 
-/* The copies that i runs beside: each belongs to one op that loads, the first behind its post. */
+/* Copies that run concurrently with i: each belongs to one op that loads, the first op after its
+ * post. */
 static int64_t beside_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
     const int list = first_of(p, i);

@@ -1,8 +1,9 @@
+/* The graph of a compute-only program, whose messages are implied. */
 #include "schedules/evaluate/eval.h"
 
-/* A compute-only program: messages follow from the data dependencies. They are those that lowering
- * would insert, buffered without bound: F of stage s goes to the rank of s + 1, B or I to that of
- * s - 1, unless that is the same rank. */
+/* Messages follow from the data dependencies. They are the messages that lowering would insert,
+ * with unbounded buffers. F of stage s sends to the rank of s + 1, B or I to that of s - 1, unless
+ * that is the same rank. */
 
 enum { TABLE_SLACK = 1 << 16, TABLE_FACTOR = 64 };
 
@@ -58,8 +59,8 @@ static int32_t *channel_last(struct pp_graph *g, struct channel_ends *ends, stru
     return &ends->data[ends->count - 1].last;
 }
 
-/* The transfer that carries the result of instruction i to the next stage; its own node when that
- * is on the same rank or the way takes no time. */
+/* The transfer that carries the result of instruction i to the next stage. It is the node of i
+ * itself when that stage is on the same rank or the transfer takes no time. */
 static int32_t transfer(struct implied *im, struct channel_ends *ends, int rank, int i)
 {
     struct pp_graph *g = im->g;

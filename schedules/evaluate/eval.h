@@ -1,10 +1,9 @@
 /* schedules/evaluate/eval.h — inside of the evaluator: the graph of a program, its compiled form,
  * the kernels. Private to this folder and its tests; other folders include evaluate.h.
  *
- * program -> struct pp_graph (graph.c, compute.c): nodes t = max(inputs) + duration, in any order
- * graph -> struct pp_eval (order.c, code.c): the nodes in topological order, values packed into few
- *   slots
- * struct pp_eval -> times (run.c, kernels.c): lanes of replicas, block by block */
+ *   program -> struct pp_graph (graph.c, compute.c): nodes t = max(inputs) + duration, unsorted
+ *   graph -> struct pp_eval (order.c, code.c): nodes in topological order, values in few slots
+ *   struct pp_eval -> times (run.c, kernels.c): lanes of replicas, block by block */
 #ifndef PP_SCHEDULES_EVALUATE_EVAL_H
 #define PP_SCHEDULES_EVALUATE_EVAL_H
 
@@ -21,12 +20,13 @@ enum pp_node_type {
 enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
 
 struct pp_node {
-    int32_t in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, number of
-                                 * its ring (from 1; 0 = one duration whoever is late) */
-    int32_t owner;              /* instruction it belongs to, or PP_NO_OWNER */
-    int64_t ps;                 /* duration; of a ring when all start together */
-    uint8_t type;               /* enum pp_node_type */
-    bool is_compute;            /* jitter and slow devices apply */
+    int32_t
+        in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, number of its
+                               ring (from 1; 0 = its duration does not depend on who is late) */
+    int32_t owner;          /* instruction it belongs to, or PP_NO_OWNER */
+    int64_t ps;             /* duration; of a ring when all start together */
+    uint8_t type;           /* enum pp_node_type */
+    bool is_compute;        /* jitter and slow devices apply */
     uint8_t numerator, denominator; /* STEP: share of ps that passes, 0 of 0 = all */
 };
 
@@ -90,8 +90,8 @@ struct pp_clock {
 int32_t pp_graph_clock(struct pp_graph *g, int rank, struct pp_clock *clock);
 /* A compute node after the clock, and the clock set to its end. `fused` as in pp_costs_op. */
 int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused);
-/* Is instruction i the first of a fused pair whose second follows on the same rank (`end` = behind
- * the rank's last)? */
+/* Is instruction i the first of a fused pair whose second follows on the same rank? The rank's
+ * instructions end before `end`. */
 bool pp_graph_is_fused(const struct pp_program *program, int i, int end);
 
 /* Fill the graph from a lowered and from a compute-only program. */
@@ -117,8 +117,9 @@ struct pp_eval_part {
 struct pp_segment {
     int32_t steps_end, meets_end;
 };
-/* The same program twice: every value kept (for start and end of everything), or values packed into
- * slots that are reused after their last reader (for the makespan: stays in the cache). */
+/* Two forms of one program. Either every value is kept (for start and end of every op), or values
+ * share slots that are reused after their last reader. The second serves the makespan and stays in
+ * the cache. */
 struct pp_code {
     int values; /* value 0 is always time zero */
     struct pp_eval_step *steps;

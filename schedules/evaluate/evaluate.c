@@ -1,3 +1,4 @@
+/* Programs to plans of the evaluator, and plans to times. */
 #include "schedules/evaluate/evaluate.h"
 
 #include "core/units.h"

@@ -1,19 +1,18 @@
 /* schedules/evaluate/evaluate.h — the exact contention-free evaluator: a longest path in integer
  * picoseconds.
  *
- * Plan once, run many: pp_eval_create() turns a lowered program into a topologically sorted list of
- * max-plus nodes; pp_eval_run() evaluates it for any number of replicas at once (replicas are lanes
+ * Plan once, run many. pp_eval_create() turns a lowered program into a topologically sorted list of
+ * max-plus nodes. pp_eval_run() evaluates it for any number of replicas at once (replicas are lanes
  * of a vector). Every value is a max/plus of final values, so neither folding nor lane width nor
  * order can change a bit of the result.
  *
- * Semantics (docs/architecture.md): SEND and RECV post at the rank's compute clock and never block;
- * WAIT blocks; transfers of one channel follow one another. A transfer starts when both sides have
- * posted (rendezvous), or when the sender has posted and fewer than K messages of the channel are
- * arrived but not yet received (buffered:K, 0 = without bound). A collective starts when all its
- * members of all replicas have posted it and their reduce streams are free. Where the program has a
- * weight-gradient stream (schedules/evaluate/weight_stream.h), what is on it runs beside the rank's
- * other ops.
- */
+ * Semantics (docs/architecture.md): SEND and RECV post at the rank's compute clock and never block.
+ * WAIT blocks. Transfers of one channel follow one another. With rendezvous a transfer starts when
+ * both sides have posted. With buffered:K it starts when the sender has posted and fewer than K
+ * messages of the channel are arrived but not yet received. K = 0 is without bound. A collective
+ * starts when all its members of all replicas have posted it and their reduce streams are free. The
+ * ops of a weight-gradient stream (schedules/evaluate/weight_stream.h) run concurrently with the
+ * rank's other ops. */
 #ifndef PP_SCHEDULES_EVALUATE_EVALUATE_H
 #define PP_SCHEDULES_EVALUATE_EVALUATE_H
 
@@ -46,9 +45,9 @@ struct pp_perturbation {
     double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
     uint64_t seed;
     const double *slow; /* [rank * replicas + replica] factor on SPEED, NULL = all 1 */
-    /* Durations instead of those of the costs, jitter and slow devices; of a fused pair that of its
-     * first op. [(step * instructions + instruction) * replicas + replica], compute ops only; not
-     * negative, and the sums of all that follow one another below INT64_MAX. NULL = none. */
+    /* Durations that replace those of the costs, jitter and slow devices; a fused pair has that of
+     * its first op. Compute ops only, [(step * instructions + instruction) * replicas + replica].
+     * They are not negative, and the sum along any path is below INT64_MAX. NULL = none. */
     const int64_t *compute_ps;
 };
 

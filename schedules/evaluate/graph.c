@@ -1,3 +1,4 @@
+/* The graph of a lowered program: one walk over each rank's instructions. */
 #include "schedules/evaluate/eval.h"
 
 #include "schedules/evaluate/beside.h"

@@ -105,8 +105,8 @@ ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, 
         memcpy(column + row, v, sizeof(int64_t) * (size_t)live);
 }
 
-/* A compute-only program has no WAITs that move the clock up to an op's start: that is the latest
- * of its inputs. Without collectives value v is the result of step v - 1, counted behind the
+/* A compute-only program has no WAITs that move the clock up to an op's start: the start is the
+ * latest of its inputs. Without collectives value v is the result of step v - 1, counted after the
  * entries. */
 ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *start,
                           const int lanes)

@@ -1,5 +1,5 @@
-/* schedules/evaluate/makespan_play.h — the play behind schedules/evaluate/makespan.h. Private to
- * schedules/makespan*.c. */
+/* schedules/evaluate/makespan_play.h — the simulation that schedules/evaluate/makespan.h runs.
+ * Private to schedules/evaluate/makespan*.c. */
 #ifndef PP_SCHEDULES_EVALUATE_MAKESPAN_PLAY_H
 #define PP_SCHEDULES_EVALUATE_MAKESPAN_PLAY_H
 
@@ -15,7 +15,7 @@ struct pp_play_transfer {
     int64_t ps;
 };
 struct pp_play_line {    /* a channel */
-    int32_t next, end;   /* first message that is not over; behind the last */
+    int32_t next, end;   /* half-open range of messages that are not over */
     int64_t busy_until;  /* end of the one before */
     int stage, granules; /* of the last SEND, and what it took */
     int64_t ps;
@@ -25,7 +25,7 @@ struct pp_play_meeting {
     int64_t latest, end; /* of those who are ready; PP_PLAY_UNKNOWN */
     int32_t missing;
 };
-/* On a reduce stream, behind something that is not over. */
+/* Queued on a reduce stream, after something that is not over. */
 struct pp_play_queued {
     struct pp_play_queued *next;
     int64_t post;
@@ -54,7 +54,7 @@ struct pp_play {
     struct pp_play_meeting *meetings, *barriers;
     int barrier_count;
     struct pp_seat *seats;
-    int64_t *own; /* [instruction]: end of what the rank does alone beside its compute */
+    int64_t *own; /* [instruction]: end of what a rank does alone, concurrently with its compute */
     /* Ranks that can go on; whose reduce stream can. Each holds a rank at most once. */
     uint16_t *ready, *turning;
     int ready_count, turning_count;
@@ -65,7 +65,7 @@ static inline int64_t pp_play_later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
-/* `ps` after `start`; anything once the sum has passed the limit, as nobody looks at it then. */
+/* `ps` after `start`. Arbitrary once the sum has passed the limit: the result is not used then. */
 static inline int64_t pp_play_after(struct pp_play *play, int64_t start, int64_t ps)
 {
     play->sum_ps += (double)ps;
@@ -83,7 +83,7 @@ static inline void pp_play_wake(struct pp_play *play, int rank, const int64_t *e
     assert(play->ready_count < play->p->ranks);
     play->ready[play->ready_count++] = (uint16_t)rank;
 }
-/* The last on its reduce stream is over: what is queued behind it can be looked at. */
+/* The last op on the rank's reduce stream is over: its queue may go on. */
 static inline void pp_play_turn(struct pp_play *play, struct pp_seat *seat)
 {
     if (seat->is_turning)
@@ -96,7 +96,7 @@ static inline void pp_play_turn(struct pp_play *play, struct pp_seat *seat)
 /* Instruction i of a seat that is a SEND, a RECV or on the reduce stream. True: nothing waits. */
 bool pp_play_channel(struct pp_play *play, struct pp_seat *seat, int i);
 bool pp_play_reduce(struct pp_play *play, struct pp_seat *seat, int i);
-/* What a reduce stream has behind that which is over now. */
+/* Start what a reduce stream has queued after the op that is over now. */
 void pp_play_turns(struct pp_play *play, struct pp_seat *seat);
 
 #endif

@@ -1,5 +1,4 @@
-/* Which node comes when: sorted so that all are behind what they read, or the cycle that forbids
- * it. */
+/* Topological order of the nodes: each stands after its inputs. Else the cycle that forbids it. */
 #include "schedules/evaluate/order.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Runs a plan for any number of replicas, block by block. */
 #include "schedules/evaluate/eval.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Which instructions of the two lanes wait for which of the other. */
 #include "schedules/evaluate/weight_stream.h"
 
 #include "schedules/memory/lifetimes.h"
@@ -26,7 +27,7 @@ static int32_t later(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Both lanes run in order: what comes behind an instruction comes behind all before it. */
+/* Both lanes run in order: what comes after an instruction comes after all before it. */
 static void wait_for(struct walk *w, int i, int32_t other)
 {
     const bool is_on = w->lane->is_on[i];
@@ -109,7 +110,7 @@ static void walk_sum(struct walk *w, int i)
     w->last = w->lane->is_on[i] ? i : w->last;
 }
 
-/* A sum ends behind its post. */
+/* A sum ends after its post. */
 static void walk_wait(struct walk *w, int target)
 {
     if (w->lane->is_on[target])

@@ -1,16 +1,16 @@
-/* schedules/evaluate/weight_stream.h — weight gradients on a lane of their own, beside the other
- * ops of a rank.
+/* schedules/evaluate/weight_stream.h — weight gradients on a lane of their own, concurrent with the
+ * other ops of a rank.
  *
- * A rank's list is the order of one lane. Where W runs on a second one, in the order of the list
- * among themselves, only that remains of it that the data asks for: an instruction comes behind the
- * last one of the other lane that makes what it reads, reads what it overwrites, or adds to the
- * same gradient.
+ * A rank's list is the order of one lane. Where W runs on a second lane, in the order of the list
+ * among themselves, only data dependencies remain between the lanes. An instruction comes after the
+ * last one of the other lane whose output it reads. The same holds for the last one that reads what
+ * it overwrites, or adds to the same gradient.
  *
- *   W            behind the I of its cells, and the last B of its stage
- *   F, R         behind the last W that reads the slot which they fill
- *   B            behind the last W of its stage
- *   AR, RS       behind the last B and the last W of their stage: posted where the later one runs
- *   U, BAR       behind all W of the stage, of the rank
+ *   W            after the I of its cells, and the last B of its stage
+ *   F, R         after the last W that reads the slot which they fill
+ *   B            after the last W of its stage
+ *   AR, RS       after the last B and the last W of their stage: posted where the later one runs
+ *   U, BAR       after all W of the stage, of the rank
  *
  * A W that is half of an overlapped pair runs where the pair does. */
 #ifndef PP_SCHEDULES_EVALUATE_WEIGHT_STREAM_H
@@ -23,10 +23,10 @@ struct pp_weight_stream {
     bool *is_on;      /* runs, or is posted, on the second lane */
     int32_t *after;   /* the instruction of the rank's other lane that it waits for; -1: none, or it
                        * follows from an earlier wait. Of an overlapped pair: at its first op */
-    bool *is_awaited; /* somebody waits for it */
+    bool *is_awaited; /* an instruction of the other lane waits for it */
 };
 
-/* Of a lowered program; NULL where no W could run beside. */
+/* Of a lowered program; NULL where no W could run concurrently. */
 struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena,
                                                  const struct pp_program *program);
 

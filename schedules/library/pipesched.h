@@ -75,10 +75,11 @@ struct pipesched_shape {
 /* Durations of a stage for one whole micro-batch. */
 struct pipesched_costs {
     double forward_s;
-    double backward_s;    /* whole; 0 = the sum of the next two */
-    double input_grad_s;  /* the part that the stage before waits for; 0 = half of backward_s */
-    double weight_grad_s; /* the part that nobody waits for; 0 = what is left of backward_s */
-    double recompute_s;   /* of a forward again, before its backward */
+    double backward_s;   /* whole; 0 = the sum of the next two */
+    double input_grad_s; /* the part that the stage before waits for; 0 = half of backward_s */
+    double
+        weight_grad_s;  /* the part off the critical path of messages; 0 = the rest of backward_s */
+    double recompute_s; /* of a forward again, before its backward */
     double sum_s; /* of gradients over replicas and pipelines; scatter and gather half of it each */
     double update_s;
 };
@@ -103,7 +104,7 @@ struct pipesched_lowering {
     int replicas;         /* of the pipeline; 0 = 1 */
     int recv_slots;       /* receive buffers of a channel; 0 = 2 */
     int recomputes;       /* 1: every forward again before its backward */
-    int sums_early;       /* 1: behind the last backward of their stage; 0: of the rank */
+    int sums_early;       /* 1 = after the last backward of their stage, 0 = of the rank */
     int shards_optimizer; /* 1 (ZeRO 1): gradients are scattered and parameters gathered, not summed
                            */
 };
@@ -142,9 +143,9 @@ struct pipesched_op pipesched_op(const struct pipesched_program *program, int ra
 /* As pipesched_read() takes it, and `pipesim program` prints it. */
 const char *pipesched_text(struct pipesched_program *program);
 
-/* Proves that a program is complete, in an order that its data allow, overwrites no buffer, and
- * cannot deadlock on the strictest machine (rendezvous, channels in order); else says where and
- * why. max_activations bounds the chunk activations of a rank; 0 = none. */
+/* Proves that a program is complete, in an order that its data allow, and overwrites no buffer. It
+ * cannot deadlock even on the strictest machine (rendezvous, channels in order). Else the error
+ * says where and why. max_activations bounds the chunk activations of a rank; 0 = none. */
 enum pipesched_status pipesched_verify(const struct pipesched_program *program, int max_activations,
                                        struct pipesched_error *error);
 
@@ -165,11 +166,11 @@ struct pipesched_times {
     int ranks;
     const struct pipesched_rank *rank; /* [ranks] */
 };
-/* When every instruction of one step runs, as a longest path in integers: each op starts as soon as
- * its rank has finished the one before and its data are there. In a program of compute ops a
- * message leaves with the end of its op; in a complete one it needs both sides (rendezvous) and
- * waits for the one before it on its channel. PIPESCHED_ILLEGAL: it is not what pipesched_verify()
- * proves. */
+/* Start and end of every instruction of one step, as a longest path in integers. Each op starts as
+ * soon as its rank has finished the one before and its data have arrived. In a compute-only program
+ * a message leaves when its op ends. In a complete program it needs both sides (rendezvous) and
+ * waits for the one before it on its channel. PIPESCHED_ILLEGAL: pipesched_verify() would refuse
+ * the program. */
 enum pipesched_status pipesched_evaluate(const struct pipesched_program *program,
                                          const struct pipesched_durations *durations,
                                          struct pipesched_times **times,

@@ -55,8 +55,8 @@ static struct pp_op op_at(const struct pp_memory_walk *w, int at)
     return pp_program_op(w->p, w->begin + at);
 }
 
-/* What position `until` reads is given back there; both ops of a pair end together. Behind the list
- * (never) when nobody reads it after `from`. */
+/* The change at `until`, the last reader: memory is released there, for both ops of a pair
+ * together. After the end of the list (never) when nothing reads it after `from`. */
 static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
 {
     if (until < from)
@@ -116,8 +116,8 @@ static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int sta
     return held_bytes(&w->costs->gathers[stage], w->costs->purpose[purpose][stage].bytes);
 }
 
-/* F, B, I: the units inside of an op are gathered one after the other, beside what the program has
- * gathered as far as there are buffers. */
+/* F, B, I: the units inside of an op are gathered one after the other. Up to the number of buffers
+ * they coexist with the units that the program has gathered. */
 static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_stage_gathers *gathers = gathers_of(w, op);
@@ -138,7 +138,8 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
 
     if (!gathers)
         return;
-    /* Of a layer, and of those that are scattered beside it; those of the first unit come last. */
+    /* Of a layer, and of the gradients scattered concurrently; those of the first unit come
+     * last. */
     if (!gathers->is_cut || gathers->units > 1) {
         use_scratch(w, at,
                     w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));

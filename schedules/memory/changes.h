@@ -1,5 +1,5 @@
-/* schedules/memory/changes.h — the walk behind schedules/memory/memory.h: what every instruction of
- * a rank takes when it starts and gives back when it ends. Private to schedules/memory*.c. */
+/* schedules/memory/changes.h — the walk of schedules/memory/memory.h: the memory that every
+ * instruction of a rank takes at its start and releases at its end. Private to schedules/memory. */
 #ifndef PP_SCHEDULES_MEMORY_CHANGES_H
 #define PP_SCHEDULES_MEMORY_CHANGES_H
 

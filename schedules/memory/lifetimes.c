@@ -1,3 +1,4 @@
+/* A dense table of cells where it is small enough, else a hash table. */
 #include "schedules/memory/lifetimes.h"
 
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,

@@ -17,7 +17,7 @@
 struct pp_cell_life {
     int32_t forward;   /* F */
     int32_t backward;  /* B or I: reads the incoming gradient, makes the outgoing one */
-    int32_t freed;     /* last of B, W: nothing is saved behind it */
+    int32_t freed;     /* last of B, W: nothing is saved after it */
     int32_t recompute; /* R */
     int32_t wait[2];   /* WAIT for the SEND of its output, by direction */
 };

@@ -40,9 +40,9 @@ static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
         }
 }
 
-/* What the allocator wastes beside so many bytes of tensors. Where that leaves no room it gives
- * back what it holds in whole blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks),
- * and the rest stays stuck. */
+/* Bytes that the allocator wastes in addition to `tensors`. Where that leaves no room it gives back
+ * what it holds in whole blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks), and the
+ * rest stays stuck. */
 static double wasted_bytes(const struct pp_costs *costs, double tensors)
 {
     const double room = costs->capacity_bytes > 0

@@ -36,8 +36,8 @@ double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks
  * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */
 struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
                                        const struct pp_costs *costs);
-/* What each instruction takes when it starts and gives back when it ends, beside what is always
- * there. A rank's running sum has its maximum, reached before giving back, in peak_bytes. */
+/* Bytes that each instruction takes when it starts and releases when it ends, on top of the
+ * constant part. A rank's running sum has its maximum in peak_bytes, reached before the release. */
 struct pp_memory_changes {
     double *base_bytes;                /* [rank] parameters, gradients, optimizer, other */
     double *taken_bytes, *given_bytes; /* [instruction] */

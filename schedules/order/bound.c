@@ -1,3 +1,4 @@
+/* Lower bounds on the time and memory of a step, from closed forms. */
 #include "schedules/order/bound.h"
 
 #include "schedules/order/closed_form.h"
@@ -54,7 +55,7 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 
 /* What a rank has to do, and how far it lies from both ends of the pipeline. */
 struct seat {
-    double work_s, late_s; /* late: of it, weight gradients that nobody waits for */
+    double work_s, late_s; /* late: the part that is weight gradients off the critical path */
     double before_s, behind_s;
 };
 

@@ -1,3 +1,4 @@
+/* Fills the sizes of a shape that were not given, and refuses shapes that do not fit. */
 #include "schedules/order/order.h"
 #include "schedules/program/program.h"
 
@@ -13,8 +14,8 @@ enum {
     SPLITS_MAX = 255
 };
 
-/* Sizes of a shape: where 0 means "not given", what it becomes, and which size a schedule must
- * have to take another value than that (0 = none, any value goes). */
+/* Sizes of a shape. `neutral` replaces 0, which means "not given". Any other value needs a schedule
+ * that has `size` (0 = any value goes). */
 static const struct field {
     const char *flag;
     size_t offset;

@@ -1,3 +1,4 @@
+/* Closed forms that several schedules share. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>

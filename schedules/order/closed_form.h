@@ -8,14 +8,15 @@
 #define PP_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PP_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* Idle share w/(NqV + w) of a synchronous pipeline through V*D stages on a loop placement, with
- * w = D-1 for N >= D (Narayanan et al., SC'21, section 2.2). With Nq < D a rank also waits for its
- * next chunk: w = D-1 + (V-1)(D-Nq). Holds for any F and B; splits count as micro-batches (q). */
+/* Idle share w/(NqV + w) of a synchronous pipeline through V*D stages on a loop placement
+ * (Narayanan et al., SC'21, section 2.2). For N >= D, w = D-1. With Nq < D a rank also waits for
+ * its next chunk: w = D-1 + (V-1)(D-Nq). Holds for any F and B; splits count as micro-batches
+ * (q). */
 double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
 
 /* Idle share x/(N V (F+I+W) + x) where each backward is an I and, later, a W (PyTorch's zero-bubble
- * rule): x = (D-1)(F+I-m) + max(0,D-N) m with m = min(F,I,W). Usual costs have m = W: that is the
- * (D-1)(F+I-W) of Qi et al., ICLR'24, section 2. NAN for several chunks with N < D. */
+ * rule). Here x = (D-1)(F+I-m) + max(0,D-N) m with m = min(F,I,W). Usual costs have m = W: that is
+ * the (D-1)(F+I-W) of Qi et al., ICLR'24, section 2. NAN for several chunks with N < D. */
 double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
 
 /* --group G of interleaved schedules. Default: PyTorch's N div D rounds of equal groups. Legal

@@ -1,3 +1,4 @@
+/* Time of a step by the closed form of its schedule. */
 #include "schedules/order/formula.h"
 
 #include "core/units.h"

@@ -1,3 +1,4 @@
+/* Expands a schedule's .key into orders. */
 #include "schedules/order/order.h"
 
 #include <stdlib.h>

@@ -16,8 +16,8 @@ struct pp_schedule_option {
     const char *argument, *default_text, *help; /* as in struct pp_option */
     const char *const *aliases;
     const char *after;   /* help lists it after the option of this name; NULL = after "splits" */
-    bool is_explained;   /* reports mark a value that nobody gave, and explain the default */
-    bool goes_with_file; /* accepted beside a program file, on which it has no effect */
+    bool is_explained;   /* reports mark a value that was not given, and explain the default */
+    bool goes_with_file; /* accepted with a program file, on which it has no effect */
 };
 
 /* Rows that several schedules have, and where in their tables. */

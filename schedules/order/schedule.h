@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. A size
- * that a schedule does not name is refused, as an option that is not in its table (or dropped when
- * it comes from a preset or applies to a list). */
+/* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. Any
+ * other size is refused, as is an option that is not in the schedule's table. It is dropped instead
+ * when it comes from a preset or applies to a list. */
 enum pp_shape_size {
     PP_SIZE_CHUNKS = 1 << 0,    /* --vp */
     PP_SIZE_SPLITS = 1 << 1,    /* --splits */
@@ -28,15 +28,22 @@ enum pp_shape_size {
     PP_SIZE_GRANULES = 1 << 3,  /* backwards of half a micro-batch; its own options choose */
 };
 
-/* .phases: append `times` (below 1: none) repetitions of `pattern` to the rank's list. A pattern is
- * read left to right: "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending
- * weight gradient, with a chunk number for one chunk ("F1", "W0"), "F+B" one overlapped op (the
- * other one alone when one of the two has run out). An op with nothing left is left out. On a
- * two-way placement the number counts pipelines first: pipeline * chunks + chunk.
+/* .phases: append `times` repetitions of `pattern` to the rank's list (none where `times` is below
+ * 1).
+ *
+ * A pattern is read left to right.
+ *
+ *   "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending weight gradient
+ *   "F1", "W0" are those of one chunk
+ *   "F+B" is one overlapped op; the other one alone when one of the two has run out
+ *
+ * An op with nothing left is left out. On a two-way placement the number counts pipelines first,
+ * pipeline * chunks + chunk.
+ *
  * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
- * number it follows .next, or else groups of --group micro-batches (none given: all) through all
- * chunks, B from the last chunk to the first. A rank's list uses numbers or not, never both for
- * one kind. */
+ * number it follows .next. Without .next, groups of --group micro-batches (all where not given) go
+ * through all chunks, B from the last chunk to the first. A rank's list uses numbers or not, never
+ * both for one kind. */
 struct pp_phases;
 void pp_phase(struct pp_phases *out, int times, const char *pattern);
 struct pp_schedule_work { /* what one F or B works on */
@@ -92,7 +99,7 @@ struct pp_schedule {
     bool is_barrier_free;
     /* Asynchronous schedules, simulated only. Continuous: steps without a barrier are one long list
      * (shape->steps), not a list that is run again. Each chunk is updated after every backward, or
-     * else once a step, always at once behind its last backward. `version`: index of the weights
+     * else once a step, always at once after its last backward. `version`: index of the weights
      * that a micro-batch uses on a rank, among those alive (below 255); NULL = always 0. */
     bool is_continuous, updates_each_backward;
     int (*version)(const struct pp_shape *shape, int rank, int mb);
@@ -124,11 +131,11 @@ struct pp_schedule {
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
 
-/* Fill what is 0 (chunks, splits, granules, pipelines, options and .defaults), then refuse what
- * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
- * rank or 2^26 in all, sizes that the schedule does not have, pipelines that do not divide, then
- * .accepts). A shape with variants is accepted when one of them is; the reason of a refusal is that
- * of the first. */
+/* Fill fields that are 0 (chunks, splits, granules, pipelines, options and .defaults), then refuse
+ * a shape that does not fit. Refused are sizes below 1, or beyond 65,535 stages, 2^26 stages of all
+ * pipelines, 2^24 ops per rank or 2^26 ops in all. So are sizes that the schedule does not have,
+ * pipelines that do not divide, and what .accepts refuses. A shape with variants is accepted when
+ * one of them is; the reason of a refusal is that of the first. */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
 
@@ -158,7 +165,7 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                                  struct pp_orders **orders, struct pp_program_head *head,
                                  struct pp_error *err);
 
-/* Micro-batches of a chunk between two of its updates, for steps of `micro_batches`; 0 for a
+/* Micro-batches of a chunk between two of its updates, for steps of `micro_batches`. 0 for a
  * schedule that updates once at the end of a step, and for NULL (a program file). */
 int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches);
 

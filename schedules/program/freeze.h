@@ -30,11 +30,12 @@ struct pp_freeze {
     struct pp_program *p;
     struct pp_error *err;
     struct pp_subset messages, collectives; /* SENDs and RECVs; the reduce stream */
-    int32_t *other_posts;                   /* [rank]: what can be waited for beside messages */
+    int32_t *other_posts;                   /* [rank]: what can be waited for other than messages */
     int wait_count;
 };
 
-/* PP_EPROGRAM: "file:line:column: " or "rank r, instruction k (cell): " and the text. */
+/* PP_EPROGRAM with the place and the text. The place is `file:line:column` or `rank r, instruction
+ * k (cell)`. */
 enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -44,7 +45,7 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* freeze_link.
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* freeze_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* freeze_link.c */
 
-/* ---- metadata: leading "# key: value" lines of a lowered program (meta.c) --------- */
+/* ---- metadata: leading lines of a lowered program, `# key: value` (meta.c) --------- */
 
 enum pp_meta_size {
     PP_META_RANKS,
@@ -87,7 +88,7 @@ struct pp_reading {
     struct pp_program_head head;
     struct pp_error *err;
 };
-/* "file:line:column: cell: what" of one instruction. */
+/* PP_EPROGRAM with `file:line:column: cell` of one instruction, and the text. */
 enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Sizes, level and mode of the head (program_sizes.c). */

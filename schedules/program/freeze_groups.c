@@ -1,5 +1,6 @@
-/* schedules/program/freeze_groups.c — the part of freezing that joins the posts of a collective:
- * groups of ranks, and collectives as the k-th post of a kind and stage on every member. Linear. */
+/* schedules/program/freeze_groups.c — the part of freezing that joins the posts of a collective. It
+ * makes groups of ranks. The k-th post of a kind and stage on every member is one collective.
+ * Linear. */
 #include "schedules/program/freeze.h"
 
 #include <stdlib.h>

@@ -279,7 +279,7 @@ static int parse_state_words(const char *at)
     return set;
 }
 
-/* Behind the words: the units of every stage and perhaps, behind another ';', the buffers. */
+/* After the words: the units of every stage and perhaps, after another ';', the buffers. */
 static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
                         struct pp_program_state *state)
 {

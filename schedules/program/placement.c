@@ -1,3 +1,4 @@
+/* Tables of the rank that holds each stage, one rule per kind of placement. */
 #include "schedules/program/placement.h"
 
 #include <assert.h>

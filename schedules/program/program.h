@@ -50,13 +50,14 @@ struct pp_weight_stream;
 /* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
  * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
-    const uint16_t *units; /* [stage]: parameters are cut and gathered in so many units, at least 1,
-                            * from the first layer of a chunk to the last; NULL = they are whole */
-    bool is_moved;         /* they live on another tier: loaded first, in the same units */
-    bool is_whole;         /* ... and are not cut: not gathered */
-    bool has_parts;        /* gradients are cut more finely than parameters */
-    int buffers;           /* most units that are gathered at once, one more where the two of a pair
-                            * use two chunks; 0 = not stated */
+    const uint16_t
+        *units; /* [stage]: number of units, at least 1, in which cut parameters are gathered, from
+                   the first layer of a chunk to the last; NULL = they are whole */
+    bool is_moved;  /* they live on another tier: loaded first, in the same units */
+    bool is_whole;  /* ... and are not cut: not gathered */
+    bool has_parts; /* gradients are cut more finely than parameters */
+    int buffers;    /* most units that are gathered at once, one more where the two of a pair
+                     * use two chunks; 0 = not stated */
 };
 
 struct pp_program {
@@ -102,8 +103,8 @@ struct pp_program {
     struct pp_collective *collectives;
     int collective_count;
 
-    /* Where W runs beside the other ops of its rank (schedules/evaluate/weight_stream.h); NULL: it
-     * runs in their order. No part of what is printed and hashed. */
+    /* Set where W runs concurrently with the rank's other ops (schedules/evaluate/weight_stream.h).
+     * NULL: W runs in their order. Not printed and not hashed. */
     const struct pp_weight_stream *weight_stream;
 };
 
@@ -150,12 +151,12 @@ static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
     return false;
 }
 struct pp_op_style pp_program_style(const struct pp_program *p);
-/* Gradients become complete layer by layer while the last backward of their stage runs. A bucket j
- * of k of a sum (AR, RS) whose post follows that backward (a B or W of its stage) with nothing but
- * SENDs, RECVs and earlier buckets of the same sum between is posted when (j + 1) / k of that
- * instruction's time has passed. For such an instruction i: the backward, with the fraction; of an
- * overlapped pair its second half. -1 for all others, which are posted at their place in the list;
- * so is the last bucket, whose time is the end of the backward. */
+/* Gradients become complete layer by layer while the last backward of their stage runs. So bucket j
+ * of k of a sum (AR, RS) is posted when (j + 1) / k of that backward's time has passed. This holds
+ * where its post follows the backward (a B or W of its stage). Only SENDs, RECVs and earlier
+ * buckets of the same sum may stand between. For such an instruction i, returns the backward and
+ * the fraction; of an overlapped pair its second half. Returns -1 for all others, which are posted
+ * at their place in the list. So is the last bucket, whose time is the end of the backward. */
 int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator);
 /* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
 struct pp_shape pp_program_shape(const struct pp_program *p);
@@ -175,19 +176,20 @@ struct pp_program_head {
 struct pp_program_head pp_program_head_of(const struct pp_program *p);
 /* The lists of a program, to be changed by a pass and frozen again. */
 struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
-/* Build a program from lists: fills peer, builds channels (the k-th SEND meets the k-th RECV of its
- * channel), groups and collectives, resolves WAIT targets to list indices. Structural nonsense (a
- * SEND without a partner stage, a WAIT for something never posted before it, unequal numbers of
- * SENDs and RECVs) is PP_EPROGRAM with rank and op, or file:line:cell where the head has them.
- * Legality is verify's business. A collective is the k-th of its kind and stage on every member of
- * its group. */
+/* Build a program from lists: fills peer, builds channels, groups and collectives, resolves WAIT
+ * targets to list indices. The k-th SEND meets the k-th RECV of its channel. A collective is the
+ * k-th of its kind and stage on every member of its group. Structural nonsense is PP_EPROGRAM with
+ * rank and op, or file:line:cell where the head has them. Examples are a SEND without a partner
+ * stage, a WAIT for something never posted before it, and unequal numbers of SENDs and RECVs.
+ * Legality is verify's business. */
 enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
                                  const struct pp_orders *lists, struct pp_program **program,
                                  struct pp_error *err);
 
 /* ---- text ------------------------------------------------------------------------------------
- * Compute level: exactly PyTorch's compute-only CSV, one row per rank (extensions: s<split>,
- * granules). Lowered: the same cells plus ours, metadata in leading "# key: value" lines. */
+ *
+ * Compute level: exactly PyTorch's compute-only CSV, one row per rank (extensions are s<split> and
+ * granules). Lowered: the same cells plus ours, and metadata in leading lines, `# key: value`. */
 enum pp_dialect {
     PP_DIALECT_2025,
     PP_DIALECT_2024

@@ -120,7 +120,7 @@ static enum pp_status read_rows(struct pp_reading *reading, enum pp_dialect dial
     return PP_OK;
 }
 
-/* Whoever reads a file of 2024 as one of today sees full backwards followed by weight gradients. */
+/* A file of 2024 read by today's rules shows full backwards followed by weight gradients. */
 static enum pp_status check_era(const struct pp_reading *reading)
 {
     const struct pp_orders *lists = reading->lists;

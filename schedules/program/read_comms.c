@@ -1,7 +1,7 @@
 /* schedules/program/read_comms.c — files that post messages or collectives but never wait for what
- * they receive, as PyTorch's compute_comms format does: its runtime waits for a RECV (or an
- * UNSHARD) before the computation that needs it, and for a SEND (or a gradient sum) at the end of
- * the list, or since 2.15 where the list says so. */
+ * they receive, as PyTorch's compute_comms format does. Its runtime waits for a RECV (or an
+ * UNSHARD) before the computation that needs it. It waits for a SEND (or a gradient sum) at the end
+ * of the list, or since 2.15 where the list says so. */
 #include "schedules/program/freeze.h"
 #include "schedules/program/map64.h"
 

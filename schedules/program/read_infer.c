@@ -1,6 +1,7 @@
-/* schedules/program/read_infer.c — which rank holds which stage of which pipeline, from the cells:
- * a (stage, micro-batch) lies on one rank; micro-batches that take the same way through the ranks
- * form a pipeline; pipelines are numbered by their first micro-batch. Linear in the cells. */
+/* schedules/program/read_infer.c — infers from the cells which rank holds which stage of which
+ * pipeline. A (stage, micro-batch) lies on one rank. Micro-batches that take the same way through
+ * the ranks form a pipeline. Pipelines are numbered by their first micro-batch. Linear in the
+ * cells. */
 #include "schedules/program/freeze.h"
 #include "schedules/program/map64.h"
 
@@ -170,8 +171,9 @@ static enum pp_status join_complete(struct inference *in)
     return PP_OK;
 }
 
-/* The others (an error that verification explains) join the first pipeline they do not contradict:
- * that of an earlier one with the same visits, so that only different ones are searched for. */
+/* The others (an error that verification explains) join the first pipeline that they do not
+ * contradict. An earlier one with the same visits has the same, so only different ones are searched
+ * for. */
 static enum pp_status join_incomplete(struct inference *in)
 {
     struct pp_map64 known = pp_map64_create(in->reading->scratch, in->ids);

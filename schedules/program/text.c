@@ -11,7 +11,7 @@ enum { SINK_BYTES = 8192 };
 struct sink {
     void (*flush)(struct sink *sink, const char *text, size_t length);
     FILE *out;
-    char *memory; /* behind the last byte written */
+    char *memory; /* end of the bytes written */
     size_t total;
     uint64_t hash;
     size_t used;
@@ -59,7 +59,7 @@ static void sink_text(struct sink *sink, const char *text, size_t length)
     sink->flush(sink, text, length);
 }
 
-/* One cell from instruction i on; returns the index behind it. */
+/* One cell from instruction i on; returns the index after it. */
 static int sink_cell(struct sink *sink, const struct pp_program *p, int i, struct pp_op_style style)
 {
     char *const start = sink_room(sink), *at = start;

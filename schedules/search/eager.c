@@ -1,3 +1,4 @@
+/* Finds the order of work-conserving ranks by simulating the compute ops. */
 #include "schedules/search/eager.h"
 
 #include "schedules/search/eager_queue.h"
@@ -5,7 +6,7 @@
 
 /* A unit is what a rank starts at once: one op, or the two of an overlapped pair. It goes by the
  * index of its first op. */
-enum { NOBODY = -1 };
+enum { NONE = -1 };
 
 /* The last transfer of one channel. */
 struct channel_end {
@@ -199,7 +200,7 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
     return ps + pp_costs_op(e->costs, &recompute, NULL).ps;
 }
 
-/* The first unit in the list that may run now, or NOBODY. */
+/* The first unit in the list that may run now, or NONE. */
 static int32_t choose(const struct eager *e, struct rank *rank)
 {
     struct pp_op_heap *forward = &rank->ready[1], *other = &rank->ready[0];
@@ -208,15 +209,15 @@ static int32_t choose(const struct eager *e, struct rank *rank)
 
     if (has_room && (other->count == 0 || forward->ops[0] < other->ops[0]))
         return pp_op_heap_pop(forward);
-    return other->count > 0 ? pp_op_heap_pop(other) : NOBODY;
+    return other->count > 0 ? pp_op_heap_pop(other) : NONE;
 }
 
 static void begin(struct eager *e, int r, int64_t ps)
 {
     struct rank *rank = &e->ranks[r];
-    const int32_t unit = rank->is_busy ? NOBODY : choose(e, rank);
+    const int32_t unit = rank->is_busy ? NONE : choose(e, rank);
 
-    if (unit == NOBODY)
+    if (unit == NONE)
         return;
     if (e->p->kind[unit] == PP_F)
         rank->held += cells_of(e, unit);

@@ -1,9 +1,9 @@
-/* schedules/search/eager.h — the order that a work-conserving rank finds by itself (AxoNN: Singh
- * and Bhatele, IPDPS'22, section IV): whenever it is free it runs, among the ops whose inputs have
- * arrived, the one that comes first in its list.
+/* schedules/search/eager.h — the order in which a work-conserving rank runs its ops (AxoNN: Singh
+ * and Bhatele, IPDPS'22, section IV). Whenever it is free it runs the first op in its list whose
+ * inputs have arrived.
  *
- * The order depends on costs. It is found once, by simulating the compute ops with transfers of
- * p2p cost, buffered without bound, and then is a program like any other. */
+ * The order depends on costs. It is found once, by simulating the compute ops with transfers of p2p
+ * cost, buffered without bound, and then is a program like any other. */
 #ifndef PP_SCHEDULES_SEARCH_EAGER_H
 #define PP_SCHEDULES_SEARCH_EAGER_H
 

@@ -1,3 +1,4 @@
+/* Greedy list scheduling: a free rank starts the ready op with the lowest key. */
 #include "schedules/search/greedy.h"
 
 #include "schedules/order/order.h"
@@ -61,7 +62,7 @@ static int direction_of(int kind)
     return kind == PP_F ? PP_DIR_F : PP_DIR_B;
 }
 
-/* Stage that continues after `stage` in a direction; -1 or S behind the ends. */
+/* Stage that continues after `stage` in a direction; -1 or S beyond the ends. */
 static int next_stage(int direction, int stage)
 {
     return direction == PP_DIR_F ? stage + 1 : stage - 1;

@@ -1,3 +1,4 @@
+/* The best order of several passes for the V schedules with controllable memory. */
 #include "schedules/search/vmem.h"
 
 #include "schedules/order/closed_form.h"

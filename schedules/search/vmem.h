@@ -1,9 +1,9 @@
-/* schedules/search/vmem.h — what the V schedules with controllable memory share (Qi et al.,
+/* schedules/search/vmem.h — common parts of the V schedules with controllable memory (Qi et al.,
  * "Pipeline Parallelism with Controllable Memory", NeurIPS'24, sections 3 and 4).
  *
  * Two chunks per rank in a V. All micro-batches repeat one building block with a period of six
- * ticks (one for each F and I, two for the W); how long a rank holds an activation follows from the
- * slopes of the block. Then ops move earlier where no memory is added. Internal to schedules/. */
+ * ticks (one for each F and I, two for the W). The slopes of the block determine how long a rank
+ * holds an activation. Then ops move earlier where no memory is added. Internal to schedules/. */
 #ifndef PP_SCHEDULES_SEARCH_VMEM_H
 #define PP_SCHEDULES_SEARCH_VMEM_H
 
@@ -51,7 +51,8 @@ static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind,
     return *from_kind >= 0;
 }
 
-/* Durations: [kind * ranks + rank]; wire: from the op's rank to the next of its chain. */
+/* Durations, [kind * ranks + rank]. `wire` is the time from the op's rank to the next of its
+ * chain. */
 struct pp_vmem_costs {
     int64_t *op, *wire;
 };
@@ -87,8 +88,8 @@ struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *v
                                  const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
                                  struct pp_vmem_lists *out);
 
-/* List scheduling: a rank that is free runs, of what is ready and fits into the memory, the op with
- * the lowest key; W where nothing else can run or the memory is full. Writes complete lists. */
+/* List scheduling. A free rank runs the op with the lowest key that is ready and fits into the
+ * memory. W runs where nothing else can or the memory is full. Writes complete lists. */
 struct pp_vmem_policy {
     int cap;            /* chunk activations of a rank */
     const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
@@ -99,8 +100,8 @@ struct pp_vmem_policy {
 void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
                   const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
 
-/* Starts of micro-batch 0, [kind * ranks + rank] with W, of a block that keeps within `cap` when it
- * is repeated; returns the period, 0 where none is found. */
+/* Starts of micro-batch 0, [kind * ranks + rank] with W, in a block that stays within `cap` when it
+ * is repeated. Returns the period, 0 where none is found. */
 int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
 
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);

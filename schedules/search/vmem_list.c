@@ -1,5 +1,6 @@
-/* List scheduling in time. It never blocks for ever: the last free place of a rank is kept for
- * chunk 1, each kind runs its micro-batches in order, and so the oldest one can always go on. */
+/* List scheduling in time. It never blocks for ever. The last free place of a rank is kept for
+ * chunk 1, and each kind runs its micro-batches in order. So the oldest micro-batch can always
+ * proceed. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Building blocks for the durations given: modulo scheduling. One micro-batch is placed along its
- * chain so that a copy of it every `period` meets no other on any rank, with some luck in the
- * choices; the shortest period whose copies keep within the memory is taken. */
+ * chain so that a copy of it every `period` meets no other on any rank. Some of the choices are
+ * random. The shortest period whose copies keep within the memory is taken. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Times and memory of given lists, and the lists themselves. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The published construction on a grid of ticks: the building block repeated, the reorder pass with
- * the W placed and again without, each followed by a squeeze with all ops one tick long. */
+/* The published construction on a grid of ticks. The building block is repeated, then the reorder
+ * pass runs with the W placed and again without. A squeeze with all ops one tick long follows
+ * each. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Words over F, I, W: their times, a lower bound, and greedy search. */
 #include "schedules/search/zb_search.h"
 
 #include "schedules/order/closed_form.h"
@@ -84,15 +85,18 @@ struct pp_zb *pp_zb_create(struct pp_arena *arena, const struct pp_shape *shape,
     return zb;
 }
 
-/* Why a rank r cannot be done sooner after its first forward:
- * - its work, and before its first input gradient comes back there are forwards only, as many as
- *   the limit allows;
- * - a micro-batch goes down to some rank that runs all its forwards, its input gradients and the
- *   weight gradients which the limit forces before its last forward, and the last gradient comes
- *   back up and ends with a weight gradient (turn);
- * - micro-batch k + limit waits for the whole way of k. The last of such a chain to start waits for
- *   the forwards and input gradients of those before it on some rank (lap), the chain goes on with
- *   round trips. */
+/* A lower bound on the time of rank r after its first forward, the greatest of three.
+ *
+ * Work: before its first input gradient comes back there are forwards only, as many as the limit
+ * allows.
+ *
+ * Turn: a micro-batch goes down to some rank. That rank runs all its forwards and input gradients,
+ * and the weight gradients which the limit forces before its last forward. The last gradient comes
+ * back up and ends with a weight gradient.
+ *
+ * Lap: micro-batch k + limit waits for the whole way of k. The last of such a chain to start waits
+ * for the forwards and input gradients of those before it on some rank. The chain continues with
+ * round trips. */
 struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
 {
     struct pp_zb_score bound = {0};

@@ -1,9 +1,9 @@
 /* schedules/search/zb_search.h — list scheduling of split backwards on a linear pipeline under a
  * memory limit. Internal to schedules/.
  *
- * Every rank runs its forwards, its input gradients and its weight gradients by ascending
- * micro-batch, so an order is a word over F, I, W per rank. Times are picoseconds. Everything is
- * deterministic. */
+ * Every rank runs its forwards by ascending micro-batch, and so its input gradients and its weight
+ * gradients. An order is therefore a word over F, I, W per rank. Times are picoseconds. Everything
+ * is deterministic. */
 #ifndef PP_SCHEDULES_SEARCH_ZB_SEARCH_H
 #define PP_SCHEDULES_SEARCH_ZB_SEARCH_H
 
