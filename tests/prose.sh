@@ -17,7 +17,7 @@ LONGEST = 25
 WORDS = re.compile(r"\b(nobody|somebody|anybody|whoever|unkind(?:ly)?|strangers?|g[eo]ts? on|behind|besides?)\b", re.I)
 CODE = re.compile(r"`[^`]*`|<[^<>\s][^<>]*>|\S*[\w)][_/=(|\[]\S*?(?=[.,;:!?)]*(?:\s|$))|\b[\w-]+\.[\w.]*\w\b|--?\w[\w-]*")
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(`\[]?[A-Z0-9X])|\n\s*\n|\f") # \f: put where a piece ends
-LEFT_OUT = re.compile(r"^(LICENSE|CHANGELOG\.md|docs/schedules\.md)|pride_and_prejudice|/(corpus|data)/")
+LEFT_OUT = re.compile(r"^(LICENSE|docs/schedules\.md)|pride_and_prejudice|/(corpus|data)/")
 
 
 def markdown(text):
