@@ -1,12 +1,12 @@
 /* Clipping by the norm of all gradients: no rank may update a weight before every rank has all its
- * sums. From the first U of a list on, updates and the gathers of what they change move behind
- * everything else, in their order; all ranks meet in a BAR between the two. */
+ * sums. From the first U of a list on, updates and the gathers of what they change move to the end,
+ * in their order. All ranks meet in a BAR before them. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
 #include <string.h>
 
-/* Stands behind the meeting of all ranks. */
+/* Stands after the meeting of all ranks. */
 static bool is_behind(const struct pp_op *op)
 {
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;

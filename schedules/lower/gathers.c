@@ -2,19 +2,19 @@
  * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
  * inside of an op are part of its price (core/cost/analytic/gathers.c).
  *
- * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit
- * of the backward that it serves. With k buffers k - 1 units ahead, but not before the visit of the
- * same chunk in front of it has begun.
+ * Before a visit stands AG.forward or AG.backward, and its WAIT before the first use. R opens the
+ * visit of the backward that it serves. With k buffers gathers run k - 1 units ahead, but only once
+ * the previous visit of the same chunk has begun.
  *
- * Behind a visit: DROP.
+ * After a visit: DROP.
  *
- * Gradients: RS.visit behind the last B or W of a visit, a run of ops of one chunk, or a single B
- * or W where the chunk has several units. With k buffers it is waited for before the one k - 1
- * units behind it is posted, with one buffer at once.
+ * Gradients: RS.visit stands after the last B or W of a visit. A visit is a run of ops of one
+ * chunk, or a single B or W where the chunk has several units. With k buffers it is waited for
+ * before the scatter of k - 1 units later is posted, with one buffer at once.
  *
- * Gradients cut more finely than parameters (s_G > s_P): RS.part behind every backward of a
- * micro-batch (or visit, where parameters are cut) but the last of its chunk, which the sum at the
- * end of the step covers.
+ * Gradients may be cut more finely than parameters (s_G > s_P). Then RS.part stands after every
+ * backward of a micro-batch (or visit, where parameters are cut) except the last of its chunk. The
+ * sum at the end of the step covers that one.
  *
  * A weight gradient needs no parameters. The two ops of an overlapped pair are used at once. Reads
  * F, B, I, W, R only; runs before messages are added. Source: Lamy-Poirier 2023, breadth-first
@@ -129,10 +129,10 @@ static bool can_load(const struct pp_visits *visits, const struct written *w, in
             visits->list[w->loaded].stage != visits->list[w->posted].stage);
 }
 
-/* Behind every moment, in this order: DROPs, scatters of its gradients, WAITs for the fetches of
- * the next one, the fetches after that, the load of the one after these. Loads are waited for
- * before a gather is posted: two of them set out together until as much is fetched ahead as there
- * are buffers, and nothing is waited for that has just set out. */
+/* After every moment stand, in this order, DROPs, scatters of its gradients and WAITs for the
+ * fetches of the next one. Then come the fetches after that, and the load of the one after these.
+ * Loads are waited for before a gather is posted: two of them start together until the buffers are
+ * full. No WAIT is for a fetch that was posted in the same place. */
 static void place_fetches(struct gathers *g)
 {
     const struct pp_visits *visits = &g->gathered;
@@ -166,7 +166,7 @@ static void place_drops(struct gathers *g)
     }
 }
 
-/* Posts behind the visits, waited for before another one takes their buffer, or at the end of the
+/* Posts after the visits, waited for before another one takes their buffer, or at the end of the
  * list. */
 static void place_sums(struct gathers *g, const struct pp_visits *visits, int purpose, int end)
 {

@@ -1,3 +1,4 @@
+/* Inserts into the lists of ranks, and questions about them. */
 #include "schedules/lower/lists.h"
 
 #include <string.h>

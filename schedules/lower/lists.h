@@ -22,9 +22,9 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
 /* Remove all ops of a kind. */
 void pp_lists_drop(struct pp_orders *lists, int kind);
 bool pp_lists_have(const struct pp_orders *lists, int kind);
-/* Index behind the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
+/* Index after the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);
-/* Index of the first U behind pp_lists_compute_end(), or the count. */
+/* Index of the first U after pp_lists_compute_end(), or the count. */
 int pp_lists_tail(const struct pp_orders *lists, int rank);
 
 #endif

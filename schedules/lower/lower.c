@@ -1,3 +1,4 @@
+/* Lowering: checks the options and runs the passes in order. */
 #include "schedules/lower/lower.h"
 
 const char *const pp_post_names[] = {

@@ -7,9 +7,12 @@
 
 #include "schedules/program/program.h"
 
-/* When a RECV is posted. early: as soon as a slot of its channel is free. jit: right before it is
- * waited for. batched: what a rank sends and receives between two ops is posted together and waited
- * for before the next op. sender: where the receiver stands when the sender sends (PyTorch). */
+/* When a RECV is posted.
+ *
+ *   early    as soon as a slot of its channel is free
+ *   jit      right before it is waited for
+ *   batched  all messages of a rank between two ops together, waited for before the next op
+ *   sender   at the receiver's place when the sender sends (PyTorch) */
 enum pp_post { PP_POST_EARLY, PP_POST_JIT, PP_POST_BATCHED, PP_POST_SENDER };
 enum pp_grad_sync { PP_SYNC_END, PP_SYNC_EAGER, PP_SYNC_EAGER_OPT };
 extern const char *const pp_post_names[], *const pp_grad_sync_names[]; /* NULL-terminated */
@@ -23,11 +26,11 @@ struct pp_lower_options {
     bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
     int zero;           /* gradients at the end of a step. 0: AR. 1: RS, U on the shard, AG */
     bool has_rest; /* with 1: what is scattered is summed over the groups of shards, by AR.rest */
-    const int *gather_units; /* [stage]: parameters are cut (or live elsewhere, see below) and
-                              * gathered in so many units, from the first layer of a chunk to the
-                              * last; NULL = they are whole */
-    int gather_buffers;      /* gathered units that have room beside each other. 1: nothing is
-                              * gathered ahead or scattered beside; k: k - 1 units ahead */
+    const int *gather_units; /* [stage]: number of units in which parameters that are cut (or live
+                                elsewhere, see below) are gathered, from the first layer of a chunk
+                                to the last; NULL = they are whole */
+    int gather_buffers;      /* gathered units that fit at the same time. 1: no gather ahead, no
+                                concurrent scatter; k: k - 1 units ahead */
     bool has_parts;          /* gradients are cut more finely than parameters: scattered after every
                               * backward */
     const int *buckets;      /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
@@ -43,10 +46,10 @@ struct pp_lower_options {
     bool is_host_update;   /* and is updated there, by the host */
     bool has_moved_params; /* parameters live on another tier: loaded before they are used, in
                             * gather_units */
-    bool has_whole_params; /* and are not cut: nothing gathers them behind that */
+    bool has_whole_params; /* and are not cut: no gather follows the load */
     bool keeps_params;     /* what the host updates is where parameters live: none come up */
     bool has_params_home;  /* what is updated goes to where parameters live */
-    bool no_slots;         /* of buffers: nobody runs the program for real, prints or verifies it */
+    bool no_slots;         /* no buffers: the program is never run for real, printed or verified */
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
@@ -87,8 +90,9 @@ enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
                               const struct pp_lower_options *, struct pp_orders *,
                               struct pp_error *);
 
-/* What is cut once the gathers pass has run: what the options say, or the head where the lists have
- * gathers and scatters of their own. Call it before the passes; lives in `arena`. */
+/* The state of the program after the gathers pass, as the options say. Where the lists have gathers
+ * and scatters of their own, it is as the head says. Call it before the passes; lives in
+ * `arena`. */
 struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists);

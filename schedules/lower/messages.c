@@ -1,3 +1,4 @@
+/* The messages that a compute order needs: one producer, a range of consumers each. */
 #include "schedules/lower/messages.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static const char *cell(const struct pp_op *op, char text[TEXT_BYTES])
     return text;
 }
 
-/* 0: its output is an activation, 1: a gradient, -1: it hands nothing on. */
+/* 0 where its output is an activation, 1 a gradient, -1 nothing. */
 static int direction_of(int kind)
 {
     return kind == PP_F ? 0 : kind == PP_B || kind == PP_I ? 1 : -1;
@@ -304,8 +305,8 @@ static enum pp_status check_consumed(const struct pp_messages *m, struct pp_erro
 
 /* ---- build -----------------------------------------------------------------------------------*/
 
-/* A program that names far more cells than it has instructions is nonsense; so is one whose lowered
- * form would not be counted by 32 bits (at most 5 instructions come of one). */
+/* Refuses a program that names far more cells than it has instructions. Refuses one whose lowered
+ * form would not be counted by 32 bits (each instruction gives at most 5). */
 static enum pp_status check_size(const struct pp_messages *m, struct pp_error *err)
 {
     const struct pp_program_head *head = m->head;

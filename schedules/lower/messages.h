@@ -13,7 +13,7 @@
 struct pp_message {
     int32_t mb;       /* first granule */
     int32_t channel;  /* in pp_messages.channels */
-    int32_t produced; /* unit on the source rank; SEND stands right behind it */
+    int32_t produced; /* unit on the source rank; SEND stands right after it */
     int32_t consumed; /* first unit on the destination that reads it */
     int32_t last;     /* last unit that reads it (differs when granules are cut finer there) */
     int32_t post;     /* unit before which the destination posts its RECV */
@@ -45,9 +45,8 @@ struct pp_messages {
     int32_t *channel_of; /* [(direction * pipelines + pipe) * stages + stage], -1 = same rank */
 };
 
-/* PP_EPROGRAM: an instruction outside the program's dimensions or on the wrong rank, a message
- * produced twice, an input that nobody computes, an output that nobody reads. PP_EINVAL: too big.
- */
+/* PP_EPROGRAM: an instruction outside the program's dimensions or on the wrong rank. Also a message
+ * produced twice, an input without a producer, an output without a reader. PP_EINVAL: too big. */
 enum pp_status pp_messages_build(struct pp_arena *arena, const struct pp_program_head *head,
                                  const struct pp_orders *lists, struct pp_messages **messages,
                                  struct pp_error *err);

@@ -1,14 +1,15 @@
-/* What is saved for a backward rests elsewhere in between: in fewer bits, on the host, on NVMe.
+/* The saved activations of a backward are stored elsewhere in between: in fewer bits, on the host,
+ * on NVMe.
  *
- *   behind a forward     Q: what it has saved in fewer bits. COPY.down: away from the device; its
- *                        WAIT stands before the second forward behind it, or before its own way
+ *   after a forward      Q: what it has saved in fewer bits. COPY.down: away from the device; its
+ *                        WAIT stands before the second forward after it, or before its own way
  *                        back: at most two are on their way down
- *   before a backward    COPY.up, posted before the use in front of it (one ahead), and its WAIT;
- *                        DQ. The use is R where the backward recomputes
+ *   before a backward    COPY.up, posted before the previous use (one ahead), and its WAIT; DQ.
+ *                        The use is R where the backward recomputes
  *
- * What is used again before two other ops have run stays on the device: there is nothing to hide
- * its copies behind. Both copies of an overlapped pair stand outside of it. Reads F, B, I, R; runs
- * before messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
+ * What is used again before two other ops have run stays on the device, as no compute would hide
+ * its copies. Both copies of an overlapped pair stand outside of it. Reads F, B, I, R; runs before
+ * messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
  * (ZeRO-Infinity, section 5.1.2) for copies, Pan et al. 2021 (Mesa) for bits. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
@@ -118,8 +119,8 @@ static bool choose(struct moves *m, const struct pp_op *op)
     return is_far;
 }
 
-/* The granules from `first` on that this op is the first to use, and that have moved if
- * `wants_moved`: a run of them from *from on. Returns its length. */
+/* The granules from `first` on that this op is the first to use. They form a run from *from on;
+ * returns its length. With `wants_moved` only those that have moved. */
 static int run_of(const struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
                   int first, int *from)
 {
@@ -214,8 +215,8 @@ static void wait_down(struct moves *m, int before, struct copy *down)
     down->is_waited = true;
 }
 
-/* The moment before which the way back of use number k begins: that of the use in front of it, but
- * one op behind what makes it at the least. */
+/* The moment before which the way back of use number k begins: that of the previous use, but at
+ * least one op after its producer. */
 static int post_moment(const struct moves *m, int k)
 {
     const struct copy *up = &m->ups.list[k];

@@ -1,5 +1,6 @@
-/* The optimizer: one U per chunk of a rank, behind the WAITs for the sums of its gradients and
- * before the AG that returns its weights; at the end of the list where nothing is summed. */
+/* The optimizer: one U per chunk of a rank. It stands after the WAITs for the sums of its gradients
+ * and before the AG that returns its weights. Where nothing is summed it stands at the end of the
+ * list. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 

@@ -1,5 +1,5 @@
-/* Where RECVs and WAITs stand: one function per --post policy. Each fills, for every message, the
- * unit before which its RECV is posted (`post`) and waited for (`wait`), and `posts`, the order of
+/* Places of RECVs and WAITs: one function per --post policy. For every message it fills the units
+ * before which its RECV is posted (`post`) and waited for (`wait`). It fills `posts`, the order of
  * a rank's RECVs. Within a channel that order is the order of sending, whatever the policy. */
 #include "schedules/lower/posting.h"
 
@@ -45,7 +45,7 @@ static struct receiver receiver_of(struct pp_arena *arena, struct pp_messages *m
                              .released = PP_ARRAY(arena, int32_t, m->channel_count)};
 }
 
-/* The op `i` of unit `u`, or NULL behind its last. */
+/* The op `i` of unit `u`, or NULL after its last. */
 static const struct pp_op *unit_op(const struct pp_messages *m, int rank, int32_t u, int i)
 {
     const int32_t at = m->units[rank].first[u];
@@ -71,8 +71,8 @@ static void release_inputs(struct receiver *r, int32_t u, int32_t window)
         }
 }
 
-/* `window` RECVs of a channel are out at any time, more only where the next WAIT needs it; 0: each
- * is posted right before its WAIT. */
+/* At most `window` RECVs of a channel are open at any time, more only where the next WAIT needs it.
+ * 0: each is posted right before its WAIT. */
 static void post_window(struct pp_arena *arena, struct pp_messages *m, int32_t window)
 {
     struct receiver r = receiver_of(arena, m);
@@ -114,11 +114,11 @@ static enum pp_status post_jit(struct pp_arena *arena, struct pp_messages *m, in
 }
 
 /* ---- batched ---------------------------------------------------------------------------------
- * What a rank sends and receives between two units is one batch, waited for as a whole. A RECV
- * belongs to the batch before the first unit that starts when or after the message was produced,
- * by a clock on which every unit takes one slot. Then a batch needs only units that started
- * earlier than the one behind it, on any rank: so batches cannot wait for each other in a circle.
- */
+ *
+ * All messages of a rank between two units are one batch, waited for as a whole. A RECV belongs to
+ * the batch before the first unit that starts when or after the message was produced. The clock
+ * gives every unit one slot. A batch then needs only units that started earlier than the unit after
+ * it, on any rank. So batches cannot wait for each other in a circle. */
 
 /* First unit of `rank` from `unit` on that starts in slot `slot` or later. */
 static int32_t first_behind(const struct pp_messages *m, int32_t *const *ends, int rank,
@@ -175,9 +175,10 @@ static enum pp_status post_batched(struct pp_arena *arena, struct pp_messages *m
 }
 
 /* ---- sender ----------------------------------------------------------------------------------
- * PyTorch, torch/distributed/pipelining/schedules.py, _add_send_recv: the ranks take turns in
- * ascending order, one unit a turn if its inputs were sent; a RECV is appended to the receiver's
- * list when the SEND is. A bit per rank says whether its turn can bring anything. */
+ *
+ * As PyTorch does (torch/distributed/pipelining/schedules.py, _add_send_recv). The ranks take turns
+ * in ascending order, one unit a turn if its inputs were sent. A RECV is appended to the receiver's
+ * list when the SEND is. One bit per rank says whether its turn can make progress. */
 
 struct turns {
     struct pp_messages *m;

@@ -5,8 +5,8 @@
 #include "schedules/lower/lower.h"
 #include "schedules/lower/messages.h"
 
-/* Fill `post`, `wait` of every message and `posts` of every rank; batched fills `done` too. sender
- * fails with PP_EPROGRAM when the compute order itself is cyclic. */
+/* Fill `post` and `wait` of every message, and `posts` of every rank. The batched policy fills
+ * `done` too. The sender policy fails with PP_EPROGRAM when the compute order itself is cyclic. */
 typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,
                                      int recv_slots, struct pp_error *err);
 extern const pp_posting pp_postings[]; /* by enum pp_post */

@@ -1,7 +1,7 @@
-/* Recomputation: R directly before the backward of every stage that keeps less than it needs, even
- * where the backward directly follows its own forward: the cost table says what R takes. In a
- * lowered list R stands before the WAITs of the backward, so that it runs while the gradient is
- * under way. Before an overlapped pair it stands outside the pair. */
+/* Recomputation: R directly before the backward of every stage that keeps less than it needs. This
+ * holds even where the backward directly follows its own forward: the cost table gives the time of
+ * R. In a lowered list R stands before the WAITs of the backward, so that it runs while the
+ * gradient is under way. Before an overlapped pair it stands outside the pair. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 

@@ -1,7 +1,7 @@
 /* Sends and receives: messages of the compute order, posted by a policy, written into the lists.
  *
  * Between two units stand, in this order: the SENDs of the unit before, RECVs, WAITs for received
- * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs behind both. */
+ * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs after both. */
 #include "schedules/lower/messages.h"
 #include "schedules/lower/posting.h"
 
@@ -9,13 +9,15 @@
 #include <string.h>
 
 /* ---- when a SEND is known to be over ---------------------------------------------------------
- * The source has passed a WAIT for a message that the destination sent behind its own WAIT for this
- * one. `seen` lists, per peer of one rank, the WAITs of the rank for messages from it and the
- * latest unit of the peer that they prove to be past its WAITs. */
+ *
+ * The proof is a message that the destination sent after its own WAIT for this one. The SEND is
+ * over once the source has passed its WAIT for that message. `seen` lists, per peer of one rank,
+ * the WAITs of the rank for messages from it. With each goes the latest unit of the peer that they
+ * prove to be past its WAITs. */
 
 struct seen {
     int32_t unit;  /* of this rank: the WAIT stands before it */
-    int32_t until; /* the peer has sent behind this unit of its own, so it had passed its WAITs */
+    int32_t until; /* the peer has sent after this unit of its own, so it had passed its WAITs */
 };
 struct seen_peers {
     struct seen *seen;       /* [messages to the rank] */
@@ -117,8 +119,8 @@ static void settle_sends(struct pp_arena *arena, struct pp_messages *m)
     }
 }
 
-/* Nothing comes back in inference. On a placement where activations only move to higher ranks, at
- * most `window` SENDs of a channel are left open: the next F waits for the oldest. */
+/* Nothing comes back in inference. Where activations only move to higher ranks, at most `window`
+ * SENDs of a channel are left open: the next F waits for the oldest. */
 static void settle_sends_infer(struct pp_messages *m, int window)
 {
     const struct pp_program_head *head = m->head;
@@ -231,7 +233,7 @@ static void sort_open_sends(const struct pp_messages *m, int rank, const int32_t
     }
 }
 
-/* Instructions at the end that belong behind the last WAIT: updates and gradient collectives. */
+/* Instructions at the end that belong after the last WAIT: updates and gradient collectives. */
 static int32_t tail_of(const struct pp_messages *m, int rank)
 {
     int32_t unit = m->units[rank].count;
@@ -251,7 +253,7 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
 {
     const int32_t units = m->units[w->rank].count, tail = tail_of(m, w->rank);
     const int32_t out_count = w->open_begin[units + 1];
-    const int spare = 64; /* so that the passes behind this one need not copy the list */
+    const int spare = 64; /* so that the passes after this one need not copy the list */
     const size_t capacity = (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count +
                             2 * (size_t)out_count + (size_t)spare;
 

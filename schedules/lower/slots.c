@@ -7,9 +7,9 @@
  *   activation sent      SEND_F, from the start of the F that makes it until the WAIT for the SEND
  *   gradient sent        SEND_B, likewise
  *
- * Stages are not told apart: a slot is as large as the largest tensor that it ever carries, so
- * ranks whose stages are of one size waste nothing. A SEND that is never waited for keeps its slot.
- * An overlapped pair takes what both need before either gives anything back. */
+ * Stages share slots. A slot is as large as the largest tensor that it ever carries, so ranks whose
+ * stages are of one size waste nothing. A SEND that is never waited for keeps its slot. An
+ * overlapped pair takes the slots of both ops before either releases any. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/lifetimes.h"

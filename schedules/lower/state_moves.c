@@ -1,18 +1,19 @@
 /* Optimizer state and updated parameters that live on another memory tier.
  *
- *   updated by the host     MOVE.grads behind the sum of a stage's gradients, or its last backward
+ *   updated by the host     MOVE.grads after the sum of a stage's gradients, or its last backward
  *                           where nothing is summed; its WAIT before U, which stands for the host's
- *                           work: the rank has nothing else to do by then. MOVE.params behind U,
- * unless they stay updated by the device   MOVE.fetch, the first bucket of state, behind the last
- * backward and its WAIT before U; MOVE.store, the last one, behind U. The buckets between them
- * stream through U and are part of its price
- *
- *   parameters elsewhere    MOVE.home behind U, or behind the gather of what others have updated
+ *                           work: the rank has nothing else to do by then. MOVE.params after U,
+ *                           unless they stay
+ *   updated by the device   MOVE.fetch, the first bucket of state, after the last backward and its
+ *                           WAIT before U; MOVE.store, the last one, after U. The buckets between
+ *                           them stream through U and are part of its price
+ *   parameters elsewhere    MOVE.home after U, or after the gather of what others have updated
  *
  * MOVE.params is waited for before the next use of the stage's parameters, a gather of them
- * included; MOVE.store before the next update; all three at the end of the list at the latest. Runs
- * when the list is complete. Source: Ren et al. 2021, ZeRO-Offload, section 4; Singh and Bhatele
- * 2022, AxoNN, section IV-B; Rajbhandari et al. 2021, ZeRO-Infinity, section 5. */
+ * included. MOVE.store is waited for before the next update. All three are waited for at the end of
+ * the list at the latest. Runs when the list is complete. Source: Ren et al. 2021, ZeRO-Offload,
+ * section 4; Singh and Bhatele 2022, AxoNN, section IV-B; Rajbhandari et al. 2021, ZeRO-Infinity,
+ * section 5. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -39,8 +40,8 @@ static bool is_of(const struct pp_op *op, const struct pp_op *update)
     return op->stage == update->stage && op->pipe == update->pipe;
 }
 
-/* A WAIT for a sum that the gradients of the stage need; of a stage that a rank holds for several
- * pipelines there is one sum. */
+/* A WAIT for a sum that the gradients of the stage need. There is one sum of a stage that a rank
+ * holds for several pipelines. */
 static bool is_sum_of(const struct pp_op *op, const struct pp_op *update)
 {
     return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
@@ -70,7 +71,7 @@ static bool uses_params(const struct pp_op *op)
     return op->kind == PP_F || op->kind == PP_B || op->kind == PP_I || op->kind == PP_R;
 }
 
-/* Index in front of which what comes behind the update at `at` must have arrived. */
+/* Index before which a move after the update at `at` must have arrived. */
 static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
 {
     int i = at + 1;
@@ -86,7 +87,7 @@ static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
     return i < count && ops[i].aux == PP_FUSED_SECOND && ops[i].kind == PP_B ? i - 1 : i;
 }
 
-/* Index behind the gather of what the update at `at` has changed, its last bucket, or behind the
+/* Index after the gather of what the update at `at` has changed, its last bucket, or after the
  * update. */
 static int whole_at(const struct pp_op *ops, int count, int at)
 {

@@ -1,25 +1,25 @@
 /* Gradient sums. Every stage has one sum over the ranks (and replicas) that hold it, posted once by
- * each: AR, or RS and, behind the update, AG for ZeRO 1. A tied embedding adds one AR over the
- * ranks of the first and the last stage. A rank runs its collectives in the order of its posts, so
- * all ranks post in one common order and nobody waits in a circle: a post stands behind the last
- * backward of its chunk AND behind the rank's posts that come earlier in that order.
+ * each. It is AR, or RS and, after the update, AG for ZeRO 1. A tied embedding adds one AR over the
+ * ranks of the first and the last stage. A rank runs its collectives in the order of its posts. All
+ * ranks post in one common order, so that none waits in a circle. A post stands after the last
+ * backward of its chunk AND after the rank's posts that come earlier in that order.
  *
- *   end        all posts behind the rank's last backward: tied, then stages from last to first
+ *   end        all posts after the rank's last backward: tied, then stages from last to first
  *              (as DeepSpeed does)
- *   eager      behind the chunk's last backward. Common order: by the slot (one per compute
+ *   eager      after the chunk's last backward. Common order: by the slot (one per compute
  *              instruction, messages free) in which the last member is done, then from the last
  *              stage to the first; tied directly before stage 0
  *   eager-opt  Chimera (Li & Hoefler, SC'21, section 3.2): eager where idle follows, else end. Idle
  *              follows when, on every rank of the group, fewer compute instructions than slots are
- *              left behind the chunk's last backward. For Chimera with direct concatenation these
+ *              left after the chunk's last backward. For Chimera with direct concatenation these
  *              are the stages s > D/2; every other stage ends the list of its ranks or is followed
  *              without a gap
  *
- * Where parameters are cut a tied sum stands behind the rank's last backward in any case.
+ * Where parameters are cut a tied sum stands after the rank's last backward in any case.
  *
- * A sum that is cut into buckets is posted bucket by bucket, at one place. Where that is right
- * behind the backward the first ones set out while it still runs (pp_program_posted_inside), so the
- * tied sum then comes behind them: directly behind stage 0, or last.
+ * A sum that is cut into buckets is posted bucket by bucket, at one place. Directly after the
+ * backward, the first buckets start while it still runs (pp_program_posted_inside). The tied sum
+ * then comes after them: directly after stage 0, or last.
  *
  * WAITs stand at the end of the list, in the order of the posts. */
 #include "schedules/lower/lists.h"
@@ -43,7 +43,7 @@ struct sync {
     const struct pp_lower_options *options;
     struct pp_orders *lists;
     int32_t *last_unit, *last_at; /* [pipe * stages + stage] last backward, -1 = none */
-    int *end;                     /* [rank] behind the last compute instruction */
+    int *end;                     /* [rank] index after the last compute instruction */
     struct sum *sums;
     int sum_count;
     struct pp_inserts *posts; /* [rank] */
@@ -84,7 +84,7 @@ static void find_last(struct sync *s)
     }
 }
 
-/* Index behind the last backward of a chunk, its SENDs and the scatters of its gradients. */
+/* Index after the last backward of a chunk, its SENDs and the scatters of its gradients. */
 static int ready_at(const struct sync *s, int pipe, int stage)
 {
     const int rank = held_by(s, pipe, stage);
@@ -188,7 +188,7 @@ static bool is_cut(const struct sync *s)
 static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 {
     const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
-    /* The only sum over several ranks of one pipeline: gathers behind it would wait for the last of
+    /* The only sum over several ranks of one pipeline: later gathers would wait for the last of
      * them. */
     const struct sum tied = {.is_tied = true,
                              .is_late = is_end || pp_lower_is_cut(s->options),
@@ -243,7 +243,7 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
     members->pipe[rank] = pipe;
 }
 
-/* The sum over the groups of shards of what a scatter leaves: runs behind it. */
+/* The sum, over the groups of shards, of a scatter's result: runs after it. */
 static struct pp_op rest_of(struct pp_op scatter)
 {
     scatter.kind = PP_AR;
@@ -251,8 +251,9 @@ static struct pp_op rest_of(struct pp_op scatter)
     return scatter;
 }
 
-/* Where a chunk is gathered in several units, all but the gradients of its last one are scattered
- * inside of the backward: the buckets before the last need not wait for the scatter behind it. */
+/* Where a chunk is gathered in several units, all gradients except those of its last unit are
+ * scattered inside the backward. The buckets before the last need not wait for the scatter after
+ * it. */
 static int inside_at(const struct sync *s, const struct sum *sum, int rank, int at, int before)
 {
     const struct pp_op *ops = s->lists->ops[rank];
@@ -334,7 +335,7 @@ static void find_latest(struct sync *s, const struct pp_inserts *posts)
     }
 }
 
-/* WAITs for all posts of a rank. The gathers of what an update will change stand behind the last
+/* WAITs for all posts of a rank. The gathers of what an update will change stand after the last
  * WAIT for the sums that this update needs. */
 static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
 {
@@ -379,8 +380,7 @@ enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_hea
         pp_own_sums_drop_tied(lists);
         completed.has_tied = true;
     }
-    if (options
-            ->has_optimizer) /* updates come behind the sums: the optimizer pass puts them back */
+    if (options->has_optimizer) /* updates come after the sums: the optimizer pass puts them back */
         pp_lists_drop(lists, PP_U);
     find_last(&s);
     PP_TRY(order_sums(&s, err));

@@ -1,3 +1,4 @@
+/* Programs that bring their own gradient sums: which they have, and their WAITs. */
 #include "schedules/lower/sync_own.h"
 
 static struct pp_op wait_for(struct pp_op post)

@@ -1,6 +1,6 @@
 /* The sum of a tied embedding for programs that bring their own gradient sums but not this one: a
- * file knows nothing of the model it is run with. All ranks must post in one order: first where
- * every sum stands whole behind the compute ops, as pp_lower_sync() puts it, else behind the rank's
+ * file does not know the model. All ranks must post in one order. It comes first where every sum
+ * stands whole after the compute ops, as pp_lower_sync() puts it. Else it comes after the rank's
  * other sums. It is waited for before the first update that needs it. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"

@@ -1,5 +1,5 @@
-/* Asynchronous updates: behind the last backward of every few micro-batches a chunk sums its
- * gradients and updates its weights, while other ranks go on. The sum is waited for at once, as
+/* Asynchronous updates: after the last backward of every few micro-batches a chunk sums its
+ * gradients and updates its weights, while other ranks continue. The sum is waited for at once, as
  * PipeDream and PipeDream-2BW do. A tied embedding is not summed: its two copies belong to
  * different versions (PipeDream has none). */
 #include "schedules/lower/lists.h"

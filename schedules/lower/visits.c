@@ -1,3 +1,4 @@
+/* The visits of a rank to gather units, of parameters and of gradients. */
 #include "schedules/lower/visits.h"
 
 /* Units of a chunk. NO_UNIT: with it no visit goes on. */
@@ -65,7 +66,7 @@ static int find_open(const struct open *open, int count, int stage, enum unit un
     return -1;
 }
 
-/* The ops of moment m: both of a pair of one stage are in one visit. What is open behind it goes to
+/* The ops of moment m: both of a pair of one stage are in one visit. Visits open after it go to
  * `next`; returns how many. */
 static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_visits *visits,
                        int m, const struct open *open, int open_count, struct open next[2])
@@ -109,8 +110,8 @@ static void walk(const struct pp_visit_walk *w, use_rule rule, struct pp_visits 
 
 /* ---- what is walked for ---------------------------------------------------------------------- */
 
-/* A weight gradient needs no parameters and leaves them where they are; what is computed again goes
- * through them as a backward does, layer by layer, and ends before the first of it. */
+/* A weight gradient needs no parameters and leaves them where they are. Recomputation goes through
+ * them as a backward does, layer by layer, and ends before the first of it. */
 static struct use use_of_params(const struct pp_op *op, bool is_layered)
 {
     const bool is_forward = op->kind == PP_F;
@@ -123,7 +124,7 @@ static struct use use_of_params(const struct pp_op *op, bool is_layered)
     };
 }
 
-/* A chunk of several units makes those of the one unit behind those of the other. */
+/* A chunk of several units makes the gradients of one unit after those of the other. */
 static struct use use_of_grads(const struct pp_op *op, bool is_layered)
 {
     const enum unit unit = is_layered ? NO_UNIT : FIRST_UNIT;

@@ -1,7 +1,7 @@
 /* schedules/lower/visits.h — when a rank uses which parameters. A chunk's layers are gather units
- * (or the whole chunk is one): a forward runs through them from the first to the last, a backward
- * back. A visit is a maximal run of uses of one unit on a rank; the visits here are those that
- * begin with an op. All of it lives in the arena of the walk. */
+ * (or the whole chunk is one). A forward runs through them from the first to the last, a backward
+ * from the last to the first. A visit is a maximal run of uses of one unit on a rank; the visits
+ * here are those that begin with an op. All of it lives in the arena of the walk. */
 #ifndef PP_SCHEDULES_LOWER_VISITS_H
 #define PP_SCHEDULES_LOWER_VISITS_H
 
@@ -14,8 +14,8 @@ struct pp_moment {
     const struct pp_op *op[2];
 };
 
-/* A run of uses of a unit, from moment to moment, inclusive; `units` of the chunk pass by in it,
- * those inside of its ops included. */
+/* A run of uses of a unit, from moment to moment, inclusive. `units` of the chunk are used in it,
+ * including those inside its ops. */
 struct pp_visit {
     int stage, pipe, from, until, units;
     bool is_backward;

@@ -41,10 +41,10 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 
 /* A lower bound on the seconds of a step, the greater of two.
  *
- * 1. For every rank the sum of three times: until its first forward can begin, its work, and a
- * gradient's way from its last backward to the first stage. Where backwards have two parts the
- * second may come later, so that the way back starts before it. This is N V (F + B) + (D - 1)(F +
- * B) of flushing schedules.
+ * 1. For every rank the sum of three times. They are the time until its first forward can begin,
+ * its work, and a gradient's way from its last backward to the first stage. Where backwards have
+ * two parts the second may come later, so that the way back starts before it. This is N V (F + B) +
+ * (D - 1)(F + B) of flushing schedules.
  *
  * 2. Work over 1 - bubble_frac, where the schedule's row has an exact form, with the least cost of
  * any stage. With a fixed order a longer op never shortens a step.

@@ -3,8 +3,8 @@
 
 enum { CYCLE_LINES = 16, WAITING_RANKS = 24 };
 
-/* Nodes of the wait-for graph: ranks, then collectives (which wait for a member, or for the
- * collective in front of them on a member's reduce stream). Each waits for at least one other. */
+/* Nodes of the wait-for graph are ranks, then collectives. A collective waits for a member, or for
+ * the previous collective on a member's reduce stream. Each node waits for at least one other. */
 struct edge {
     int to;     /* node */
     int op;     /* the instruction that waits */

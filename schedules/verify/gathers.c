@@ -1,16 +1,18 @@
 /* schedules/verify/gathers.c — sharded state, as the program's head states it.
  *
- * Parameters that are cut: every use has them gathered, in the units that it goes through; what was
- * gathered is dropped, and never are more units there than the head states; the gradients of every
- * backward are scattered before they are summed and before the update. Gradients that are cut more
- * finely: every backward (every scatter, where parameters are cut) finds those of the one before it
- * in the shards, by RS.part; the last one's are left to the sum of the step.
+ * Parameters that are cut: every use has them gathered, in the units that it goes through. Gathered
+ * units are dropped, and never exceed the number that the head states. The gradients of every
+ * backward are scattered before they are summed and before the update.
  *
- * Parameters that live elsewhere: each gather finds this rank's share loaded, two shares at most
- * wait for one; where they are not cut a load takes the place of a gather.
+ * Gradients that are cut more finely: every backward (every scatter, where parameters are cut)
+ * finds those of the previous one in the shards, by RS.part. The last one's are left to the sum of
+ * the step.
+ *
+ * Parameters that live elsewhere: each gather finds this rank's share loaded, and at most two
+ * shares wait for one. Where they are not cut a load takes the place of a gather.
  *
  * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
- * themselves then: a use behind a DROP needs another gather. */
+ * themselves then: a use after a DROP needs another gather. */
 #include "schedules/verify/gathers.h"
 
 #include <string.h>

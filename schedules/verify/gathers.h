@@ -14,7 +14,7 @@ struct pp_gather_stage {
     int present;              /* WAIT for the gather whose parameters are there */
     enum pp_gather_unit unit; /* of these, where a chunk has several */
     int used;                 /* last use of them */
-    int dropped;              /* DROP behind which nothing is there */
+    int dropped;              /* DROP after which nothing is there */
     int dirty;                /* last B or W whose gradients are whole */
     int pending;              /* last B, W or RS.visit whose gradients are in no shards */
     int scatter[PP_PURPOSES]; /* post that nothing has waited for */

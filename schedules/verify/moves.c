@@ -13,7 +13,7 @@ struct unit {
     int32_t copy, q; /* instructions that say so */
 };
 
-/* What moves behind an update. */
+/* Moves after an update. */
 enum { PARAMS, STORE, HOME, BEHINDS };
 static const struct {
     uint8_t purpose;
@@ -177,7 +177,7 @@ static enum pp_status check_saved(struct moves *m, int i)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* The same moves behind every update, or behind none. */
+/* The same moves after every update, or after none. */
 static enum pp_status check_followed(struct moves *m, const struct chunk *c)
 {
     char a[VERIFY_TEXT_BYTES];
@@ -252,7 +252,7 @@ static void wait_move(struct moves *m, int i)
             c->behind[b].move = -1;
 }
 
-/* Gradients that are made behind their MOVE are lost; parameters that are used are up again. */
+/* Gradients that are made after their MOVE are lost; parameters that are used are up again. */
 static enum pp_status check_use(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
@@ -275,7 +275,7 @@ static enum pp_status check_use(struct moves *m, int i)
     return PP_OK;
 }
 
-/* Sums that are waited for behind the MOVE of what they sum: it has moved other gradients. */
+/* Sums that are waited for after the MOVE of their gradients: it has moved other gradients. */
 static enum pp_status check_sum(struct moves *m, int i, int stage)
 {
     const struct pp_program *p = m->v->p;

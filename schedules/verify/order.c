@@ -50,7 +50,7 @@ static enum pp_status fail_before(struct pp_verify *v, int i, int needed)
                           pp_verify_fix(v, needed, i));
 }
 
-/* The input of op i comes from another rank: its WAIT must be behind us. */
+/* The input of op i comes from another rank: its WAIT must come before i. */
 static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int needed)
 {
     const struct pp_program *p = v->p;

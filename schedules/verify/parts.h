@@ -25,9 +25,9 @@ const char *pp_verify_op_text(const struct pp_program *p, int i, char *text);
 const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit, char *text);
 /* "rank 1 line 2 col 4" or "rank 1 op 4". */
 const char *pp_verify_place(const struct pp_program *p, int i, char *text);
-/* PP_EPROGRAM: "file:line:column: rank r: message" (or "name: rank r: message"), then the grid with
- * instruction `mark` marked. _rank: no instruction to blame, "name: rank r: message".
- */
+/* PP_EPROGRAM: the place and the message, then the grid with instruction `mark` marked. The place
+ * is `file:line:column: rank r` or `name: rank r`. _rank: no instruction to blame, the place is
+ * `name: rank r`. */
 enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *format, ...)

@@ -50,12 +50,12 @@ static bool is_ready(const struct pp_verify_run *run, int rank, int i)
         return p->arg[target] < 0 || run->is_summed[p->arg[target]]; /* a COPY or A2A just ends */
     }
     if (p->level == PP_LEVEL_LOWERED || !pp_op_kinds[p->kind[i]].has_mb)
-        return true; /* what a compute op needs was shown to be behind it */
+        return true; /* earlier checks have shown that the inputs of a compute op have arrived */
     return pp_verify_run_lacks(run, i) < 0;
 }
 
-/* The collective at the front of a rank's reduce stream has arrived there; those that all members
- * have at the front are done, which moves other fronts up. */
+/* The collective at the front of a rank's reduce stream has arrived there. A collective that all
+ * members have at the front is done, and the next ones move to the front. */
 static void advance_reduce(struct pp_verify_run *run, int rank)
 {
     const struct pp_program *p = run->p;

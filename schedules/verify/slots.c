@@ -1,10 +1,10 @@
 /* schedules/verify/slots.c — a buffer slot is taken again only after the program has released it.
  *
  * Slots are numbered per rank and class. A forward's saved activation is taken when it starts and
- * released by the B or W of its last granule; with an R for every granule the forward only keeps
- * what R needs, and R takes the saved activation. What a RECV fills is taken when it is posted and
- * released by its last consumer; what a SEND reads is taken when its producer starts and released
- * by its WAIT. All of it is decided by the rank's own list, never by timing. */
+ * released by the B or W of its last granule. With an R for every granule the forward only keeps
+ * what R needs, and R takes the saved activation. A RECV's slot is taken when it is posted and
+ * released by its last consumer. A SEND's slot is taken when its producer starts and released by
+ * its WAIT. All of it is decided by the rank's own list, never by timing. */
 #include "schedules/verify/parts.h"
 
 #include <string.h>

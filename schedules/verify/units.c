@@ -124,8 +124,8 @@ static enum pp_status fail_missing(struct pp_verify *v, int table, int64_t unit)
     return pp_verify_fail_rank(v, rank, "%s is missing (or %s and %s)", b, in, w);
 }
 
-/* Table sizes come from the file's numbers, not from its length: keep only as many units as must
- * contain a missing one when there are too few ops. */
+/* Table sizes come from the file's numbers, not from its length. When there are too few ops, keep
+ * only as many units as must contain a missing one. */
 static void make_tables(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
