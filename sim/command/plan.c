@@ -110,7 +110,8 @@ static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_t
         arena,
         "This is choice %d of the plan, the first that runs there as it is; it takes %.1f %% more "
         "time than choice 1: %s, TP %d x CP %d x PP %d x DP %d.",
-        i + 1, 100 * (search->rows[i].s_per_sample / search->rows[0].s_per_sample - 1),
+        i + 1,
+        100 * (search->rows[i].outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1),
         first.schedule_name, l->tp, l->cp, l->pp, l->dp);
     return emit(arena, tool, &config, remark, out, err);
 }

@@ -11,6 +11,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/memory/memory.h"
 #include "schedules/program/program.h"
+#include "sim/config/outcome.h"
 #include "sim/engine/engine.h"
 #include "traces/metrics.h"
 
@@ -38,14 +39,12 @@ enum pp_chosen {
 };
 
 /* An order that `auto` tried at the run's costs. */
-enum { PP_TRIALS = 4, PP_TRIAL_REASON_BYTES = 192 };
+enum { PP_TRIALS = 4 };
 struct pp_trial {
     const char *value; /* of the option: "doubling" */
-    bool is_refused, fits;
-    double iteration_s, peak_bytes;
+    struct pp_outcome outcome;
     int zero; /* state with which it fits, where the tool may choose it; -1: no ZeRO stage */
     enum pp_recompute recompute;
-    char reason[PP_TRIAL_REASON_BYTES]; /* of a refusal, perhaps cut off */
 };
 struct pp_trials {
     const char *option, *chosen; /* "concat", "doubling" */

@@ -72,9 +72,9 @@ static struct point point_of_search(struct pp_arena *arena, const struct pp_sear
                     number(arena, p.frame->mbs), p.order->base.schedule_name,
                     pp_arena_strdup(arena, pp_search_again_text(p.again, again)),
                     p.zero == PP_SEARCH_AS_GIVEN ? "as given" : number(arena, p.zero)},
-        .step_s = row->step_s,
-        .mfu = row->mfu,
-        .peak_bytes = row->peak_bytes,
+        .step_s = row->outcome.step_s,
+        .mfu = row->outcome.mfu,
+        .peak_bytes = row->outcome.peak_bytes,
         .is_tie = row->is_tie};
 }
 
@@ -121,9 +121,9 @@ static struct point point_of_planner(struct pp_arena *arena, const struct pp_sta
                                       mesh(arena, state, PP_STATE_GRADS),
                                       mesh(arena, state, PP_STATE_OPTIMIZER),
                                       pp_recompute_names[planned->config.costs.recompute]},
-                          .step_s = planned->step_s,
-                          .mfu = planned->mfu,
-                          .peak_bytes = planned->peak_bytes,
+                          .step_s = planned->outcome.step_s,
+                          .mfu = planned->outcome.mfu,
+                          .peak_bytes = planned->outcome.peak_bytes,
                           .is_tie = planned->is_tie};
 }
 

@@ -69,10 +69,7 @@ static bool try_point(const struct pp_search_space *s, int64_t point,
         pp_simulate(arena, &config, PP_QUICK, NULL, &result, &ignored) != PP_OK)
         return false;
     published->point = point;
-    published->fits = result.fits;
-    published->step_s = result.metrics.iteration_s;
-    published->s_per_sample = published->step_s / (double)config.layout.gbs;
-    published->peak_bytes = result.memory[result.peak_rank].peak_bytes;
+    published->outcome = pp_outcome_of(&result);
     return true;
 }
 
@@ -86,8 +83,8 @@ static void try_recipe(const struct pp_search_space *s, struct pp_search_publish
     published->point = -1;
     if (order < 0 || frame < 0)
         return;
-    for (int r = 0; r < recomputes && !published->fits; r++)
-        for (int z = 0; z < zeros && !published->fits; z++)
+    for (int r = 0; r < recomputes && !published->outcome.fits; r++)
+        for (int z = 0; z < zeros && !published->outcome.fits; z++)
             try_point(s, (((int64_t)frame * recomputes + r) * zeros + z) * s->order_count + order,
                       published);
 }

@@ -91,7 +91,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
     const struct pp_search_frame *f = p.frame;
     const bool has_experts = search->space.fixed.model.experts.count > 0;
-    const double worse = row->s_per_sample / search->rows[0].s_per_sample - 1;
+    const double worse = row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1;
     char step[PP_UNITS_TEXT_BYTES], change[PP_UNITS_TEXT_BYTES] = "-";
 
     if (at > 0)
@@ -101,8 +101,8 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
             p.order->base.schedule_name, again_of(p.again),
             number(arena, p.zero, PP_SEARCH_AS_GIVEN),
-            pp_units_print(row->step_s, PP_UNIT_SECONDS, step), 100 * row->mfu,
-            row->peak_bytes / 1e9, change);
+            pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
+            row->outcome.peak_bytes / 1e9, change);
 }
 
 static void print_rows(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
@@ -133,7 +133,7 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
     pp_text_paragraph(
         out, WIDTH, INDENT, "best",
         pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s",
-                        pp_units_print_count((int64_t)best->tokens_per_s_per_gpu, tokens),
+                        pp_units_print_count((int64_t)best->outcome.tokens_per_s_per_gpu, tokens),
                         best->is_simulated ? search->space.fixed.engine->name : "dag"));
     pp_text_paragraph(out, WIDTH, INDENT, "choose",
                       pp_search_command(arena, &search->space, best->point));
@@ -155,13 +155,14 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
 
     pp_text_paragraph(
         out, WIDTH, INDENT, "safest",
-        pp_arena_printf(arena,
-                        "#%d of the ties leaves most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, "
-                        "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
-                        search->safest + 1, (capacity - row->peak_bytes) / 1e9, capacity / 1e9,
-                        p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs,
-                        p.order->base.schedule_name, pp_search_again_text(p.again, again),
-                        100 * (row->s_per_sample / search->rows[0].s_per_sample - 1)));
+        pp_arena_printf(
+            arena,
+            "#%d of the ties leaves most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, "
+            "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
+            search->safest + 1, (capacity - row->outcome.peak_bytes) / 1e9, capacity / 1e9,
+            p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
+            pp_search_again_text(p.again, again),
+            100 * (row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1)));
 }
 
 static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
@@ -220,15 +221,17 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
             number(arena, r->vp, 0), r->mbs, r->schedule);
         if (p->point < 0)
             text = pp_arena_printf(arena, "%snot in this space", text);
-        else if (!p->fits)
-            text = pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->peak_bytes / 1e9);
+        else if (!p->outcome.fits)
+            text =
+                pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->outcome.peak_bytes / 1e9);
         else
             text = pp_arena_printf(arena, "%shere %s, %.1f~GB", text,
-                                   pp_units_print(p->step_s, PP_UNIT_SECONDS, step),
-                                   p->peak_bytes / 1e9);
-        if (p->fits && search->count)
-            text = pp_arena_printf(arena, "%s, %+.1f~%% to #1", text,
-                                   100 * (p->s_per_sample / search->rows[0].s_per_sample - 1));
+                                   pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
+                                   p->outcome.peak_bytes / 1e9);
+        if (p->outcome.fits && search->count)
+            text = pp_arena_printf(
+                arena, "%s, %+.1f~%% to #1", text,
+                100 * (p->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1));
         pp_text_paragraph(out, WIDTH, INDENT, "published", text);
     }
 }

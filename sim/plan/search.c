@@ -37,23 +37,7 @@ static double limit_of(const struct pp_search *search, double best)
 static void refuse(struct pp_search_row *row, const struct pp_error *err)
 {
     row->status = PP_SEARCH_REFUSED;
-    snprintf(row->reason, sizeof(row->reason), "%.*s", (int)sizeof(row->reason) - 1, err->message);
-}
-
-static void take_result(const struct pp_result *result, struct pp_search_row *row)
-{
-    row->status = result->fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
-    row->peak_bytes = result->memory[result->peak_rank].peak_bytes;
-    row->state_bytes = pp_memory_state_bytes(&result->memory[result->peak_rank]);
-    row->is_strained |= pp_memory_is_strained(result->memory, result->program->ranks);
-}
-
-static void take_times(const struct pp_result *result, struct pp_search_row *row)
-{
-    row->dag_s = row->step_s = result->metrics.iteration_s;
-    row->s_per_sample = row->step_s / (double)result->config.layout.gbs;
-    row->mfu = result->mfu;
-    row->tokens_per_s_per_gpu = result->tokens_per_s_per_gpu;
+    row->outcome = pp_outcome_refused(err);
 }
 
 static void lower_best(_Atomic double *best, double value)
@@ -79,18 +63,20 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
     row->bound_s = bounds.step_s / (double)config.layout.gbs;
     if (!search->is_exhaustive && bounds.peak_bytes > config.cluster.device.memory_bytes) {
         row->status = PP_SEARCH_NO_ROOM;
-        row->peak_bytes = bounds.peak_bytes;
+        row->outcome.peak_bytes = bounds.peak_bytes;
         return PP_OK;
     }
     if (row->bound_s > limit_of(search, atomic_load(round->best)))
         return PP_OK; /* open */
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
-    take_result(&result, row);
-    if (row->status != PP_SEARCH_FITS)
+    row->outcome = pp_outcome_of(&result);
+    row->status = result.fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
+    if (!result.fits)
         return PP_OK;
     PP_TRY(pp_simulate(arena, &config, PP_QUICK, &prepared, &result, err));
-    take_times(&result, row);
-    lower_best(round->best, row->s_per_sample);
+    row->outcome = pp_outcome_of(&result);
+    row->dag_s = row->outcome.step_s;
+    lower_best(round->best, row->outcome.s_per_sample);
     return PP_OK;
 }
 
@@ -116,10 +102,8 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
     (void)text, (void)length, (void)err;
     round->done += ITEM_POINTS;
     for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
-         i++) {
+         i++)
         round->rows[i].status = PP_SEARCH_REFUSED;
-        snprintf(round->rows[i].reason, PP_SEARCH_REASON_BYTES, "%s", death);
-    }
     return PP_OK;
 }
 
@@ -205,8 +189,8 @@ static void keep(struct pp_arena *arena, struct pp_search *search, const struct 
     for (int i = 0; i < round->count; i++) {
         const struct pp_search_row *row = &round->rows[i];
         search->board.status[row->point] = (uint8_t)row->status;
-        if (row->status != PP_SEARCH_FITS && row->peak_bytes > 0)
-            note_least(search, row->peak_bytes, row->point);
+        if (row->status != PP_SEARCH_FITS && row->outcome.peak_bytes > 0)
+            note_least(search, row->outcome.peak_bytes, row->point);
         *PP_PUSH(arena, search->rows, search->count, search->capacity) = *row;
     }
 }
@@ -267,7 +251,7 @@ static double best_of(const struct pp_search *search)
 
     for (int i = 0; i < search->count; i++)
         if (search->rows[i].status == PP_SEARCH_FITS)
-            best = fmin(best, search->rows[i].s_per_sample);
+            best = fmin(best, search->rows[i].outcome.s_per_sample);
     return best;
 }
 

@@ -169,17 +169,14 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-enum { PP_SEARCH_REASON_BYTES = 192 };
 struct pp_search_row {
     int64_t point;
     enum pp_search_status status;
-    double step_s, s_per_sample; /* by dag, then of the rows at the top by the run's engine */
-    double dag_s;                /* step_s by dag */
-    double bound_s;              /* of s_per_sample, tight */
-    double peak_bytes, state_bytes, mfu, exposed_frac, tokens_per_s_per_gpu;
-    bool is_strained, is_simulated; /* simulated: by the run's engine */
+    struct pp_outcome outcome; /* by dag, then of the rows at the top by the run's engine */
+    double dag_s;              /* the step by dag */
+    double bound_s;            /* of a step, per sample, tight */
+    bool is_simulated;         /* by the run's engine */
     bool is_tie;
-    char reason[PP_SEARCH_REASON_BYTES]; /* of what was refused */
 };
 
 /* A layout that was published for a model, and what it does here. */
@@ -191,9 +188,8 @@ struct pp_search_recipe {
 enum { PP_SEARCH_PUBLISHED = 3 };
 struct pp_search_published {
     const struct pp_search_recipe *recipe;
-    int64_t point; /* -1: not in the space, or illegal */
-    bool fits;
-    double step_s, s_per_sample, peak_bytes; /* by dag */
+    int64_t point;             /* -1: not in the space, or illegal */
+    struct pp_outcome outcome; /* by dag */
 };
 
 struct pp_search {

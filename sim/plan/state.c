@@ -13,13 +13,6 @@ enum { MAX_POINTS = 1 << 16 };
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
-static void refuse(struct pp_state_planned *point, const struct pp_error *err)
-{
-    point->status = err->status;
-    snprintf(point->reason, sizeof(point->reason), "%.*s", (int)sizeof(point->reason) - 1,
-             err->message);
-}
-
 static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
@@ -27,16 +20,10 @@ static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
     struct pp_error err = {0};
 
     if (pp_simulate(arena, &point->config, PP_METRICS, NULL, &result, &err) == PP_OK) {
-        point->fits = result.fits;
-        point->is_strained = pp_memory_is_strained(result.memory, result.program->ranks);
-        point->step_s = result.metrics.iteration_s;
-        point->exposed_frac = result.metrics.exposed_comm_frac;
-        point->mfu = result.mfu;
-        point->peak_bytes = result.memory[result.peak_rank].peak_bytes;
-        point->state_bytes = pp_memory_state_bytes(&result.memory[result.peak_rank]);
+        point->outcome = pp_outcome_of(&result);
         point->comm = pp_shard_times(&result.cost_inputs);
     } else {
-        refuse(point, &err);
+        point->outcome = pp_outcome_refused(&err);
     }
     pp_arena_release(arena, mark);
 }
@@ -45,7 +32,7 @@ static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
 
 static int class_of(const struct pp_state_planned *point)
 {
-    return point->status != PP_OK ? 2 : !point->fits;
+    return point->outcome.is_refused ? 2 : !point->outcome.fits;
 }
 
 static int cut_of(const struct pp_state_planned *point, enum pp_state_class class)
@@ -76,8 +63,8 @@ static int by_rank(const struct pp_state_planned *x, const struct pp_state_plann
 {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
-    const int order =
-        class_of(x) == 1 ? by_value(x->peak_bytes, y->peak_bytes) : by_value(of_x, of_y);
+    const int order = class_of(x) == 1 ? by_value(x->outcome.peak_bytes, y->outcome.peak_bytes)
+                                       : by_value(of_x, of_y);
     return order ? order : by_cut(x, y);
 }
 
@@ -85,7 +72,7 @@ static int by_step(const void *a, const void *b)
 {
     const struct pp_state_planned *x = a, *y = b;
 
-    return by_rank(x, y, x->step_s, y->step_s);
+    return by_rank(x, y, x->outcome.step_s, y->outcome.step_s);
 }
 
 static int by_comm(const void *a, const void *b)
@@ -97,7 +84,7 @@ static int by_comm(const void *a, const void *b)
 
 static double step_of(const struct pp_state_planned *point)
 {
-    return point->step_s;
+    return point->outcome.step_s;
 }
 
 /* Where gradients are cut like parameters no micro-batch waits for a sum, however many there are.
@@ -110,8 +97,8 @@ static bool is_simple(const struct pp_state_planned *point)
 /* What comes first whatever the communication. */
 static int by_ease(const struct pp_state_planned *x, const struct pp_state_planned *y)
 {
-    if (x->is_strained != y->is_strained)
-        return x->is_strained ? 1 : -1;
+    if (x->outcome.is_strained != y->outcome.is_strained)
+        return x->outcome.is_strained ? 1 : -1;
     return is_simple(y) - is_simple(x);
 }
 
@@ -138,7 +125,7 @@ static int by_state(const void *a, const void *b)
 
     if (by_ease(x, y))
         return by_ease(x, y);
-    const int order = by_value(x->state_bytes, y->state_bytes);
+    const int order = by_value(x->outcome.state_bytes, y->outcome.state_bytes);
     return order ? order : by_cut(x, y);
 }
 

@@ -22,18 +22,11 @@ extern const struct pp_state_plan_knob pp_state_plan_knobs[]; /* alphabetical, t
 enum pp_objective { PP_OBJECTIVE_STEP, PP_OBJECTIVE_COMM };
 extern const char *const pp_objective_names[]; /* terminated by NULL */
 
-enum { PP_PLANNED_REASON_BYTES = 192 };
 struct pp_state_planned {
     struct pp_config config;
-    enum pp_status status; /* refused where it is not PP_OK */
-    char reason[PP_PLANNED_REASON_BYTES];
-    bool fits;
-    bool
-        is_strained; /* it fits, if at all, only as the allocator gives blocks back, see memory.h */
-    double step_s, exposed_frac, mfu;
-    double state_bytes, peak_bytes; /* of the fullest rank */
-    struct pp_shard_times comm;     /* in closed form */
-    bool is_tie;                    /* with the fastest that fits */
+    struct pp_outcome outcome;
+    struct pp_shard_times comm; /* in closed form */
+    bool is_tie;                /* with the fastest that fits */
 };
 
 enum { PP_PLANNER_KNOBS = 8 };

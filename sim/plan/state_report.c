@@ -70,15 +70,16 @@ static void print_row(const struct pp_state_planned *point, int place,
     char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES];
 
     if (is_step)
-        snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->exposed_frac);
+        snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->outcome.exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
     fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", place,
             mesh_of(state, PP_STATE_PARAMS).text, mesh_of(state, PP_STATE_GRADS).text,
             mesh_of(state, PP_STATE_OPTIMIZER).text,
             pp_recompute_names[point->config.costs.recompute],
-            pp_text_time(&point->config, point->step_s, step), point->is_tie ? '=' : ' ', comm,
-            100 * point->mfu, point->state_bytes / 1e9, point->peak_bytes / 1e9);
+            pp_text_time(&point->config, point->outcome.step_s, step), point->is_tie ? '=' : ' ',
+            comm, 100 * point->outcome.mfu, point->outcome.state_bytes / 1e9,
+            point->outcome.peak_bytes / 1e9);
 }
 
 /* What was not ranked, and why. */
@@ -94,12 +95,13 @@ static void print_rest(const struct pp_state_plan *planner, FILE *out)
                  "%.1f~GB",
                  planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
                  pp_state_print(&large->config.state, state),
-                 pp_recompute_names[large->config.costs.recompute], large->peak_bytes / 1e9);
+                 pp_recompute_names[large->config.costs.recompute],
+                 large->outcome.peak_bytes / 1e9);
         pp_text_paragraph(out, WIDTH, INDENT, "too large", text);
     }
     if (planner->refused) {
         snprintf(text, sizeof(text), "%d, the first because: %s", planner->refused,
-                 refused->reason);
+                 refused->outcome.reason);
         pp_text_paragraph(out, WIDTH, INDENT, "refused", text);
     }
 }
@@ -178,17 +180,17 @@ static json_t *point_json(const struct pp_state_planned *point)
     json_t *o = json_pack("{so ss}", "shard", shard_json(&point->config.state), "recompute",
                           pp_recompute_names[point->config.costs.recompute]);
 
-    if (point->status != PP_OK) {
-        pp_json_put_text(o, "refused", point->reason);
+    if (point->outcome.is_refused) {
+        pp_json_put_text(o, "refused", point->outcome.reason);
         return o;
     }
-    pp_json_put_bool(o, "fits", point->fits);
-    pp_json_put_bool(o, "strained", point->is_strained);
-    pp_json_put(o, "iteration_s", point->step_s);
-    pp_json_put(o, "mfu", point->mfu);
-    pp_json_put(o, "exposed_comm_frac", point->exposed_frac);
-    pp_json_put_bytes(o, "state_bytes", point->state_bytes);
-    pp_json_put_bytes(o, "peak_mem_bytes", point->peak_bytes);
+    pp_json_put_bool(o, "fits", point->outcome.fits);
+    pp_json_put_bool(o, "strained", point->outcome.is_strained);
+    pp_json_put(o, "iteration_s", point->outcome.step_s);
+    pp_json_put(o, "mfu", point->outcome.mfu);
+    pp_json_put(o, "exposed_comm_frac", point->outcome.exposed_frac);
+    pp_json_put_bytes(o, "state_bytes", point->outcome.state_bytes);
+    pp_json_put_bytes(o, "peak_mem_bytes", point->outcome.peak_bytes);
     json_object_set_new(o, "closed_form", comm_json(point->comm));
     return o;
 }
@@ -232,13 +234,14 @@ void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
         fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,
                 mesh_of(state, PP_STATE_GRADS).text, mesh_of(state, PP_STATE_OPTIMIZER).text,
                 pp_recompute_names[point->config.costs.recompute]);
-        if (point->status == PP_OK)
-            fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,", point->step_s,
-                    point->mfu, point->exposed_frac, point->state_bytes, point->peak_bytes,
-                    point->fits, t.gathers_s, t.grads_s, t.sums_s, t.spread_s);
+        if (!point->outcome.is_refused)
+            fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,",
+                    point->outcome.step_s, point->outcome.mfu, point->outcome.exposed_frac,
+                    point->outcome.state_bytes, point->outcome.peak_bytes, point->outcome.fits,
+                    t.gathers_s, t.grads_s, t.sums_s, t.spread_s);
         else
             fputs(",,,,,,,,,,", out);
-        pp_csv_write_field(out, point->reason);
+        pp_csv_write_field(out, point->outcome.reason);
         fputc('\n', out);
     }
 }

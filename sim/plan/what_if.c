@@ -21,15 +21,11 @@ const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS + 1] = {
 
 enum { MOST_ROWS = 16 }; /* half and twice of all takes as long as 128 rows */
 
-struct trial {
-    double s_per_sample;
-    bool fits;
-};
 struct trials {
     const struct pp_search *search;
     struct pp_search_space *spaces; /* [what-if] */
     bool *is_there;                 /* [what-if] */
-    struct trial *list;             /* [what-if][row]; shared */
+    struct pp_outcome *list;        /* [what-if][row]; shared */
     int rows;
 };
 
@@ -37,16 +33,15 @@ static enum pp_status try_row(struct pp_arena *arena, const struct trials *trial
                               int row, struct pp_error *err)
 {
     const struct pp_search_row *here = &trials->search->rows[row];
-    struct trial *trial = &trials->list[what_if * trials->rows + row];
+    struct pp_outcome *trial = &trials->list[what_if * trials->rows + row];
     struct pp_config config;
     struct pp_result result;
 
     PP_TRY(pp_search_config(arena, &trials->spaces[what_if], here->point, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_QUICK, NULL, &result, err));
-    trial->fits = result.fits;
-    trial->s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
+    *trial = pp_outcome_of(&result);
     if (here->is_simulated) /* what shared links add here, they are taken to add there */
-        trial->s_per_sample *= here->step_s / here->dag_s;
+        trial->s_per_sample *= here->outcome.step_s / here->dag_s;
     return PP_OK;
 }
 
@@ -70,7 +65,7 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
 
 static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
 {
-    const struct trial *list = &trials->list[what_if * trials->rows];
+    const struct pp_outcome *list = &trials->list[what_if * trials->rows];
     struct pp_search_flip flip = {.winner = -1, .fits = list[0].fits};
 
     for (int i = 0; i < trials->rows; i++)
@@ -101,7 +96,7 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
     search->flips = PP_ARRAY(arena, struct pp_search_flip, PP_SEARCH_WHAT_IFS);
     if (!trials.rows)
         return PP_OK;
-    trials.list = PP_ARRAY(shared, struct trial, PP_SEARCH_WHAT_IFS * trials.rows);
+    trials.list = PP_ARRAY(shared, struct pp_outcome, PP_SEARCH_WHAT_IFS * trials.rows);
     for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++) {
         struct pp_error ignored;
         trials.spaces[i].scale = pp_search_what_ifs[i].scale;

@@ -67,16 +67,17 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
     if (p.zero != PP_SEARCH_AS_GIVEN)
         pp_json_put_int(o, "zero", p.zero);
     json_object_set_new(o, "fits", json_true());
-    pp_json_put_bool(o, "strained", row->is_strained);
+    pp_json_put_bool(o, "strained", row->outcome.is_strained);
     pp_json_put_bool(o, "tie", row->is_tie);
     pp_json_put_text(o, "engine", row->is_simulated ? search->space.fixed.engine->name : "dag");
-    pp_json_put(o, "iteration_s", row->step_s);
+    pp_json_put(o, "iteration_s", row->outcome.step_s);
     pp_json_put(o, "bound_s", row->bound_s * (double)p.frame->gbs);
-    pp_json_put(o, "mfu", row->mfu);
-    pp_json_put(o, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu);
-    pp_json_put(o, "exposed_comm_frac", row->is_simulated ? row->exposed_frac : (double)NAN);
-    pp_json_put_bytes(o, "state_bytes", row->state_bytes);
-    pp_json_put_bytes(o, "peak_mem_bytes", row->peak_bytes);
+    pp_json_put(o, "mfu", row->outcome.mfu);
+    pp_json_put(o, "tokens_per_s_per_gpu", row->outcome.tokens_per_s_per_gpu);
+    pp_json_put(o, "exposed_comm_frac",
+                row->is_simulated ? row->outcome.exposed_frac : (double)NAN);
+    pp_json_put_bytes(o, "state_bytes", row->outcome.state_bytes);
+    pp_json_put_bytes(o, "peak_mem_bytes", row->outcome.peak_bytes);
     return o;
 }
 
@@ -114,12 +115,12 @@ static json_t *published_json(const struct pp_search *search)
     for (int i = 0; i < search->published_count; i++) {
         const struct pp_search_published *p = &search->published[i];
         const struct pp_search_recipe *r = p->recipe;
-        json_t *o =
-            json_pack("{ss ss si si si si si si si ss sb}", "source", r->source, "device",
-                      r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp, "ep",
-                      r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule, "fits", p->fits);
-        pp_json_put(o, "iteration_s", p->point >= 0 ? p->step_s : (double)NAN);
-        pp_json_put(o, "peak_mem_bytes", p->point >= 0 ? p->peak_bytes : (double)NAN);
+        json_t *o = json_pack("{ss ss si si si si si si si ss sb}", "source", r->source, "device",
+                              r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp,
+                              "ep", r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule,
+                              "fits", p->outcome.fits);
+        pp_json_put(o, "iteration_s", p->point >= 0 ? p->outcome.step_s : (double)NAN);
+        pp_json_put(o, "peak_mem_bytes", p->point >= 0 ? p->outcome.peak_bytes : (double)NAN);
         json_array_append_new(list, o);
     }
     return list;
@@ -162,7 +163,8 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
 static void print_row(const struct pp_search_row *row, FILE *out)
 {
     if (row && row->status == PP_SEARCH_FITS)
-        fprintf(out, "%.17g,%.17g,%.17g,%d,", row->step_s, row->mfu, row->peak_bytes, row->is_tie);
+        fprintf(out, "%.17g,%.17g,%.17g,%d,", row->outcome.step_s, row->outcome.mfu,
+                row->outcome.peak_bytes, row->is_tie);
     else
         fputs(",,,,", out);
 }

@@ -136,17 +136,18 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
 
     for (int i = 0; i < trials->count && used < PP_TRIALS_BYTES; i++) {
         const struct pp_trial *trial = &trials->list[i];
+        const struct pp_outcome *outcome = &trial->outcome;
         char time[PP_TEXT_BYTES], state[64] = "";
-        if (!trial->is_refused && trial->zero != pp_state_zero(&config->state))
+        if (!outcome->is_refused && trial->zero != pp_state_zero(&config->state))
             snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
-        if (!trial->is_refused && trial->recompute != config->costs.recompute)
+        if (!outcome->is_refused && trial->recompute != config->costs.recompute)
             snprintf(state, sizeof(state), " with recompute %s",
                      pp_recompute_names[trial->recompute]);
         used += (size_t)snprintf(
             text + used, PP_TRIALS_BYTES - used, "%s%s %s%s%s", i ? ", " : "", trial->value,
-            trial->is_refused ? "refused: " : pp_text_time(config, trial->iteration_s, time),
-            trial->is_refused ? trial->reason : state,
-            trial->is_refused || trial->fits ? "" : " does not fit");
+            outcome->is_refused ? "refused: " : pp_text_time(config, outcome->step_s, time),
+            outcome->is_refused ? outcome->reason : state,
+            outcome->is_refused || outcome->fits ? "" : " does not fit");
     }
     if (used < PP_TRIALS_BYTES)
         snprintf(text + used, PP_TRIALS_BYTES - used, ")");

@@ -1,10 +1,7 @@
-/* What the user left to `auto`: every order that the schedule names is laid out and simulated at
- * the run's costs; the fastest that fits is taken, and the config remembers what the others took.
+/* The choice of what the user left to `auto`. Every order that the schedule names is simulated with
+ * the costs of the run, and the fastest that fits is taken. The configuration keeps all outcomes.
  */
 #include "sim/resolve/resolve.h"
-
-#include <math.h>
-#include <stdio.h>
 
 bool pp_resolve_is_open(const struct pp_config *config)
 {
@@ -46,29 +43,15 @@ static enum pp_status simulate_variant(struct pp_arena *arena, struct pp_config 
     return pp_simulate(arena, config, PP_FULL, prepared, result, err);
 }
 
-static void remember(struct pp_trial *trial, enum pp_status status, const struct pp_result *result,
-                     const struct pp_error *err)
+static struct pp_trial trial_of(const char *value, enum pp_status status,
+                                const struct pp_result *result, const struct pp_error *refusal)
 {
-    trial->is_refused = status != PP_OK;
-    if (trial->is_refused) {
-        snprintf(trial->reason, sizeof(trial->reason), "%.*s", (int)sizeof(trial->reason) - 1,
-                 err->message);
-        return;
-    }
-    trial->fits = result->config.is_unit || result->fits;
-    trial->iteration_s = result->metrics.iteration_s;
-    trial->peak_bytes = result->memory[result->peak_rank].peak_bytes;
-    trial->zero = pp_state_zero(&result->config.state);
-    trial->recompute = result->config.costs.recompute;
-}
-
-/* Fits before not, then faster by more than rounding, then less memory when nothing fits. */
-static bool is_better(const struct pp_trial *trial, const struct pp_trial *best)
-{
-    if (!best || trial->fits != best->fits)
-        return !best || trial->fits;
-    return trial->fits ? trial->iteration_s < best->iteration_s * (1 - 1e-9)
-                       : trial->peak_bytes < best->peak_bytes;
+    if (status != PP_OK)
+        return (struct pp_trial){.value = value, .outcome = pp_outcome_refused(refusal)};
+    return (struct pp_trial){.value = value,
+                             .outcome = pp_outcome_of(result),
+                             .zero = pp_state_zero(&result->config.state),
+                             .recompute = result->config.costs.recompute};
 }
 
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
@@ -78,7 +61,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
     const struct pp_schedule_variant *variant =
         config->schedule ? pp_schedule_variants(config->schedule, &config->shape) : NULL;
     struct pp_trials *trials;
-    const struct pp_trial *best = NULL;
+    struct pp_outcome best = {.is_refused = true};
     struct pp_error first = {0};
 
     if (!variant)
@@ -94,22 +77,21 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
         variant->choose(&config_i.shape);
         const enum pp_status status =
             simulate_variant(arena, &config_i, &prepared_i, &result_i, &refusal);
-        trial->value = variant->value;
-        remember(trial, status, &result_i, &refusal);
-        if (trial->is_refused) {
-            first = first.status == PP_OK ? refusal : first;
-        } else if (is_better(trial, best)) {
-            best = trial;
-            *result = result_i;
-            *prepared = prepared_i;
-        }
+        *trial = trial_of(variant->value, status, &result_i, &refusal);
+        if (first.status == PP_OK)
+            first = refusal;
+        if (!pp_outcome_is_better(&trial->outcome, &best))
+            continue;
+        best = trial->outcome;
+        trials->chosen = trial->value;
+        *result = result_i;
+        *prepared = prepared_i;
     }
-    if (!best) {
+    if (best.is_refused) {
         if (err)
             *err = first;
         return first.status;
     }
-    trials->chosen = best->value;
     result->config.trials = trials;
     *config = result->config;
     return PP_OK;

@@ -30,9 +30,8 @@ struct search {
     /* best so far */
     struct pp_config best;
     struct pp_prepared *prepared; /* of the best, unless that is large */
-    double best_s_per_sample, best_peak_bytes;
-    int best_at; /* in the list */
-    bool has_best, best_fits;
+    struct pp_outcome outcome;    /* of the best; refused: there is none yet */
+    int best_at;                  /* in the list */
 };
 
 static int given(const struct pp_request *request, const char *name)
@@ -149,16 +148,11 @@ static int by_bound(const void *a, const void *b)
     return x->config.layout.pp - y->config.layout.pp;
 }
 
-/* Better: fits before not, then faster by more than rounding, then less memory when nothing fits;
- * of equals the one that stands first. */
-static bool is_better(const struct search *s, int at, bool fits, double s_per_sample,
-                      double peak_bytes)
+/* Of equals the one that stands first. */
+static bool is_better(const struct search *s, int at, const struct pp_outcome *outcome)
 {
-    if (!s->has_best || fits != s->best_fits)
-        return !s->has_best || fits;
-    if (fits)
-        return s_per_sample < s->best_s_per_sample * (1 - 1e-9);
-    return peak_bytes < s->best_peak_bytes || (peak_bytes == s->best_peak_bytes && at < s->best_at);
+    return pp_outcome_is_better(outcome, &s->outcome) ||
+           (at < s->best_at && !pp_outcome_is_better(&s->outcome, outcome));
 }
 
 static void try_candidate(struct search *s, int at)
@@ -171,15 +165,11 @@ static void try_candidate(struct search *s, int at)
     struct pp_error err;
 
     if (pp_resolve_choice(s->arena, &config, &prepared, &result, &err) == PP_OK) {
-        const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
-        const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
-        if (is_better(s, at, result.fits, s_per_sample, peak_bytes)) {
+        const struct pp_outcome outcome = pp_outcome_of(&result);
+        if (is_better(s, at, &outcome)) {
             s->best = config;
             s->best_at = at;
-            s->best_s_per_sample = s_per_sample;
-            s->best_peak_bytes = peak_bytes;
-            s->best_fits = result.fits;
-            s->has_best = true;
+            s->outcome = outcome;
             *s->prepared = (struct pp_prepared){0};
             if (pp_program_size(result.program) <= KEPT_SIZE) {
                 *s->prepared = prepared;
@@ -218,10 +208,10 @@ static void try_fitting(struct search *s)
 {
     for (int i = 0; i < s->count; i++) {
         const struct candidate *c = &s->list[i];
-        if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
+        if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
-        if (s->best_fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
+        if (s->outcome.fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
             continue;
         if (!cannot_fit(c))
             try_candidate(s, i);
@@ -249,7 +239,8 @@ static void try_hopeless(struct search *s)
         if (cannot_fit(&s->list[i]))
             list[count++] = &s->list[i];
     qsort(list, (size_t)count, sizeof(*list), by_floor);
-    for (int i = 0; i < count && !(s->has_best && list[i]->floor_bytes > s->best_peak_bytes); i++)
+    for (int i = 0;
+         i < count && (s->outcome.is_refused || list[i]->floor_bytes <= s->outcome.peak_bytes); i++)
         try_candidate(s, (int)(list[i] - s->list));
 }
 
@@ -258,9 +249,9 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     if (s->count > 0)
         qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
     try_fitting(s);
-    if (!s->best_fits)
+    if (!s->outcome.fits)
         try_hopeless(s);
-    if (!s->has_best)
+    if (s->outcome.is_refused)
         return no_layout(s, config, err);
     *config = s->best;
     return PP_OK;
@@ -371,7 +362,8 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
 
     PP_TRY(pp_resolve_gpus(request, config, &gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
-    struct search search = {.arena = arena, .request = request, .prepared = prepared};
+    struct search search = {
+        .arena = arena, .request = request, .prepared = prepared, .outcome = {.is_refused = true}};
     const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */

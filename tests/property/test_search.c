@@ -39,8 +39,8 @@ static void expect_same_rows(const struct pp_search *a, const struct pp_search *
     for (int i = 0; i < count; i++) {
         const struct pp_search_row *x = &a->rows[i], *y = &b->rows[i];
         cr_assert_eq(x->point, y->point, "%s: row %d", line, i);
-        cr_assert_eq(x->step_s, y->step_s, "%s: row %d", line, i);
-        cr_assert_eq(x->peak_bytes, y->peak_bytes, "%s: row %d", line, i);
+        cr_assert_eq(x->outcome.step_s, y->outcome.step_s, "%s: row %d", line, i);
+        cr_assert_eq(x->outcome.peak_bytes, y->outcome.peak_bytes, "%s: row %d", line, i);
     }
 }
 
@@ -61,8 +61,9 @@ Test(search, bounds_cost_no_answer)
         skipped += some->counts[PP_SEARCH_OPEN];
         none += all->count == 0;
         for (int k = 0; k < some->ties; k++) {
-            strained += some->rows[k].is_strained;
-            cr_assert(k == 0 || some->rows[k].is_strained || !some->rows[k - 1].is_strained,
+            strained += some->rows[k].outcome.is_strained;
+            cr_assert(k == 0 || some->rows[k].outcome.is_strained ||
+                          !some->rows[k - 1].outcome.is_strained,
                       "%s: row %d has room, the one before has not", LINES[i], k);
         }
     }
@@ -159,6 +160,6 @@ Test(search, what_was_published_is_a_point_of_the_space)
     cr_assert_eq(at.order->vp, p->recipe->vp);
     cr_assert_str_eq(at.order->base.schedule_name, p->recipe->schedule);
     cr_assert_eq(run_s(arena, "--gpus 64 --model llama2-70b --engine dag", p->point, &fits),
-                 p->step_s);
-    cr_assert_eq(fits, p->fits);
+                 p->outcome.step_s);
+    cr_assert_eq(fits, p->outcome.fits);
 }
