@@ -64,7 +64,7 @@ contained '#include <simgrid/' '^sim/simgrid'
 contained '#include <(cuda|nccl|cublas)' '^(exec/.*(cuda|nccl)|kernels/cuda/)'
 contained '#include <csv.h>' '^core/text/csv'
 
-# A schedule's name belongs to its own file and to nobody else.
+# A schedule's name belongs to its own file and to no other.
 for file in schedules/*.c; do
     name=$(sed -n '/^const struct pp_schedule /,$s/^ *\.name = "\(.*\)",$/\1/p' "$file")
     [ -n "$name" ] || continue

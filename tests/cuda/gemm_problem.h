@@ -171,7 +171,7 @@ static inline struct sum expected(const struct problem *p, int row, int column)
 }
 
 /* Float: as many roundings as there are products. Bf16: the output's, and where the epilogue is a
- * kernel behind, that of what it reads. The slope of GELU is below 1.13. */
+ * kernel after it, that of what it reads. The slope of GELU is below 1.13. */
 static inline double allowed(const struct problem *p, bool is_bf16, double size)
 {
     return size * (is_bf16 ? 0x1p-8 * 1.1 : 1e-6 + 0x1p-24 * p->g.k) + 1e-6;

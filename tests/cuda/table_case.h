@@ -72,7 +72,7 @@ static inline size_t tensor_bytes(const struct pp_kernels *k, const struct tenso
                                             : sizeof(double));
 }
 
-/* Behind a tensor on the device lie BEHIND_BYTES that no kernel may write. */
+/* After a tensor on the device lie BEHIND_BYTES that no kernel may write. */
 static inline void *tensor_create(const struct pp_kernels *k, const struct tensor *t)
 {
     const size_t bytes = tensor_bytes(k, t);

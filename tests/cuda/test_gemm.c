@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Those that layers use, and those that kernels.h allows beside them. */
+/* Those that layers use, and those that kernels.h allows in addition. */
 static const int COMBINATIONS[] = {0,
                                    BASE,
                                    IN_PLACE,
@@ -98,7 +98,7 @@ Test(cuda_gemm, a_form_is_planned_once)
     }
 }
 
-/* c of an odd width has no GELU of cuBLASLt: a plain plan, and a kernel behind it. */
+/* c of an odd width has no GELU of cuBLASLt: a plain plan, and a kernel after it. */
 Test(cuda_gemm, what_the_library_refuses_is_finished_here)
 {
     static const struct shape even = {64, 48, 32, 0, 0, 0}, odd = {64, 48, 32, 0, 0, 1};

@@ -18,7 +18,7 @@ small="--np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 -
 children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 left_over() { find /dev/shm "$TMPDIR" -maxdepth 1 -name "*pipeexec*" | sort; } # what is mapped has no name
 
-# What nobody has waited for yet does not count.
+# Zombies do not count.
 lives() { [[ $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) == [!Z] ]]; }
 
 # Until all four ranks are there.

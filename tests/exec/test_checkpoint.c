@@ -260,7 +260,7 @@ Test(checkpoint, a_folder_is_not_shared_and_steps_do_not_go_back)
     pp_checkpoint_close(&first);
 }
 
-/* It would remove them as it gets on. */
+/* It would remove them as it makes progress. */
 Test(checkpoint, those_of_another_training_stay)
 {
     struct pp_manifest_option seed = {"seed", "8"};

@@ -424,7 +424,7 @@ Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
     pp_machine_destroy(m);
 }
 
-/* Wherever workers are said to be: also behind the end, and before the first op. */
+/* Wherever workers are said to be: also after the end, and before the first op. */
 Test(transports, a_standstill_is_told_of_any_places)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();

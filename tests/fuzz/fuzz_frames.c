@@ -1,7 +1,7 @@
 /* Whatever comes over a connection is done or refused with a reason: no byte outside of what the
  * frame may touch is read or written, and what is legal by the rules has the size that they say.
  * The first byte says who listens; then each record is a frame from one of the others, with fields
- * near what the program has, and as many bytes behind it as the rules ask for, or nearly. */
+ * near what the program has, and as many bytes after it as the rules ask for, or nearly. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
 #include "exec/transport/tcp.h"

@@ -25,7 +25,7 @@ static int replay_file(const char *path)
         length += got;
     } while (got > 0);
     fclose(file);
-    /* A block of just that size, so that a sanitizer sees a read behind the end. */
+    /* A block of just that size, so that a sanitizer sees a read past the end. */
     uint8_t *exact = malloc(length ? length : 1);
     if (!exact)
         abort();

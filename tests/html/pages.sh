@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pages of --html beside --json and --trace of the same run; prints TAP. The checks are in check.py.
+# Pages of --html next to --json and --trace of the same run; prints TAP. The checks are in check.py.
 #
 #   pages.sh PIPESIM ENGINE
 set -u
@@ -51,7 +51,7 @@ figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=
 figures --schedule all --pp 5 --micro-batches 7 --unit F=1,B=2
 figures --schedule gpipe,1f1b,interleaved --model llama3-8b --gpus 64 --pp 8 --tp 2 --engine dag
 
-# A prediction beside a measurement: both traces, step by step where there are several.
+# A prediction next to a measurement: both traces, step by step where there are several.
 trace() {
     "$pipesim" "${@:2}" --trace "$1" >/dev/null
 }

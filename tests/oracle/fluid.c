@@ -130,7 +130,7 @@ static int length_of(const struct fluid *x, const struct actor *a)
     return x->p->begin[a->rank + 1] - x->p->begin[a->rank];
 }
 
-/* Instruction at which an actor stands; -1 behind its last. */
+/* Instruction at which an actor stands; -1 after its last. */
 static int at_of(const struct fluid *x, const struct actor *a, int *round)
 {
     const int length = length_of(x, a);
@@ -172,7 +172,7 @@ static void post(struct fluid *x, struct actor *a, int round, int i)
     }
 }
 
-/* The next bucket behind instruction `from` that is posted while the compute op at `i` runs; -1 =
+/* The next bucket after instruction `from` that is posted while the compute op at `i` runs; -1 =
  * none, and the whole op's time. */
 static int next_inside(const struct fluid *x, const struct actor *a, int from, int round, int i,
                        double *time)
@@ -191,7 +191,7 @@ static int next_inside(const struct fluid *x, const struct actor *a, int from, i
     return -1;
 }
 
-/* The part of a compute op behind instruction `from`, at full speed. */
+/* The part of a compute op after instruction `from`, at full speed. */
 static void run_part(struct fluid *x, struct actor *a, int from, int round, int i)
 {
     const double done = a->done;

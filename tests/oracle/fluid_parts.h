@@ -6,7 +6,7 @@
 #include "tests/oracle/maxmin.h"
 
 struct fluid;
-struct task { /* takes time beside the ranks: a transfer of one device, a hop, a collective */
+struct task { /* takes time outside of the ranks: a transfer of one device, a hop, a collective */
     bool is_flow, is_moving; /* moving: the latency is over */
     double until_s;          /* end of what is known: of the latency, or of the whole task */
     double up;               /* ends are rounded up from there on, with a quantum */
@@ -85,7 +85,7 @@ static inline double fluid_duration(const struct fluid *x, int round, int i, int
                            : (double)ps * 1e-12;
 }
 
-/* What takes time beside the ranks: something of known length, a transfer between two devices.
+/* Tasks outside of the ranks: something of known length, a transfer between two devices.
  * `ended` is called with a and b when it is over. */
 void fluid_add_timer(struct fluid *x, double duration_s, void (*ended)(struct fluid *, int, int),
                      int a, int b);

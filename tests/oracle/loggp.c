@@ -161,7 +161,7 @@ static void meet(struct run *r, int index)
         *slot = index + 1;
         return;
     }
-    *slot = -1; /* taken: others behind it in the table must still be found */
+    *slot = -1; /* taken: others after it in the table must still be found */
     if (task->kind == LOGGP_SEND)
         deliver(r, index, other);
     else

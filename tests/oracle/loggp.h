@@ -50,8 +50,8 @@ struct loggp {
 struct loggp_result {
     double end_ns;     /* of the last task */
     int calcs, passed; /* of it, see above; the most of any */
-    int stuck;         /* tasks that never ran: a deadlock, or a message that nobody sends */
-    int unmatched;     /* messages that nobody received */
+    int stuck;         /* tasks that never ran: a deadlock, or a message that is never sent */
+    int unmatched;     /* messages that were never received */
 };
 struct loggp_result loggp_run(struct loggp *graph);
 

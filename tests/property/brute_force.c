@@ -127,7 +127,7 @@ static int step(struct machine *m, int rank)
     } else if (op->kind == PP_COPY || op->kind == PP_MOVE) {
         result = judge_post_copy(m, rank, op);
     }
-    if (result == 1 && pp_op_is_posted(op->kind)) /* a copy needs nobody else */
+    if (result == 1 && pp_op_is_posted(op->kind)) /* a copy needs no other rank */
         m->posts[m->post_count++] = (struct post){
             .op = *op, .rank = rank, .is_over = op->kind == PP_COPY || op->kind == PP_MOVE};
     if (result == 1)

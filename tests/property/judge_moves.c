@@ -171,7 +171,7 @@ int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op)
                : judge_complain(m, op, rank, "what it updates with has not come");
 }
 
-/* Passes and gathers: no gradient behind the MOVE of gradients, no parameters before they came. */
+/* Passes and gathers: no gradient after the MOVE of gradients, no parameters before they came. */
 int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
 {
     const struct post *behind = moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_PARAMS);

@@ -1,4 +1,4 @@
-/* State that is cut: gathered before its use, scattered behind it. Parameters that live elsewhere:
+/* State that is cut: gathered before its use, scattered after it. Parameters that live elsewhere:
  * loaded before their gather, or before their use where they are not cut. */
 #include "tests/property/judge_parts.h"
 

@@ -39,7 +39,7 @@ static bool is_before(const struct races *r, int a, int b)
     return r->before[(size_t)b * (size_t)r->words + (size_t)a / 64] >> (a % 64) & 1;
 }
 
-/* b starts behind a and all that is before it. True when that is new. */
+/* b starts after a and all that is before it. True when that is new. */
 static bool order(struct races *r, int a, int b)
 {
     uint64_t *to = &r->before[(size_t)b * (size_t)r->words];

@@ -1,5 +1,5 @@
-/* tests/property/races.h — a third opinion on lowered programs, beside verify and execution: do two
- * ops touch one buffer or one gradient without anything that orders them?
+/* tests/property/races.h — a third opinion on lowered programs, in addition to verify and
+ * execution: do two ops touch one buffer or one gradient without anything that orders them?
  *
  * Weaker than verify on purpose: a WAIT that is missing does no harm where other messages imply it,
  * and what is in order need not be right. Where nothing races, all orders of execution come to the

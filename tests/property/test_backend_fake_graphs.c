@@ -13,7 +13,7 @@ static const struct pp_backend *const fake = &pp_backend_fake;
 
 enum { MOST_STREAMS = 6, MOST_LAUNCHES = 24, MOST_CELLS = 6, EVENTS = MOST_LAUNCHES + 1 };
 
-/* Waits of launch j stand in front of it, its record (event j) behind it. Event MOST_LAUNCHES is
+/* Waits of launch j stand before it, its record (event j) after it. Event MOST_LAUNCHES is
  * never recorded. Sets of launches and events are bits. */
 struct graph {
     int streams, launches, cells;

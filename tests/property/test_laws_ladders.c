@@ -59,7 +59,7 @@ Test(laws_options, a_faster_machine_is_not_slower)
  */
 struct ladder {
     const char *option;
-    const char *const *without; /* what must not be beside it */
+    const char *const *without; /* what must not be given with it */
     const char *const *values;
     double (*bytes)(const struct pp_rank_memory *m);
     double (*slack_bytes)(const struct pp_result *r);
@@ -72,7 +72,7 @@ static double none_bytes(const struct pp_result *r)
     return 1;
 }
 
-/* What Q makes and DQ reads lies beside the full values while they run. */
+/* What Q makes and DQ reads is kept in addition to the full values while they run. */
 static double packed_bytes(const struct pp_result *r)
 {
     double most = 0;

@@ -46,7 +46,7 @@ static void bubbles(void)
  * neither, and exchanges messages between ops. */
 enum { LAYOUTS = 5 };
 enum { NO_PIPELINE, FLAT, DEPTH, BREADTH, OWN_WAYS };
-/* The same in the software of Megatron-LM, and with its messages beside compute. */
+/* The same in the software of Megatron-LM, and with its messages concurrent with compute. */
 enum { BREADTH_ALIKE = OWN_WAYS, FLAT_EARLY, DEPTH_EARLY, WAYS };
 struct layout {
     int tp, pp, vp;

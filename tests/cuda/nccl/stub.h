@@ -10,7 +10,7 @@
  * else), unless NCCL_RUNTIME_CONNECT=0 has them connected with the communicator
  *   - the operations of a communicator run one after the other, whatever their streams; those of
  * one group together, but one after the other with the same peer
- *   - operations of a group may run beside each other: one that writes what another one of them
+ *   - operations of a group may run concurrently: one that writes what another one of them
  * reads or writes ends the program
  *   - a group makes communicators or uses them, never both; all are blocking or none is
  *   - a communicator that is not blocking is busy from the end of a group until GetAsyncError says

@@ -39,7 +39,7 @@ Test(arena, released_memory_is_reused_and_zeroed_again)
     pp_arena_destroy(arena);
 }
 
-/* What a child writes its parent reads, in the first block and in those behind it. */
+/* What a child writes its parent reads, in the first block and in those after it. */
 Test(arena, forked_processes_share_memory)
 {
     struct pp_arena *arena = pp_arena_create_shared();

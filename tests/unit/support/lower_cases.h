@@ -115,7 +115,7 @@ static inline bool machine_step(struct machine *m, int rank)
     if (p->kind[i] == PP_WAIT) {
         const int target = p->begin[rank] + p->arg[i], id = p->arg[target];
         if (pp_op_kinds[p->aux[i]].stream == PP_STREAM_COPY) {
-            /* nobody else takes part */
+            /* no other rank takes part */
         } else if (pp_op_is_collective(p->aux[i])) {
             if (!m->is_summed[id])
                 return false;

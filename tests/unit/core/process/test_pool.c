@@ -1,4 +1,4 @@
-/* Every item once, whatever happens to the workers, and nothing of them left behind. */
+/* Every item once, whatever happens to the workers, and no process of them remains. */
 #include "tests/unit/core/process/pool_case.h"
 
 Test(pool, all_items_once)

@@ -1,9 +1,9 @@
 /* What is known of wires, sums and gaps comes back from steps that were made of it: by the
  * evaluator, with ops of all lengths, so that most messages wait for one side or the other. */
 #include "core/random.h"
-#include "tests/unit/exec/predict/predict_case.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/registry.h"
+#include "tests/unit/exec/predict/predict_case.h"
 
 #include <math.h>
 
@@ -234,7 +234,7 @@ Test(calibration_times, gaps_come_back_by_what_stands_before)
 
 /* A list that is read here: of rank 1 of two, whose forwards wait for a message each, the last one
  * for a send buffer as well, whose backwards follow forwards at once, and whose update stands
- * behind a barrier. */
+ * after a barrier. */
 Test(calibration_times, gaps_of_a_list_that_is_known)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();

@@ -18,7 +18,7 @@ Test(predict, wires_sums_and_memory)
     cr_assert(case_make(arena, pp_schedule_find("1f1b"), shape, 3, false, &c));
     const struct pp_costs *costs = case_costs(&c);
     const struct pp_op send = {.kind = PP_SEND_F, .granules = 1, .peer = 1};
-    /* 2,048 bytes at 1 GB/s behind 10 us */
+    /* 2,048 bytes at 1 GB/s after 10 us */
     cr_assert_eq(pp_costs_p2p(costs, &send, 0).ps, 12048000);
     cr_assert_eq(pp_costs_message_bytes(costs, &send), 2048);
     /* 1,000 elements of 4 bytes over 3 replicas: 4 steps of 10 us and 4,000 / 3 ns */
@@ -34,7 +34,7 @@ Test(predict, wires_sums_and_memory)
     cr_assert(case_make(arena, pp_schedule_find("1f1b"), shape, 1, true, &c));
     memory = pp_memory_peaks(arena, c.program, case_costs(&c));
     cr_assert_eq(memory[0].activations_bytes, 2 * 256 + 4096);
-    cr_assert_eq(case_costs(&c)->op[PP_AR][0].ps, 0); /* nobody to add up with */
+    cr_assert_eq(case_costs(&c)->op[PP_AR][0].ps, 0); /* no other rank to sum with */
 }
 
 /* The tied matrix is summed once, by its own sum. */

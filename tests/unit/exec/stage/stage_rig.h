@@ -17,7 +17,7 @@ struct chunk {
     char *weights, *sum;
     int64_t *fixed;
     char *kept[RIG_SPLITS], *saved[RIG_SPLITS];
-    char *out[RIG_SPLITS], *grad_out[RIG_SPLITS]; /* boundaries behind and before the stage */
+    char *out[RIG_SPLITS], *grad_out[RIG_SPLITS]; /* boundaries after and before the stage */
 };
 
 struct rig {
@@ -60,7 +60,7 @@ static inline void rig_put(const struct rig *r, void *weights, int64_t i, double
     pp_number_put(weights, r->k->element_bytes, i, value);
 }
 
-/* Poisoned, with a guard behind it. */
+/* Poisoned, with a guard after it. */
 static inline char *rig_memory(struct pp_arena *arena, size_t bytes)
 {
     char *memory = pp_arena_alloc_raw(arena, bytes + RIG_GUARD);

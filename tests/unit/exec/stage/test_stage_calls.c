@@ -110,7 +110,7 @@ Test(stage_calls, splits_of_a_sequence_give_the_same_loss_and_gradients)
     }
 }
 
-/* No padding: whatever a stage asks for is written, and nothing behind it. */
+/* No padding: whatever a stage asks for is written, and nothing after it. */
 static void check_memory(const struct rig *r, int s, int split, bool is_backward_over)
 {
     const struct chunk *c = &r->chunk[s];

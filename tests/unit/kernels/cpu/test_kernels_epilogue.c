@@ -64,7 +64,7 @@ static void run_fused(const struct scene *s, const struct pp_kernels *k, int e)
     k->gemm(NULL, &g);
 }
 
-/* Rows of a tensor, one behind the other. */
+/* Rows of a tensor, one after the other. */
 static void *packed(const struct tables *t, const struct scene *s, struct tensor x, int e)
 {
     const size_t element_bytes = t->of[e]->element_bytes, n = (size_t)s->shape.n,

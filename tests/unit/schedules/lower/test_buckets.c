@@ -442,7 +442,7 @@ Test(buckets, with_latency_there_is_a_best_number)
     }
     /* B/k + k (latency + bytes/k) is least at k = sqrt(B / latency) = 15.9 */
     cr_assert(best == 15 || best == 16, "%d", best);
-    /* behind the backwards' end at 10,082,000 ps */
+    /* after the backwards' end at 10,082,000 ps */
     cr_assert_lt(5 * (least - 10082000), evaluated_ps(arena, costs, 1) - 10082000);
 }
 

@@ -1,4 +1,4 @@
-/* Clipping: a 0BAR on every rank, behind all sums and before the first update. */
+/* Clipping: a 0BAR on every rank, after all sums and before the first update. */
 #include "tests/unit/support/lower_cases.h"
 
 #include "schedules/evaluate/evaluate.h"

@@ -79,7 +79,7 @@ Test(engine, times_become_events)
     for (int i = 0; i < trace->count; i++) {
         const struct pp_trace_event *event = &trace->events[i];
         const int at = i % (size - 1);
-        const int instruction = at > 17 ? at + 1 : at; /* behind the pair */
+        const int instruction = at > 17 ? at + 1 : at; /* after the pair */
         const int lane = 2 * instruction + event->replica;
         cr_assert_eq(event->replica, i / (size - 1));
         cr_assert_eq(event->rank, at >= 12);

@@ -58,7 +58,7 @@ static enum pp_status run(struct pp_arena *arena, const char *text, int steps, d
     return PP_OK;
 }
 
-/* The sum of stage 1 runs beside the backward of stage 0. */
+/* The sum of stage 1 overlaps with the backward of stage 0. */
 static const char beside[] = "0F0,1F0,1B0,1AR,0B0,0AR,(1AR)WAIT,(0AR)WAIT,1U,0U\n";
 
 Test(interpret, a_collective_takes_its_share_of_compute)
@@ -66,11 +66,11 @@ Test(interpret, a_collective_takes_its_share_of_compute)
     static const struct {
         double sum_s, share, end_s;
     } rows[] = {
-        {2, 0, 2 + 4 + 4 + 2},            /* hidden behind the backward, but for the last */
+        {2, 0, 2 + 4 + 4 + 2},            /* overlaps with the backward, but for the last */
         {2, 0.25, 2 + 4 + (4 + 0.5) + 2}, /* 2 s at 3/4 of the speed cost half a second */
         {2, 0.5, 2 + 4 + (4 + 1) + 2},    /* 2 s at half speed cost one */
         {100, 0.5, 2 + 4 + 100 + 100},    /* all of the backward at half speed: 8 s, hidden */
-        {6, 0.5, 2 + 4 + (6 + 1) + 6},    /* 3 s of work in the 6 s of the sum, 1 s behind it */
+        {6, 0.5, 2 + 4 + (6 + 1) + 6},    /* 3 s of work in the 6 s of the sum, 1 s after it */
         {8, 0.5, 2 + 4 + 8 + 8},          /* both end together */
     };
 

@@ -50,7 +50,7 @@ Test(step_log, forms)
     }
 }
 
-/* The first line is warm-up, and those behind it that are longer than what follows, unless said. */
+/* The first line is warm-up, and those after it that are longer than what follows, unless said. */
 Test(step_log, warm_up)
 {
     static const struct {

@@ -21,7 +21,7 @@ static const struct expected {
     {BRIDGE_2604, "Qwen3_30B_a3B", "GB200", "mxfp8", "", "--framework", "nemo"},
     {BRIDGE_2608, "Qwen3_30B_a3B", "GB200", "bf16", "", "--framework", "nemo"},
     {"elsewhere", "Qwen3_30B_a3B", "GB200", "mxfp8", "", "--framework", "megatron"},
-    /* exchanges of experts beside another micro-batch */
+    /* exchanges of experts during another micro-batch */
     {BRIDGE_2608, "DeepSeekV3", "GB300", "mxfp8", "", "--ep-overlap", "100%"},
     {BRIDGE_2608, "DeepSeekV3", "GB300", "bf16", "", "--ep-overlap", NULL},
     {BRIDGE_2604, "DeepSeekV3", "B200", "mxfp8", "", "--ep-overlap", "100%"},

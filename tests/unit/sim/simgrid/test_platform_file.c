@@ -44,7 +44,7 @@ static enum pp_status open_file(const char *name)
 /* ---- what is refused ----------------------------------------------------------------------- */
 
 static const struct {
-    const char *file, *message; /* behind the path */
+    const char *file, *message; /* after the path */
 } refused[] = {
     {"bad_unit.xml", ":7: unknown unit: GByte"},
     {"bandwidth_nan.xml", ":7: link l: bandwidth nan bytes/s is out of range: 1 to 1e18"},

@@ -150,7 +150,7 @@ Test(chrome_read, what_is_written_is_read_back)
     }
 }
 
-/* A W that ran beside other compute is told from one that did not. */
+/* A W that ran concurrently with other compute is told from one that did not. */
 Test(chrome_read, what_ran_beside_is_told)
 {
     static const char rows[] =

@@ -142,7 +142,7 @@ Test(expert_costs, groups_follow_the_order_of_devices)
     }
 }
 
-/* A mixture of one expert for all is a dense block behind a router. */
+/* A mixture of one expert for all is a dense block after a router. */
 Test(expert_costs, one_expert_of_all_tokens_saves_what_a_dense_block_does)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

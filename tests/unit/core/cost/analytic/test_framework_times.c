@@ -33,7 +33,7 @@ static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_
     return costs_of(arena, &in);
 }
 
-/* Two versions of PyTorch differ by the last matrix of every block, the sum behind it and, of the
+/* Two versions of PyTorch differ by the last matrix of every block, the sum after it and, of the
  * exchanges of a forward, the last: one of four with sequence parallelism, one of two without. */
 Test(framework_times, recomputation_stops_at_the_last_tensor_that_is_needed)
 {

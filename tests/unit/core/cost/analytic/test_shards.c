@@ -216,7 +216,7 @@ static double forward_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 }
 
 /* The more buffers the less shows. With room for all layers they come as fast as the links allow:
- * layer i starts when it and all before it have come, and what is behind it is computed then. */
+ * layer i starts when it and all before it have come, and what follows is computed then. */
 static void check_buffers(int seq, bool is_bound_by_links)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

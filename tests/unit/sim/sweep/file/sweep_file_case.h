@@ -131,7 +131,7 @@ static inline void close_file(struct pp_sweep_file *file)
     cr_assert(pp_sweep_file_close(file, &err) == PP_OK, "%s", err.message);
 }
 
-/* No temporary file beside it. */
+/* No temporary file next to it. */
 static inline void check_alone(void)
 {
     char command[128];
