@@ -29,7 +29,7 @@
 #define PP_PROP_PEAK     "pipesim.peak"     /* "989TF" */
 #define PP_PROP_GPUS     "pipesim.gpu"      /* devices of a node: "8" */
 #define PP_PROP_ETA_LINK "pipesim.eta_link" /* share of the bandwidths that is reached: "0.8" */
-#define PP_PROP_ALPHA    "pipesim.alpha" /* "8us": latency of every route in addition to its links */
+#define PP_PROP_ALPHA    "pipesim.alpha"    /* "8us": latency added to every route */
 /* With the number of the level, from 1: "50GBps", "4us". */
 #define PP_PROP_LEVEL_BANDWIDTH "pipesim.level%d.bandwidth"
 #define PP_PROP_LEVEL_LATENCY   "pipesim.level%d.latency"

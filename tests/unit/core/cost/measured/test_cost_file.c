@@ -22,7 +22,8 @@
 #define FILE_OF(layers) FILE_WITH(4, layers, CHANNEL("wire", 0))
 #define NAMED(kind)     ",\"" kind "\":"
 #define BLOCK(n)        OP(n, 0, 0, 0)
-#define FB              "{" SHAPE NAMED("F") OP(1, 0.25, 0.5, 0.125) NAMED("B") OP(2, 0.5, 1, 0.25) "}"
+#define F_QUARTERS      NAMED("F") OP(1, 0.25, 0.5, 0.125)
+#define FB              "{" SHAPE F_QUARTERS NAMED("B") OP(2, 0.5, 1, 0.25) "}"
 #define FIW             "{" SHAPE NAMED("F") BLOCK(1) NAMED("I") BLOCK(2) NAMED("W") BLOCK(3) "}"
 
 static enum pp_status parse(struct pp_arena *arena, const char *text,
