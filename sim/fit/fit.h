@@ -1,7 +1,7 @@
 /* sim/fit/fit.h — a run that does not fit: what takes the memory, and which flags would help.
  *
- * Every flag is tried by typing it: the user's own command with it is resolved anew, so that what
- * the user left open is chosen as ever, and simulated. The same command prints the same figures.
+ * Every flag is tried by typing it: the user's own command with it is resolved anew and simulated.
+ * What the user left open is chosen as ever. The same command prints the same figures.
  * Batch and model stay as they are. */
 #ifndef PP_SIM_FIT_FIT_H
 #define PP_SIM_FIT_FIT_H

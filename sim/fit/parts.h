@@ -1,5 +1,5 @@
 /* sim/fit/parts.h — the pieces of sim/fit/fit.h: what may be changed of a run, and the same
- * run with it. Private to sim/relief*.c. */
+ * run with it. Private to sim/fit. */
 #ifndef PP_SIM_FIT_PARTS_H
 #define PP_SIM_FIT_PARTS_H
 
@@ -45,8 +45,8 @@ const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags
 /* Add to `typed` what the user typed of the same names. */
 void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flags *flags,
                      struct pp_relief_flags *typed);
-/* The user's own command behind `config` with the flags, resolved anew: whatever it leaves open is
- * chosen as for any run. A flag for the batch is added to `flags` where it would be another one.
+/* The user's own command of `config` with the flags, resolved anew. What it leaves open is chosen
+ * as for any run. A flag for the batch is added to `flags` where it would be another one.
  * PP_EINVAL for what the run cannot have. */
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
                                  struct pp_relief_flags *flags, struct pp_config *other,

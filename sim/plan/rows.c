@@ -77,7 +77,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     simulate(scratch, final->search, &final->rows[item], &ignored);
 }
 
-/* What the engine cannot say says the evaluator: the row keeps its figures. */
+/* Where the engine refuses a row, the row keeps the figures of dag. */
 static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
                            const char *death, struct pp_error *err)
 {
