@@ -1,5 +1,9 @@
-/* schedules/chimera.c — bidirectional pipelines: f down and f up over the same ranks, strung
- * together in units of D slots of one forward.
+/* schedules/chimera.c — bidirectional pipelines over the same D ranks.
+ *
+ * f pipelines run from the first rank to the last, f from the last to the first. The order consists
+ * of units.
+ *
+ * A slot is a place in time here, one forward long. It is not a buffer.
  *
  * A unit has D/(2f) forward slots per pipeline, and k backward slots for each of them. Either k is
  * one (direct), or there are two of half the size, so that all slots take equal time when B = 2F.

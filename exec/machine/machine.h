@@ -6,8 +6,8 @@
  *
  * Semantics: docs/architecture.md, "What a program means". Messages carry a header that is checked
  * when they are matched. With the virtual clock, a worker's clock advances by the CPU time of its
- * ops and by waiting for later ends on the clocks of others. So any number of ranks can share a few
- * cores. Transfers and gradient sums take what the costs say. With the wall clock everything is
+ * ops. A wait moves it to a later end on another worker's clock. So any number of ranks can share a
+ * few cores. Transfers and gradient sums take what the costs say. With the wall clock everything is
  * stamped as it happens. */
 #ifndef PP_EXEC_MACHINE_MACHINE_H
 #define PP_EXEC_MACHINE_MACHINE_H
@@ -65,8 +65,8 @@ struct pp_machine_options {
     bool uses_graphs; /* capture work that is the same in every step, where the backend can */
 };
 
-/* Do workers take each other's time, by the watch? True on one device where each worker has a
- * stream but no part of its own: a step then differs from one with a device for each worker. */
+/* Whether workers slow each other down on the wall clock. True on one device where each worker has
+ * a stream but no part of its own. A step then differs from one with a device for each worker. */
 static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
 {
     return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
@@ -117,8 +117,8 @@ struct pp_step_result {
 };
 /* One step: forward, backward, sums, update. With `probes`, seconds of the parts of each op are
  * kept (pp_machine_probe). PP_EFAIL: a loss that is not finite, an overflow, a message that is not
- * the one expected; names step, rank and op. After that the machine is of no more use: every
- * further step fails alike. */
+ * the one expected; names step, rank and op. After that every further step fails
+ * with the same error. */
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
 /* Called after the gradients of a step are summed and before the first update, for --check. The

@@ -1,9 +1,10 @@
 /* exec/tcp/tcp.h — workers in processes that share nothing: frames, connections and clocks. For
  * exec/tcp and the transports.
  *
- * Node 0 is the process that conducts. Worker w runs in node w + first_owner. Where node 0 has
- * forked the others, workers begin at node 1; where a launcher has started all, at node 0. Every
- * node has a thread that reads and writes all connections and does what frames say; it never waits.
+ * A node is a process. Node 0 is the coordinator: it starts steps and collects results. Worker w
+ * runs in node w + first_owner. Where node 0 has forked the others, workers begin at node 1; where
+ * a launcher has started all, at node 0. Every node has a thread that reads and writes all
+ * connections and does what frames say; it never waits.
  */
 #ifndef PP_EXEC_TCP_TCP_H
 #define PP_EXEC_TCP_TCP_H
@@ -13,24 +14,26 @@
 /* What a frame is, and what follows its head. */
 enum pp_frame_kind {
     PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
-    PP_FRAME_READY,   /* -> 0: it has begun here */
-    PP_FRAME_GO,      /* 0 -> all: it has everywhere */
+    PP_FRAME_READY,   /* -> 0: the step has begun on this node */
+    PP_FRAME_GO,      /* 0 -> all: the step has begun on all nodes */
     PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
     PP_FRAME_DATA,    /* to the receiver: the bytes */
     PP_FRAME_PART,    /* to the owner of a sum: what a worker adds */
     PP_FRAME_SUM,     /* from the owner: all of it */
-    PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last one: loss, norm, gradients */
-    PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last one: the verdict */
-    PP_FRAME_END,     /* -> 0: a worker's step: clock and times */
-    PP_FRAME_AT,    /* -> 0: where a worker is, every now and then; in ps: launches that are over */
-    PP_FRAME_FETCH, /* 0 -> all: send the state */
-    PP_FRAME_STATE, /* either way: state of a worker's chunks */
-    PP_FRAME_FAIL,  /* -> 0 -> all: the message */
-    PP_FRAME_PING,  /* 0 -> all and back: the clock there */
-    PP_FRAME_OFFSET, /* 0 -> all: what to add to it */
-    PP_FRAME_LEAVE,  /* 0 -> all: there is no more, leave what others have */
-    PP_FRAME_LEFT,   /* -> 0: it has been left */
-    PP_FRAME_QUIT,   /* 0 -> all */
+    PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last barrier also loss, norm,
+                         gradients */
+    PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last barrier also the verdict */
+    PP_FRAME_END,     /* -> 0: clock and times of a worker's step */
+    PP_FRAME_AT,      /* -> 0: where a worker is, from time to time; ps is the number of finished
+                         launches */
+    PP_FRAME_FETCH,   /* 0 -> all: send the state */
+    PP_FRAME_STATE,   /* either way: state of a worker's chunks */
+    PP_FRAME_FAIL,    /* -> 0 -> all: the message */
+    PP_FRAME_PING,    /* 0 -> all and back: the clock there */
+    PP_FRAME_OFFSET,  /* 0 -> all: what to add to it */
+    PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
+    PP_FRAME_LEFT,    /* -> 0: it has been released */
+    PP_FRAME_QUIT,    /* 0 -> all */
     PP_FRAME_KINDS
 };
 struct pp_frame {

@@ -27,7 +27,7 @@ struct pp_eval_options {
                       * n-1, instead of one analytic cost */
     int steps;       /* K steps of the program, one after another; 0 = 1 */
     bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
-                           * replicas. On: each rank goes on by itself; clocks, streams, channels
+                           * replicas. On: each rank continues by itself; clocks, streams, channels
                            * and buffers carry over */
     bool always_packs;    /* for tests: values share slots however few they are */
 };

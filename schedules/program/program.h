@@ -1,4 +1,4 @@
-/* schedules/program/program.h — the central noun: what every rank executes, in order.
+/* schedules/program/program.h — a program: what every rank executes, in order.
  *
  * One list of instructions per pipeline rank; the data-parallel replicas of a rank share it and
  * differ only in clocks. Instructions are a structure of arrays, 24 bytes each. Immutable once
@@ -178,10 +178,10 @@ struct pp_program_head pp_program_head_of(const struct pp_program *p);
 struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
 /* Build a program from lists: fills peer, builds channels, groups and collectives, resolves WAIT
  * targets to list indices. The k-th SEND meets the k-th RECV of its channel. A collective is the
- * k-th of its kind and stage on every member of its group. Structural nonsense is PP_EPROGRAM with
+ * k-th of its kind and stage on every member of its group. A malformed list is PP_EPROGRAM with
  * rank and op, or file:line:cell where the head has them. Examples are a SEND without a partner
  * stage, a WAIT for something never posted before it, and unequal numbers of SENDs and RECVs.
- * Legality is verify's business. */
+ * schedules/verify checks legality. */
 enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
                                  const struct pp_orders *lists, struct pp_program **program,
                                  struct pp_error *err);

@@ -27,9 +27,9 @@ void pp_job_place(const struct pp_program *program, int replicas, int steps, voi
 
 /* Begin a run, in `arena`; the job is kept by reference. */
 struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job);
-/* Go on, to the end or, without a solver, to the first place that needs one; `needs_solver` says
- * which. Times until then are recorded. PP_EPROGRAM when ranks wait for each other for ever: rank,
- * position and op. */
+/* Continue to the end or, without a solver, to the first place that needs one; `needs_solver` says
+ * which. Times until then are recorded. PP_EPROGRAM when ranks wait for each other forever; it
+ * names rank, position and op. */
 enum pp_status pp_interpret_go(struct pp_run *run, const struct pp_solver *solver,
                                bool *needs_solver, struct pp_error *err);
 

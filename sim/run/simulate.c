@@ -1,4 +1,4 @@
-/* One configuration: what it begins with, engine, numbers. */
+/* Simulates one configuration: prepares it, runs an engine, computes the figures. */
 #include "sim/run/simulate.h"
 
 #include "core/cluster/slow.h"
