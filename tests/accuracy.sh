@@ -22,10 +22,10 @@ fi
 built_in() {
     awk -F' [|] ' '
         /^\| fitted without/ { next }
-        /^Not left out of/ { is_left_out = 1 }
+        /^Some knowledge of the family/ { is_left_out = 1 }
         /^\|/ { is_left_out = 0 }
         is_left_out { next }
-        /^\*Without it\*/ { is_about_refit = 1 }
+        /^Columns \*without it\*/ { is_about_refit = 1 }
         is_about_refit && NF == 0 { is_about_refit = 0 }
         is_about_refit { next }
         { sub(/ --refit --markdown/, " --markdown") }

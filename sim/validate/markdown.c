@@ -106,27 +106,34 @@ static void both(struct pp_arena *arena, const struct pp_validation_page *page,
 /* What a fit without a family has still learned from it. */
 static void not_left_out(FILE *out)
 {
-    fputs(
-        "\nNot left out of *fitted without the family*, so that these errors are somewhat too "
-        "small:\n\n"
-        "* Typical values and spreads of the constants before any row (core/cost/constants.c) were "
-        "set by people who had\n  seen all rows.\n"
-        "* Shares that no fit moves were chosen with rows in view: the compute that gathers "
-        "concurrently take\n  (`gather_share_frac`), the half speed of misaligned products, 0.92 "
-        "of "
-        "a link, 50 and 75 % of\n  tensor-parallel communication hidden (`--tp-overlap`).\n"
-        "* Habits of frameworks (docs/costs-memory.md, \"Memory of frameworks\") follow their "
-        "sources, "
-        "but which habits are\n  modeled was chosen with rows in view.\n"
-        "* A fit without a family goes on from the fit on all rows, with that fit's slopes and "
-        "predictions made\n  anew, until its loss hardly falls any more; one linear step where "
-        "that moves no constant by 1 %.\n",
-        out);
+    fputs("\nSome knowledge of the family stays in *fitted without the family*, so these errors "
+          "are somewhat too\n"
+          "small:\n\n"
+          "* People who had seen all rows set the typical values and spreads of the constants "
+          "before any row\n"
+          "  (core/cost/constants.c).\n"
+          "* Some shares that no fit changes were chosen with the rows in view. These are the "
+          "compute that\n"
+          "  concurrent gathers take (`gather_share_frac`), the half speed of misaligned "
+          "products, and 0.92 of\n"
+          "  a link. The hidden 50 and 75 % of tensor-parallel communication (`--tp-overlap`) are "
+          "two more.\n"
+          "* Habits of frameworks (docs/costs-memory.md, \"Memory of frameworks\") follow their "
+          "sources. But the\n"
+          "  modeled habits were chosen with the rows in view.\n"
+          "* A fit without a family starts from the fit on all rows and keeps its slopes. It "
+          "computes\n"
+          "  predictions anew until its loss hardly falls. Where one linear step moves no "
+          "constant by 1 %, that\n"
+          "  step is the fit.\n",
+          out);
 }
 
 static void step_times(struct pp_arena *arena, const struct pp_validation_page *page, FILE *out)
 {
-    fputs("\n## Step times\n\nRows that state every knob, of models without experts.\n", out);
+    fputs("\n## Step times\n\n"
+          "These rows state every knob, and their models have no experts.\n",
+          out);
     if (page->judged)
         not_left_out(out);
     fputs("\n| constants | rows | n | median | p90 | mean | bias | one MFU: median | p90 |\n"
@@ -140,8 +147,9 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
     fputs("\n### By device, schedule, precision and framework\n", out);
     for (int key = PP_BY_FAMILY + 1; key < PP_VALIDATION_KEYS; key++)
         both(arena, page, pp_validation_is_complete, (enum pp_validation_key)key, out);
-    fputs("\n### Other rows\n\nKnobs were concluded that the source does not state, or the model "
-          "has experts.\n",
+    fputs("\n### Other rows\n\n"
+          "The source does not state all knobs and we inferred the rest, or the model has "
+          "experts.\n",
           out);
     both(arena, page, pp_validation_is_incomplete, PP_BY_FAMILY, out);
 }
@@ -200,19 +208,22 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
 
     fprintf(out,
             "# Accuracy\n\n"
-            "This page is what `pipesim validate tests/published/*.csv%s --markdown` prints; where "
-            "the rows come\nfrom says tests/published/README.md, what the command does "
-            "docs/validate.md.\n\n"
+            "`pipesim validate tests/published/*.csv%s --markdown` prints this page.\n"
+            "The rows come from the sources in tests/published/README.md; docs/validate.md "
+            "describes the command.\n\n"
             "%d published rows, %d of them predicted; %d rows state every knob, %d of them are "
             "predicted.\n\n"
-            "An error is predicted / published - 1. Median, p90 and mean are of its size, bias is "
-            "its median with\nsign. *One MFU* is a rival that knows one number: the median over "
-            "the MFUs of all other\nfamilies, complete rows only.\n",
+            "An error is predicted / published - 1. Median, p90 and mean are of its size; bias is "
+            "its median with\n"
+            "sign. The rival *one MFU* knows one number: the median over the MFUs of all other "
+            "families, complete\n"
+            "rows only.\n",
             page->judged ? " --refit" : "", count.rows, count.predicted, count.complete,
             count.complete_predicted);
     if (page->judged)
-        fputs("*Without it*: constants were fitted on the rows of all other families, so that a "
-              "family is judged by\nwhat others teach.\n",
+        fputs("Columns *without it* have constants fitted on the rows of all other families. So "
+              "no family is judged\n"
+              "by constants that were fitted on it.\n",
               out);
     step_times(arena, page, out);
     memory(arena, page->built_in, out);
