@@ -30,7 +30,7 @@ static const struct scale counts[] = {
 static const struct scale no_prefixes[] = {{"", 1}, {NULL, 0}};
 static const struct scale no_units[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
-/* Some units must be given: bits or bytes, as both are in use for bandwidths, and the F of a speed,
+/* Some units are required. Bandwidths need bits or bytes, since both are in use. Speeds need the F,
  * so that a bare 989 is not taken for 989 FLOP/s. */
 static const struct scale rate_units[] = {
     {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},

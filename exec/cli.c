@@ -47,7 +47,7 @@ static const struct pp_option rows[] = {
     {PP_ROW_INT("np", "P", 1, 1024, G_LAYOUT, RUN), .is_common = true,
      .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size",
                          "parallelism.pipeline_parallel_degree"),
-     .default_text = "4", .help = "Pipeline ranks. P * D workers run beside each other."},
+     .default_text = "4", .help = "Pipeline ranks. P * D workers run concurrently."},
     PP_OPTIONS_VP(G_LAYOUT, RUN),
     PP_OPTIONS_DP(G_LAYOUT, RUN),
     PP_OPTIONS_MBS(G_LAYOUT, RUN, "4"),
@@ -110,7 +110,7 @@ static const struct pp_option rows[] = {
              "where it is the same in every step, instead of kernel by kernel."},
     {PP_ROW_CHOICE("transport", "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN),
      .default_text =
-         "local; beside others that a launcher has started tcp, or nccl with --backend cuda",
+         "local; with processes that a launcher has started tcp, or nccl with --backend cuda",
      .help =
          "Where ranks run and how they talk. local: threads of one process. shm: processes of this "
          "machine, on memory that they share. tcp: processes of any hosts; those that torchrun, "
@@ -131,8 +131,8 @@ static const struct pp_option rows[] = {
     {PP_ROW_INT("cores", "K", 1, 4096, G_MACHINE, RUN), .default_text = "those of the machine",
      .help = "Compute ops that run at a time, on the virtual clock of CPUs."},
     {PP_ROW_INT("timeout", "S", 0, BIG, G_MACHINE, RUN), .default_text = "600",
-     .help = "Seconds after which a run in which no rank gets on ends, saying who waits for what. "
-             "0: never."},
+     .help = "Seconds after which a run in which no rank makes progress ends, saying who waits for "
+             "what. 0: never."},
     {PP_ROW_TEXT("inject", "TEXT", G_MACHINE, RUN), .is_repeatable = true,
      .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, freeze, stop, drop or jump instead "
              "of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
@@ -142,7 +142,7 @@ static const struct pp_option rows[] = {
     {PP_ROW_TEXT("slow", "RANK=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
      .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
              "replica (3.0=0.8): on the virtual clock its ops take longer, on the wall clock it "
-             "sleeps behind them."},
+             "sleeps after them."},
     {PP_ROW_TEXT("link-bw", "A-B=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
      .help = "Scale the bandwidth of the wire from rank A to rank B, on the virtual clock; * "
              "stands for any characters: 0-1=0.1, *-3=0.5."},
@@ -158,8 +158,8 @@ static const struct pp_option rows[] = {
     {PP_ROW_FLAG("exact-grad", G_CHECK, RUN), .is_common = true,
      .help = "Add gradients in fixed point, so that no order of additions changes a bit of them."},
     {PP_ROW_INT("warmup", "K", 1, BIG, G_CHECK, RUN), .default_text = "2",
-     .help = "Steps behind the first whose durations make the prediction. Figures are those of the "
-             "steps behind them."},
+     .help = "Steps after the first whose durations make the prediction. Figures are those of the "
+             "steps after them."},
     {PP_ROW_TEXT("calibrate-on", "SCHEDULE", G_CHECK, RUN),
      .help = "Predict from durations measured while another schedule ran: its steps come first."},
 

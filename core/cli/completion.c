@@ -76,7 +76,7 @@ static bool is_help(const struct pp_command *command)
     return !strcmp(command->name, "help");
 }
 
-/* Operands of a command besides files; of help its commands, topics and formats. */
+/* Operands of a command other than files. Those of help are commands, topics and formats. */
 static void print_operands(const struct pp_cli *cli, int command, FILE *out)
 {
     print_names(out, cli->commands[command].offered);

@@ -29,8 +29,8 @@
 #define HOST                                                                                       \
     .step_gap_s = 4 * MILLI, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
 
-/* Fitted on rows llmfoundry-*, whose errors it makes more alike between sizes of model and batch;
- * NCCL's blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
+/* Fitted on rows llmfoundry-*; their errors vary less with the sizes of model and batch. NCCL's
+ * blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
 #define NCCL_SHARE 0.25
 
 /* What all of them share: memory of CUDA, libraries and NCCL, and 16-bit parameters with fp32

@@ -1,9 +1,10 @@
 /* How fast matrix products are by shape.
  *
- * The output is cut into tiles; a multiprocessor computes one tile at a time, so that the tiles run
- * in waves and the last wave may be nearly empty (NVIDIA, "Matrix Multiplication Background User's
- * Guide", tile and wave quantization). Each tile pays for filling and draining its pipeline, worth
- * a few steps along k. Libraries choose among tile shapes: large ones load less per product. */
+ * The output is cut into tiles and a multiprocessor computes one tile at a time. The tiles
+ * therefore run in waves, and the last wave may be nearly empty. (NVIDIA, "Matrix Multiplication
+ * Background User's Guide", tile and wave quantization.) Each tile pays for filling and draining
+ * its pipeline, worth a few steps along k. Libraries choose among tile shapes: large ones load less
+ * per product. */
 #include "core/cost/kernel.h"
 
 #include <math.h>
@@ -19,11 +20,11 @@ static const struct tile {
 };
 enum { TILES = sizeof tiles / sizeof *tiles, PARTS_MAX = 8 };
 
-/* Steps along k that filling the pipeline and writing a tile are worth: on tensor cores, and in
- * fp32 without them, where a step takes sixteen times as long. */
+/* Cost of filling the pipeline and writing a tile, in steps along k: on tensor cores, and in fp32
+ * without them. A step without them takes sixteen times as long. */
 static const double tensor_ramp = 64, plain_ramp = 4;
-/* What a small tile loses to loads, of what it loses on tensor cores: values are twice as wide, and
- * a step takes sixteen times as long. */
+/* Loss of a small tile to loads in fp32, as a fraction of its loss on tensor cores. Values are
+ * twice as wide, and a step takes sixteen times as long. */
 static const double plain_loads = 2.0 / 16;
 /* Partial sums are in fp32, written by each part and read once. */
 static const double part_bytes = 8;

@@ -162,8 +162,8 @@ static bool is_start(const struct plain *own, const struct plain *given)
     return given->is_end[own->length - 1];
 }
 
-/* The preset has the given name, or its name is the first words of it and only a remark or the
- * preset's own size follows ("grok1" of "grok1" "314b"). */
+/* Is the given name the preset's name, alone or followed only by a remark or the preset's own size
+ * ("grok1" of "grok1" "314b")? */
 static bool is_named(const struct plain *given, const char *name, const struct pp_model *model)
 {
     const struct plain own = plain_of(name);

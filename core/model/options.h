@@ -52,7 +52,7 @@
                  "layer where a dense model is given experts."},                                   \
         {PP_ROW_INT("shared-ffn", "F", 0, 1 << 24, heading, mask),                                 \
          .aliases = PP_NAMES("moe-shared-expert-intermediate-size"),                               \
-         .help = "Feed-forward size of what every token passes beside its experts, in place of "   \
+         .help = "Feed-forward size of the shared expert that every token passes, in place of "    \
                  "the model's."},                                                                  \
         {PP_ROW_INT("dense-layers", "L", 0, 65535, heading, mask),                                 \
          .help = "Blocks at the start that have no experts, in place of the model's."},            \

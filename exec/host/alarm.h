@@ -8,7 +8,7 @@
 
 struct pp_alarm;
 struct pp_alarm_options {
-    const char *what; /* "WHAT has not got on for ... s" */
+    const char *what; /* the subject of the message */
     double timeout_s; /* of what is under way without end; 0: never */
     /* Called by the watchdog thread: ends the process. NULL: never. */
     void (*on_stuck)(void *closure, const struct pp_error *err);

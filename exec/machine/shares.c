@@ -1,6 +1,7 @@
-/* Collectives as work on a stream. AR: all copies get the sum. Where the optimizer state of a stage
- * is sharded among its copies, RS leaves the sum with the copy that updates the weights, and AG
- * gives these to all. RS adds copies up in the order of AR, so that a sum has the same bits. */
+/* Collectives as work on a stream. AR: all copies get the sum. If the optimizer state of a stage is
+ * sharded among its copies, RS leaves the sum with the copy that updates the weights. AG then gives
+ * the weights to all copies. RS adds copies up in the order of AR, so that a sum has the same bits.
+ */
 #include "exec/machine/parts.h"
 
 static char *at(const struct pp_sum *sum, int copy, int64_t element)

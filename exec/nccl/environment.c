@@ -21,9 +21,8 @@ static const struct {
 };
 
 /* Since 2.22 NCCL connects an algorithm of a sum at its first use, and chooses it by size: a small
- * sum connects nothing for a large one. Connecting holds up the hosts of all members. So two
- * processes that reach the sums of two groups in different orders would wait for each other for
- * ever. */
+ * sum connects nothing for a large one. Connecting blocks the hosts of all members. Two processes
+ * that reach the sums of two groups in different orders would therefore deadlock. */
 void pp_nccl_connect_early(void)
 {
     setenv("NCCL_RUNTIME_CONNECT", "0", 0);

@@ -1,5 +1,5 @@
-/* What an op takes, as samples: by part for any program on the same net and batch, as a whole for
- * the program that was measured. Medians of them are costs, draws from them a band. */
+/* Durations of ops as samples. Samples by part serve any program on the same net and batch; samples
+ * of whole ops serve the measured program. Medians of them are costs, draws from them a band. */
 #include "exec/predict/calibration.h"
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};

@@ -131,8 +131,8 @@ bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire
     return true;
 }
 
-/* What a sum takes, from what the costs say: a multiple of it, or, as long as no such sum was
- * measured, over the wire of messages. */
+/* Duration of a sum: a multiple of its cost. If no such sum was measured, it takes the wire of
+ * messages. */
 struct repriced {
     double alpha, rest;
 };

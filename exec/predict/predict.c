@@ -109,8 +109,8 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 
 /* ---- replay ---------------------------------------------------------------------------------*/
 
-/* When the first compute op starts. On the virtual clock that is when the step begins, since
- * nothing but posts stands before it; on the wall clock, threads have to wake up first. */
+/* When the first compute op starts. On the virtual clock the step begins then, since only posts
+ * precede the op. On the wall clock, threads have to wake up first. */
 static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
 {
     int64_t begin_ps = INT64_MAX;

@@ -1,5 +1,5 @@
 /* One loop, one stage. It shares the code of stages with pipeexec, but has no schedule, program or
- * slots that could be wrong: the granules use the same memory, one after the other. */
+ * slots that could be wrong. All granules use the same memory in turn. */
 #include "exec/reference/parts.h"
 #include "exec/stage/loss.h"
 

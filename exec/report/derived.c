@@ -22,8 +22,8 @@ struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run)
     return spread;
 }
 
-/* Accumulating m terms in another order: measured, at most 5e-7 sqrt(m) in single precision, about
- * four units of rounding; in double the same number of units. */
+/* Error of accumulating m terms in another order. In single precision at most 5e-7 sqrt(m) was
+ * measured, about four units of rounding. Double has the same number of units. */
 double pp_exec_check_bound(const struct pp_exec_run *run)
 {
     const struct pp_batch *b = &run->plan.batch;

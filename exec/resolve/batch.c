@@ -6,8 +6,8 @@
 
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
 
-/* The usual number or the next above it that the schedule accepts; where there is none, the usual
- * one, so that the schedule itself says what stands against it. */
+/* The usual number, or the next larger one that the schedule accepts. If it accepts none, the usual
+ * one, so that the schedule itself reports the reason. */
 static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
 {
     const int group = pp_schedule_option_value(schedule, shape, pp_group_option.name);

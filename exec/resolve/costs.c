@@ -31,8 +31,8 @@ static const struct pp_group *group_of(const struct pp_program *p, bool is_tied,
     return NULL;
 }
 
-/* All members pass shares on at the pace of the slowest wire: from rank to rank of the group, and
- * from the last one to the first, of the next replica. */
+/* All members pass shares on at the pace of the slowest wire. The wires lead from rank to rank of
+ * the group, and from its last rank to the first of the next replica. */
 static double ring_bytes_per_s(const struct builder *b, const struct pp_group *group)
 {
     double slowest = (double)INFINITY;

@@ -39,8 +39,8 @@ static void *transient(const struct pp_call *c)
     return (char *)c->w->scratch + c->l->transient_at;
 }
 
-/* d_a -> the gradient of qkv, where W looks for it. Without splits it is made in scratch and takes
- * the place of qkv; with splits qkv is still read by the backward of the splits before. */
+/* d_a -> the gradient of qkv, where W looks for it. Without splits it is computed in scratch and
+ * replaces qkv. With splits the backward of earlier splits still reads qkv. */
 static void attend_back(struct pp_call *c, int block, const void *d_a, char *free_scratch)
 {
     const size_t bytes = (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes;

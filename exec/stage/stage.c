@@ -128,8 +128,8 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
     return round_up(k->attention_scratch_bytes(&attention));
 }
 
-/* Parts that are alive together: attention's scratch, the gradient of its output, and of qkv; the
- * gradient of the activation function; of a norm; the losses that a recomputation makes again. */
+/* Parts that are alive together. Attention: its scratch and the gradients of its output and of qkv.
+ * Then the gradient of the activation function, of a norm, and the losses of a recomputation. */
 static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
 {
     struct pp_stage_layout *l = stage->layout;

@@ -1,5 +1,5 @@
-/* Weights are drawn by counter: element e of tensor `id` is the same number in every division of
- * the model into stages, and the same in all element types up to rounding. */
+/* Weights are drawn by counter. Element e of tensor `id` does not depend on the division of the
+ * model into stages, nor on the element type, up to rounding. */
 #include "exec/stage/state.h"
 
 #include "core/random.h"

@@ -59,7 +59,7 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           gradient sums go by NCCL. ipc: the same on one host,
 >                           where processes map each other's memory of GPUs and
 >                           copy by themselves. (local, shm, tcp, nccl or ipc;
->                           default local; beside others that a launcher has
+>                           default local; with processes that a launcher has
 >                           started tcp, or nccl with --backend cuda)
 >   --rendezvous WHERE      Where processes meet that a launcher has started, or
 >                           you have with RANK and WORLD_SIZE: file://PATH, a file
@@ -77,9 +77,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           ipc)
 >   --cores K               Compute ops that run at a time, on the virtual clock
 >                           of CPUs. (1 to 4096; default those of the machine)
->   --timeout S             Seconds after which a run in which no rank gets on
->                           ends, saying who waits for what. 0: never. (0 to
->                           1048576; default 600)
+>   --timeout S             Seconds after which a run in which no rank makes
+>                           progress ends, saying who waits for what. 0: never. (0
+>                           to 1048576; default 600)
 >   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang,
 >                           freeze, stop, drop or jump instead of kill, before
 >                           that op of the rank's list. 'slow:1=0.5' and

@@ -60,8 +60,8 @@ struct lag {
     double s;
 };
 
-/* Both ways between two processes: the clock of `to` is ahead by `ahead_s`, give or take
- * `error_s`: half the sum of both lags is what a message takes to end at the other side. */
+/* Lags between two processes, both ways. The clock of `to` is ahead by `ahead_s`, give or take
+ * `error_s`. A message takes half the sum of both lags to end at the other side. */
 struct tie {
     int from, to;
     double ahead_s, error_s;

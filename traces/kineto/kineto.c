@@ -254,8 +254,8 @@ static int end_of_updates(const struct pp_kineto_file *f, int from)
     return to;
 }
 
-/* A kernel may begin while the one in front of it on its stream ends (programmatic launches, and
- * stamps are rounded): a rank computes one op at a time. */
+/* A rank computes one op at a time, but kernels may overlap. A kernel may begin before its
+ * predecessor on the stream ends (programmatic launches, rounded stamps). */
 static void separate(struct pp_kineto_file *f)
 {
     int64_t clock_ns = INT64_MIN;

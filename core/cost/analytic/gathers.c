@@ -296,8 +296,8 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
                             .bytes = bytes};
 }
 
-/* The widest matrix of attention: queries, keys and values together; of latent attention that of
- * the queries, or of keys and values, from narrow to wide. */
+/* Size of attention's widest matrix. Queries, keys and values are one matrix; latent attention has
+ * one that widens the queries and one that widens keys and values. */
 static double widest_of_attention(const struct pp_model *m)
 {
     const struct pp_latent *l = &m->latent;

@@ -178,9 +178,9 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
            again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
 }
 
-/* Gradients that live while the backward of one block passes through its widest place: those of the
- * MLP or the scores, and of the residual stream. With sequence parallelism also the gathered input
- * of a weight gradient. */
+/* Gradients alive at the peak of one block's backward. They are the gradients of the MLP or of the
+ * scores, and of the residual stream. With sequence parallelism also the gathered input of a weight
+ * gradient. */
 static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn + z->routed}),

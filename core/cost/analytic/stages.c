@@ -23,8 +23,8 @@ static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer
     return fmax(host_s(in, pass), device_s(in, pass));
 }
 
-/* Every kind of layer over one split, computed once and then only added up: blocks with full
- * attention and, if the model has them, those with a window. */
+/* Every kind of layer over one split, computed once and then only added up. Blocks with full
+ * attention and blocks with a window are separate kinds. */
 struct kinds {
     struct pp_layer_sum sum[PP_LAYER_KINDS][PP_PASSES];
     struct pp_layer_sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */

@@ -1,5 +1,5 @@
-/* Groups that sum and gather sharded state. Rules: core/cost/state.h; formulas:
- * docs/costs-memory.md, "Sharded state"; costs of gathers: core/cost/analytic/gathers.c. */
+/* Groups that sum and gather sharded state. core/cost/state.h has the rules; docs/costs-memory.md,
+ * "Sharded state", the formulas; core/cost/analytic/gathers.c the costs of gathers. */
 #include "core/cost/analytic/parts.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */

@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* Bytes of an operand in the product, and of its cast. In fp8 it is read in 16 bits, its largest
- * value is kept for the next scale, and it is written plain and transposed (Transformer Engine's
- * cast_transpose). nvfp4 has 4 bits a value and a scale of 8 bits for each 16 values. Its largest
- * value is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language Models
- * with NVFP4", appendix B: two levels of scales). */
+/* Bytes of an operand in the product, and of its cast. In fp8 the cast reads 16 bits a value and
+ * keeps the largest for the next scale. It writes the operand plain and transposed (Transformer
+ * Engine's cast_transpose). nvfp4 has 4 bits a value and a scale of 8 bits for each 16 values. Its
+ * largest value is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language
+ * Models with NVFP4", appendix B: two levels of scales). */
 static const struct narrow {
     const char *name;
     double bytes, cast_bytes;
@@ -118,8 +118,9 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
                          (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
 }
 
-/* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
- * out. A gate by itself writes its output, which is read on both ways. */
+/* gelu reads one vector and writes one; a gated function multiplies two. The backward reads inputs
+ * and gradient, and writes gradients. A gate by itself writes its output, which is read on both
+ * ways. */
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
 {
     const double e = list->value_bytes;

@@ -126,9 +126,9 @@ int pp_layer_add_feed_forward(struct pp_layer_kernels *list)
     return down;
 }
 
-/* The backward of the block reads no output of the kernels from `first` on: of the sum with the
- * residual, and of the last matrix if its output is only added. It reads masks of dropout and
- * inputs of norms. */
+/* Mark the kernels from `first` on: the backward of the block does not read their outputs. They are
+ * the sum with the residual, and the last matrix if its output is only added. The backward reads
+ * masks of dropout and inputs of norms. */
 static void end_recompute(struct pp_layer_kernels *list, int first)
 {
     if (!pp_cost_framework(list->in)->stops_recompute || pp_cost_has_dropout(list->in))
