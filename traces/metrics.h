@@ -1,10 +1,10 @@
 /* traces/metrics.h — the figures of a report, computed from a trace; docs/numbers.md explains each.
  *
  * Every fraction is a share of the step, averaged over ranks. The step is that of the slowest
- * replica. A rank is idle while its compute stream is not computing. The message, collective or
- * copy that its next op waits for decides the part: a message in flight is p2p, a collective
- * dp_sync, a COPY moves. All other idle time is bubble, also before the first op and at the final
- * barrier. */
+ * replica. A rank is idle while its compute stream is not computing. Its part follows from what
+ * its next op waits for. A message in flight is p2p, a collective is
+ * dp_sync, and a COPY is moves. All other idle time is bubble, also before the first op and at the
+ * final barrier. */
 #ifndef PP_TRACES_METRICS_H
 #define PP_TRACES_METRICS_H
 
