@@ -212,8 +212,8 @@ static inline void compare_lse(const struct scene *s, int j, double tolerance)
     free(got);
 }
 
-/* Gradients of queries, keys and values, each by the largest of its kind, or a tenth: those of a
- * query that sees one key alone are 0, as a difference of what is not. */
+/* Compares gradients of queries, keys and values, each relative to the largest of its kind, or to
+ * 0.1. Gradients of a query that sees a single key are 0: they are differences of nonzero terms. */
 static inline void compare_gradients(const struct scene *s, int j, double tolerance)
 {
     const size_t query = (size_t)(s->p.heads * s->p.head_dim);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench.sh KERNELS: the table of kernels of bench/gpu on the emulated device, its shapes divided by 128:
-# JSON with a row for each kernel of three models, all of them by cuBLASLt and own kernels as on a GPU;
-# a shard of tokens; and of bench/gpu.sh what needs no device: without one it says so and writes nothing;
-# phases that fail, hang or die leave what they have found, and others go on; its summary.
+# bench.sh KERNELS: the table of kernels of bench/gpu on the emulated device, with shapes divided by 128.
+# The table is JSON with a row for each kernel of three models, by cuBLASLt and own kernels as on a GPU.
+# Also tested: a shard of tokens, and the parts of bench/gpu.sh that need no device. Without a device,
+# bench/gpu.sh says so and writes nothing. Phases that fail, hang or die keep their results so far, and
+# other phases run. The summary is tested too.
 set -u
 kernels=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit

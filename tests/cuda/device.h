@@ -1,6 +1,7 @@
-/* tests/cuda/device.h — what tests and benchmarks of kernels need of a device, real or emulated: a
- * stream as kernels get it, and tensors that are double on the host and float or bf16 on the
- * device. Nothing is freed but by the end of the process. A failure ends the test. */
+/* tests/cuda/device.h — device helpers for tests and benchmarks of kernels, on a real or an
+ * emulated device: a stream as kernels get it, and tensors. Tensors are double on the host and
+ * float or bf16 on the device. Memory is freed only at the end of the process. A failure ends the
+ * test. */
 #ifndef PP_TESTS_CUDA_DEVICE_H
 #define PP_TESTS_CUDA_DEVICE_H
 

@@ -1,18 +1,19 @@
-/* tests/cuda/emulate.h — CUDA's device side on a CPU: what a kernel file sees in place of the
- * toolkit when it is compiled by a C++ compiler with PP_CUDA_EMULATED.
+/* tests/cuda/emulate.h — CUDA's device side on a CPU. It replaces the toolkit when a C++ compiler
+ * compiles a kernel file with PP_CUDA_EMULATED.
  *
  * Blocks of a launch run one after the other, in an order drawn from a seed. The threads of a block
- * are fibers of one thread of the host: each runs until it must wait for others, then another one
- * that can run goes on, drawn again. So a __syncthreads that is missing shows as a wrong number in
- * some orders. Dynamic shared memory holds NaNs before each block, __shared__ variables what the
- * block before has left.
+ * are fibers of one host thread. Each runs until it must wait for others; then another ready fiber,
+ * again drawn, runs. So a missing __syncthreads shows as a wrong number in some orders. Dynamic
+ * shared memory holds NaNs before each block. __shared__ variables hold the values of the previous
+ * block.
  *
- * Ends the program, naming the kernel, block and thread: a __syncthreads that only some threads of
- * a block reach, or that others have returned before; a warp whose lanes wait at different places;
- * anything but full masks. A lane that has returned, or that the block never had, gives NaNs to
- * shuffles, and no vote.
+ * These errors end the program with the kernel, block and thread:
+ *   - a __syncthreads that only some threads of a block reach, or that others have returned before
+ *   - a warp whose lanes wait at different places
+ *   - masks that are not full
+ * A lane that has returned, or that the block never had, gives NaNs to shuffles, and no vote.
  *
- * One launch runs at a time, so what belongs to "the thread that runs" are plain variables. Kernel
+ * One launch runs at a time, so the state of "the thread that runs" is in plain variables. Kernel
  * files need -fno-strict-aliasing (nvcc has no such rule either) and -ffp-contract=off. */
 #ifndef PP_TESTS_CUDA_EMULATE_H
 #define PP_TESTS_CUDA_EMULATE_H

@@ -32,7 +32,7 @@ asm(".text\n"
     "  ret\n"
     ".size pp_fiber_swap, . - pp_fiber_swap\n");
 
-/* Six registers, the address to go to, and one that nobody returns to. */
+/* Six registers, the address of the entry point, and a return address that is never used. */
 static void *first_context(char *stack, char *top, void (*body)(void))
 {
     (void)stack;

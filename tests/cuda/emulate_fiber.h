@@ -15,8 +15,8 @@ struct pp_fiber {
 extern "C" void pp_fiber_swap(void **save, void *context);
 /* A fiber that runs `body`, which never returns, from the first switch to it. Lives forever. */
 struct pp_fiber *pp_fiber_create(void (*body)(void));
-/* Go on at `to`; returns when somebody switches back to `from`, the fiber that runs now. A
- * pp_fiber of zeros stands for the stack that the caller came with. */
+/* Continues at `to`. Returns when another fiber switches back to `from`, the current fiber. A
+ * pp_fiber of zeros stands for the stack of the caller. */
 #ifdef __SANITIZE_ADDRESS__
 void pp_fiber_switch(struct pp_fiber *from, struct pp_fiber *to);
 #else

@@ -32,8 +32,8 @@ struct fragment {
     const void *row;
 };
 
-/* Sets of lanes are masks. Meetings alternate between two places of `given` and `votes`: nobody can
- * give to the next meeting but one before all have read what this one gave. */
+/* Sets of lanes are masks. Meetings alternate between two places of `given` and `votes`. A lane
+ * writes to a place again only after all lanes have read its previous values. */
 struct warp {
     uint32_t exists, alive, ready, waiting;
     enum pp_emulated_meeting kind; /* of those who wait */
@@ -63,15 +63,17 @@ extern struct block pp_emulated_block;
 
 /* Another thread runs; returns when this one may go on. */
 void pp_emulated_yield(void);
-/* All who wait in the warp may go on; `but` (NULL = nobody) does so at once. */
+/* Releases all threads that wait in the warp. `but` (may be NULL) is released at once. */
 void pp_emulated_release(struct warp *w, const struct thread *but);
 /* A meeting to which all lanes that are left have come; `but` as above. */
 void pp_emulated_complete(struct warp *w, const struct thread *but);
 uint64_t pp_emulated_draw(void);
-/* What kernel file and hardware would not agree on: "... kernel, block, thread: " and the rest. */
+/* Reports an error in which kernel file and hardware would disagree. The message begins with "...
+ * kernel, block, thread: ". */
 [[noreturn]] void pp_emulated_fail(const struct thread *thread, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Nobody can go on: names a thread that waits in its warp, and a lane of it that does not come. */
+/* No thread can continue: names a thread that waits in its warp, and a lane of the warp that does
+ * not arrive. */
 [[noreturn]] void pp_emulated_fail_stuck(void);
 /* What happens when all lanes have come to a meeting. */
 void pp_emulated_multiply(struct warp *w);

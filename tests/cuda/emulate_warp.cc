@@ -156,7 +156,7 @@ void pp_ldmatrix_x4(uint32_t r[4], const void *shared)
     memcpy(r, f->a, sizeof f->a);
 }
 
-/* The second meeting: nobody overwrites what others still read. */
+/* The second meeting: no lane overwrites values that other lanes still read. */
 void pp_ldmatrix_x4_trans(uint32_t r[4], const void *shared)
 {
     const struct warp *w = &b.warps[b.now->warp];

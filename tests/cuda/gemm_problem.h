@@ -1,5 +1,6 @@
-/* tests/cuda/gemm_problem.h — multiplications to try on a device: drawn tensors of any shape and
- * combination of fields, and what loops in double over the same rounded inputs make of them. */
+/* tests/cuda/gemm_problem.h — multiplications to try on a device, with drawn tensors of any shape
+ * and combination of fields. The expected results are from loops in double over the same rounded
+ * inputs. */
 #ifndef PP_TESTS_CUDA_GEMM_PROBLEM_H
 #define PP_TESTS_CUDA_GEMM_PROBLEM_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# probe.sh PROBE: the probes of bench/probe on the emulated device: all say yes, as JSON; what breaks or
-# never ends is told by the name of its probe, and the next ones run.
+# probe.sh PROBE: the probes of bench/probe on the emulated device. All of them succeed, with results as
+# JSON. A probe that breaks or never ends is reported by its name, and the next probes run.
 set -u
 probe=$(realpath "$1")
 # shellcheck source=tests/cuda/check.sh

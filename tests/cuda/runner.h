@@ -1,7 +1,8 @@
-/* tests/cuda/runner.h — Criterion, or with PP_BARE_TESTS the little of it that tests of kernels
- * use, so that they run on a machine with a GPU that has no Criterion: one process, tests in the
- * order of the file, TAP. A failed assertion ends its test. Exit code 1 when one has failed.
- * Arguments: only tests whose names hold one of them, and 1 as well where none does. */
+/* tests/cuda/runner.h — Criterion, or with PP_BARE_TESTS a small replacement for GPU machines
+ * without Criterion. The replacement has those functions that tests of kernels use. It runs in one
+ * process, with tests in the order of the file, and prints TAP. A failed assertion ends its test.
+ * The exit code is 1 if a test has failed. Arguments select tests whose names contain one of them;
+ * the exit code is also 1 if they select no test. */
 #ifndef PP_TESTS_CUDA_RUNNER_H
 #define PP_TESTS_CUDA_RUNNER_H
 

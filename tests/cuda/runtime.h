@@ -1,11 +1,11 @@
 /* tests/cuda/runtime.h — CUDA's runtime on a CPU: streams, events, memory, launches, by the names
  * of include/cuda_runtime_api.h. Private to runtime_*.cc.
  *
- * Whatever is asynchronous is only written down, by stream, and runs when somebody synchronises or
- * queries: one piece of work at a time, in an order that streams and events allow and that is
- * unkind (runtime_order.cc). The thread that synchronises runs it. Memory of a device is closed to
- * the host: whoever touches it while no work of the device runs dies with a message. Work beyond an
- * allocation dies as well, at the end of it to 256 bytes. Fresh memory holds NaNs.
+ * Asynchronous work is queued by stream, and runs when a thread synchronises or queries. One piece
+ * of work runs at a time, in an adverse order that streams and events allow (runtime_order.cc). The
+ * thread that synchronises runs it. Memory of a device is closed to the host: an access while no
+ * work of the device runs ends the process with a message. So does an access of work after the end
+ * of an allocation, at most 256 bytes after it. Fresh memory holds NaNs.
  *
  * Environment, read once:
  *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
@@ -25,7 +25,7 @@
  *                                which all calls return from then on
  *   PP_EMULATED_HANG=N           the N-th launch of the process never ends, and so does its stream
  *   PP_EMULATED_LAW=X            events tell what a device would that takes X times as long as
- *                                runtime_law.h says, and runs side by side what nothing orders;
+ *                                runtime_law.h says, and runs concurrently what nothing orders;
  *                                without it, what the work has taken here, one after the other
  *   PP_EMULATED_GRAPH_BYTES=N    65536: memory of the device that a node of a graph takes
  *   PP_EMULATED_GRAPH_PARTS=0    graphs leave the part of the device that they were recorded on
@@ -57,7 +57,7 @@ struct event {
     bool is_of_graph;
 };
 
-/* TRY: work that may have to wait for somebody outside of this process */
+/* TRY: work that may have to wait for another process */
 enum node_kind { NODE_WORK, NODE_HOST, NODE_RECORD, NODE_WAIT, NODE_TRY };
 
 struct node {
@@ -136,9 +136,9 @@ extern thread_local bool pp_is_in_host_function;
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
 struct CUstream_st *pp_find_stream(cudaStream_t stream);
 void pp_issue(struct CUstream_st *stream, struct node node);
-/* runtime_capture.cc: may work be given to the stream, where it is noted down if the stream
- * captures; may it be waited for, or asked about (NULL: all of the device); may this thread do what
- * is not safe while streams capture? Whatever may not be spoils the captures that it disturbs. */
+/* runtime_capture.cc: whether this thread may give work to the stream (recorded if the stream
+ * captures), wait for it or query it, or make unsafe calls. stream NULL: all of the device. A call
+ * that is not allowed invalidates the captures that it disturbs. */
 cudaError_t pp_check_enqueue(struct CUstream_st *stream);
 cudaError_t pp_check_wait(const struct CUstream_st *stream);
 cudaError_t pp_check_unsafe(void);
@@ -155,8 +155,9 @@ void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()
 /* The function at the head of a stream, by a thread of its own, as CUDA does: it may wait for
  * threads that call. Returns when it is over; after a while anyway, with the stream still busy. */
 void pp_run_host_function(std::unique_lock<std::mutex> &lock, struct CUstream_st *stream);
-/* From now on the device gets on by itself, slowly, whenever `has_work`, which is asked under the
- * lock: a host that waits for another process does not hold up its own device. */
+/* From now on a thread of the runtime runs work of the device, slowly, while `has_work` (called
+ * under the lock) is true. So a host that waits for another process does not block its own
+ * device. */
 void pp_turn_on(bool (*has_work)(void));
 /* At most one piece of work; for those who only ask. */
 void pp_run_one(std::unique_lock<std::mutex> &lock);

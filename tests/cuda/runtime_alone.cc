@@ -1,5 +1,5 @@
-/* tests/cuda/runtime_alone.cc — a device that gets on while nobody synchronises: what other
- * processes wait for is done, though slowly. */
+/* tests/cuda/runtime_alone.cc — a device that runs work without a synchronising host. So work that
+ * other processes wait for is done, though slowly. */
 #include "tests/cuda/runtime.h"
 
 #include <algorithm>

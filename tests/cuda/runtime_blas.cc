@@ -1,6 +1,6 @@
-/* tests/cuda/runtime_blas.cc — cuBLASLt: descriptions, and multiplications that are written down as
- * launches. What it does not do it refuses, and says so on stderr; but silently where it has no
- * epilogues, as the library may for any shape. */
+/* tests/cuda/runtime_blas.cc — cuBLASLt: descriptions, and multiplications that are queued as
+ * launches. Unsupported calls are refused with a message on stderr. A missing epilogue is refused
+ * silently, as the library may for any shape. */
 #include "tests/cuda/runtime_blas.h"
 #include "tests/cuda/runtime.h"
 

@@ -1,7 +1,7 @@
 /* tests/cuda/runtime_host.cc — the thread that runs host functions.
  *
- * Who comes to one waits for its end, so that orders are the same in every run; but not for long,
- * as the function may wait for something that he is to do later. */
+ * A thread that reaches a host function waits for its end, so that orders are the same in every
+ * run. The wait is short, as the function may itself wait for later work of that thread. */
 #include "tests/cuda/runtime.h"
 
 #include <chrono>

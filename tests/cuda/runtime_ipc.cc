@@ -1,9 +1,11 @@
 /* tests/cuda/runtime_ipc.cc — memory of a device that other processes map.
  *
- * What is exported moves into a file without a name, behind it a page that counts who has it open.
- * Others find the file by process and number; it ends with the last of them, however that ends.
- * As strict as CUDA may be: its own memory no process opens, what is opened is closed and not
- * freed, and nothing is freed that somebody still has open. */
+ * Exported memory moves into a file without a name. The page after it counts the processes that
+ * have it open. Other processes find the file by process and number. It ends with the last of them,
+ * however that process ends.
+ *
+ * As strict as CUDA may be: a process cannot open its own memory. Opened memory is closed, not
+ * freed. Memory that another process still has open cannot be freed. */
 #include "tests/cuda/runtime.h"
 
 #include <atomic>

@@ -1,8 +1,8 @@
-/* tests/cuda/runtime_law.h — what work takes on a device that obeys a law, so that a test knows the
- * time of a step in two ways: from the events, and by arithmetic. Numbers of a fast GPU, but for
- * the speed of its units, which is that of the small models of tests. The host takes no time.
+/* tests/cuda/runtime_law.h — durations of work on a device that obeys a law. So a test knows the
+ * time of a step in two ways, from the events and by arithmetic. The constants are those of a fast
+ * GPU, but the speed of its units fits the small models of tests. The host takes no time.
  *
- * Of one process: what processes wait for of each other has no time by the law. */
+ * The law covers one process. Waits between processes have no duration by the law. */
 #ifndef PP_TESTS_CUDA_RUNTIME_LAW_H
 #define PP_TESTS_CUDA_RUNTIME_LAW_H
 

@@ -1,8 +1,8 @@
 /* tests/cuda/runtime_memory.cc — memory of devices and pinned memory.
  *
- * An allocation ends at the end of a page, or up to 255 bytes before it, with a page on both sides
- * that nobody may touch. Its pages are private copies of a file full of NaNs, so that memory that
- * is never touched takes none. */
+ * An allocation ends at the end of a page, or up to 255 bytes before it. The pages before and after
+ * it are inaccessible. Its own pages are private copies of a file full of NaNs, so that untouched
+ * memory takes none. */
 #include "tests/cuda/runtime.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ void pp_close_memory(void)
 
 static struct sigaction previous;
 
-/* Says what it was, then lets it happen again to whoever handled it before. */
+/* Reports the signal, then raises it again for the previous handler. */
 static void say_and_die(int signal, siginfo_t *info, void *)
 {
     char text[256];

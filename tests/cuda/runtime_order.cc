@@ -1,10 +1,9 @@
-/* tests/cuda/runtime_order.cc — work that waits in streams, run in an order that is legal and
- * unkind.
+/* tests/cuda/runtime_order.cc — runs the work that waits in streams, in a legal but adverse order.
  *
- * Records and waits are passed as soon as they can be; what stands at the heads of streams then may
- * run now, and any choice among these is legal. Until all queues have run empty, one stream is held
- * back: it runs only when nothing else can. Then it is another stream's turn, and after a round of
- * all streams the rest has another order. An attempt that is not over comes after all others. */
+ * Records and waits are passed as soon as possible. Then the work at the heads of streams may run,
+ * and any choice among these is legal. Until all queues have run empty, one stream is held back: it
+ * runs only when nothing else can. Then another stream is held back, and after a round of all
+ * streams the others have another order. An attempt that is not over comes after all other work. */
 #include "core/random.h"
 #include "tests/cuda/runtime.h"
 
@@ -243,7 +242,7 @@ static bool forget_attempts(void)
     return were_there;
 }
 
-/* Nothing can run before a host function ends, or somebody outside has done his part. */
+/* No work can run before a host function ends, or another process has done its part. */
 static void wait_for_others(std::unique_lock<std::mutex> &lock)
 {
     struct runtime &r = pp_runtime();

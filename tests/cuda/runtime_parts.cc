@@ -1,7 +1,7 @@
-/* tests/cuda/runtime_parts.cc — the calls of the driver: those that cut a device into parts, of 8
- * multiprocessors each, as on Hopper; and who asks for calls. A part has streams like any other,
- * and ends the program when it is destroyed before them: that is a leak, and all calls that name
- * them fail from then on. */
+/* tests/cuda/runtime_parts.cc — the calls of the driver that cut a device into parts, and the
+ * lookup of calls by name. Parts have 8 multiprocessors each, as on Hopper. A part has streams like
+ * any other device. Destroying it before its streams is a leak, and ends the program. All calls
+ * that name those streams fail from then on. */
 #include "tests/cuda/emulate.h"
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"
@@ -17,7 +17,7 @@ struct CUgreenCtx_st {
     unsigned first_sm, sm_count;
 };
 
-/* A resource knows its first multiprocessor, where NVIDIA's has what nobody may look at. */
+/* A resource holds its first multiprocessor, in a field that is private in NVIDIA's. */
 static unsigned first_of(const CUdevResource *resource)
 {
     unsigned first;

@@ -1,5 +1,6 @@
-/* tests/cuda/runtime_properties.cc — what an emulated device says that it is: compute capability
- * 9.0 unless told otherwise, with the limits of that; a clock and a bus of no device. */
+/* tests/cuda/runtime_properties.cc — properties of an emulated device. Its compute capability is
+ * 9.0 unless set otherwise, with the limits of that. Its clock and bus are those of no real
+ * device. */
 #include "tests/cuda/runtime.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sanitize.sh: bench/gpu/sanitize.sh with a compute-sanitizer that is a script: nothing found, something
-# found, one that cannot use the device, one that never ends, and none at all.
+# sanitize.sh: bench/gpu/sanitize.sh with a compute-sanitizer that is a script. Cases: no finding, a
+# finding, a sanitizer that cannot use the device, one that never ends, and none at all.
 set -u
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=tests/cuda/check.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sources.sh BUILD: bench/gpu/build.sh, which has no Meson, builds what Meson builds (in the folder BUILD):
-# the same files, but for parts of which each build has one of several.
+# sources.sh BUILD: bench/gpu/build.sh, which has no Meson, builds what Meson builds in the folder BUILD.
+# The files are the same, except for parts of which each build has one of several.
 set -u
 build=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# spills.sh [SAID...]: every kernel has compiled without a warning, and keeps its numbers in registers, on
-# each device that is compiled for: by what nvcc and ptxas have said in the build (kernels/cuda/compile.sh).
-# A test for each file; without nvcc they are skipped.
+# spills.sh [SAID...]: every kernel compiles without a warning and keeps its numbers in registers, for
+# each device of the build. SAID are files with the output of nvcc and ptxas in the build
+# (kernels/cuda/compile.sh). Each file is a test; without nvcc they are skipped.
 set -u
 if [ $# -eq 0 ]; then
     echo "1..0 # SKIP no nvcc"

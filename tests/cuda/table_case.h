@@ -1,6 +1,6 @@
-/* tests/cuda/table_case.h — one call of a kernel table, on a device and by the reference in
- * double over the same rounded inputs. On the device it is done REPEATS times from the same inputs:
- * all have the same bits, whatever the order that threads and blocks run in. */
+/* tests/cuda/table_case.h — one call of a kernel table, on a device and by the reference in double
+ * over the same rounded inputs. The device repeats it REPEATS times from the same inputs. All
+ * results have the same bits, in whatever order threads and blocks run. */
 #ifndef PP_TESTS_CUDA_TABLE_CASE_H
 #define PP_TESTS_CUDA_TABLE_CASE_H
 

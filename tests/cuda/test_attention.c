@@ -1,6 +1,6 @@
 /* Attention of the CUDA kernels, both types, against the reference: all sizes of heads, tails of
- * tiles, grouped heads, splits, large scores; and the same bits whatever the order in which threads
- * and blocks run. */
+ * tiles, grouped heads, splits, large scores. The bits are the same in whatever order threads and
+ * blocks run. */
 #include "tests/cuda/attention_case.h"
 
 TestSuite(cuda_attention, .timeout = 300);

@@ -112,8 +112,8 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
     cr_assert(counts->finished + counts->own == before.finished + before.own + 1);
 }
 
-/* Any of the epilogues may be refused for a shape: then a plain plan, and a kernel behind it, with
- * the same fields written. A device has them all or not; the emulated one has those of the
+/* Any of the epilogues may be refused for a shape. Then the plan is a plain one with a kernel after
+ * it, which writes the same fields. A device has them all or not; the emulated one has those of the
  * variable. */
 Test(cuda_gemm, each_epilogue_may_be_refused)
 {
@@ -155,9 +155,10 @@ static void make_over(struct problem *p, const void *of, size_t bytes, char *c)
     device_must(cudaMemcpy(c, p->g.c, bytes, cudaMemcpyDeviceToHost));
 }
 
-/* What GELU read may lie where the result goes: the same bits as where it lies apart, whether the
- * library can do that or not, when it is tried and ever after; in more tiles than any device has
- * multiprocessors. Only what the emulated library is told to spoil has to be moved again. */
+/* The input of GELU may have the same memory as the result. The bits are the same as with separate
+ * memory, whether or not the library supports that. This holds for the trial call and all later
+ * calls, with more tiles than any device has multiprocessors. Only inputs that the emulated library
+ * is told to spoil are moved again. */
 static void write_over(const char *is_possible)
 {
     static const struct shape shapes[] = {{2048, 3072, 32, 0, 0, 0}, {100, 64, 32, 0, 0, 8}};
@@ -174,7 +175,7 @@ static void write_over(const char *is_possible)
         char *of = malloc(bytes), *apart = malloc(bytes), *over = malloc(bytes);
 
         device_must(cudaMemcpy(of, p.g.gelu_of, bytes, cudaMemcpyDeviceToHost));
-        device_put(p.c.device, of, bytes); /* beside columns */
+        device_put(p.c.device, of, bytes); /* next to columns */
         make_over(&p, of, bytes, apart);
         p.g.c = (void *)p.g.gelu_of;
         for (int i = 0; i < 3; i++) {

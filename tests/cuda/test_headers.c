@@ -1,5 +1,5 @@
-/* Compiled against the headers of the emulation, and against NVIDIA's where there is a toolkit:
- * both declare what is used here by the same names, types and values. */
+/* Compiled against the headers of the emulation, and against NVIDIA's where there is a toolkit.
+ * Both declare all names in use here with the same types and values. */
 #include <cublasLt.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-/* Rows, norms and activations of the CUDA tables, at odd shapes: widths that are and are not
- * multiples of 16 bytes, wider rows than threads keep, one row and many. */
+/* Rows, norms and activations of the CUDA tables, at odd shapes. Widths are and are not multiples
+ * of 16 bytes, and some rows are wider than threads keep. Cases have one row and many. */
 #include "tests/cuda/table_case.h"
 
 struct shape {

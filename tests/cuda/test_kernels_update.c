@@ -197,8 +197,8 @@ Test(cuda_kernels, adamw_rounds_its_master)
 
 /* ---- many tensors ---------------------------------------------------------------------------- */
 
-/* More of them than one launch has room for: 16 elements or a few more, every second one decays.
- * Range by range the optimizer does to a vector what it does to all of it at once, and blocks of
+/* More tensors than one launch has room for: 16 elements or a few more, and every second one
+ * decays. The optimizer has the same result range by range as on the whole vector. The blocks of
  * the norm are those of the reference, from floats and from fixed point. */
 enum { TENSORS = 700, BITS = 20 };
 

@@ -1,5 +1,5 @@
-/* Compiled against the stub's header of NCCL, and against NVIDIA's where there is one: both declare
- * what is used here by the same names, types and values. */
+/* Compiled against the stub's header of NCCL, and against NVIDIA's where there is one. Both declare
+ * all names in use here with the same types and values. */
 #include <nccl.h>
 
 #include <stddef.h>

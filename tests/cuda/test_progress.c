@@ -1,5 +1,6 @@
-/* A device that gets on is not stuck, however long ago its work was issued: each multiplication of
- * an emulated one is followed by a nap, so that a step takes several times as long as --timeout. */
+/* A device that makes progress is not stuck, however long ago its work was issued. A nap follows
+ * each multiplication of an emulated device, so that a step takes several times as long as
+ * --timeout. */
 #define _GNU_SOURCE /* usleep */
 #include "exec/cuda/module.h"
 #include "tests/cuda/include/cuda_runtime_api.h"

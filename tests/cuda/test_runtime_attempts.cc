@@ -1,5 +1,5 @@
-/* The emulated runtime: work that may have to wait for somebody outside holds up what stands behind
- * it in its stream, and nothing else. */
+/* The emulated runtime: work that may have to wait for another process blocks only the later work
+ * of its stream. */
 #include "tests/cuda/runtime.h"
 #include "tests/cuda/runtime_case.h"
 
@@ -25,7 +25,7 @@ static void attempt(cudaStream_t stream, std::function<bool()> is_over)
     }));
 }
 
-/* Stream k waits for what stream k + 1 does behind its own wait; the last one waits for nothing. */
+/* Stream k waits for work that stream k + 1 does after its own wait. The last one does not wait. */
 Test(runtime_attempts, other_streams_go_on)
 {
     cudaStream_t streams[STREAMS];

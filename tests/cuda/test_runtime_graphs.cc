@@ -30,8 +30,8 @@ static __global__ void add(int *x, const int *y)
     *x += *y;
 }
 
-/* Nothing runs while it is captured; then all of it in order, with the pointers and numbers of that
- * time, and with what memory holds now. */
+/* No work runs during capture. Then all of it runs in order, with the pointers and numbers of the
+ * capture, and with the current contents of memory. */
 Test(runtime_graphs, run_again_with_the_arguments_of_the_capture)
 {
     cudaStream_t stream = stream_of(cudaStreamNonBlocking);

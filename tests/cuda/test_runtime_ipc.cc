@@ -141,8 +141,8 @@ Test(runtime_ipc, two_processes_see_one_memory)
     in_two_processes(show, see);
 }
 
-/* Streams of two processes hand a word to and fro, past the end of all numbers; hosts that wait for
- * something else hold up nobody. */
+/* Streams of two processes exchange a word in turn, past the overflow of its numbers. Hosts that
+ * wait for something else block no stream. */
 enum { ROUNDS = 40, BEFORE_THE_END = 20 };
 struct table {
     int word, flag[2];
@@ -169,7 +169,7 @@ static void add_in_turns(struct ends e, struct table *own, struct table *word_of
                                stream));
         }
     }
-    meet(e); /* all is issued; nobody of this process synchronises */
+    meet(e); /* all is issued; no thread of this process synchronises */
     OK(cudaStreamSynchronize(stream));
     for (int k = 1; k <= ROUNDS; k++)
         cr_assert_eq(seen[k - 1], k % 2 == side ? 0 : k);

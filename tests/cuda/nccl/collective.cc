@@ -1,5 +1,5 @@
-/* tests/cuda/nccl/collective.cc — collectives: all ranks hand what they give to rank 0, which adds
- * it up in the order of ranks and hands back what each is to have. */
+/* tests/cuda/nccl/collective.cc — collectives. All ranks send their inputs to rank 0. Rank 0 adds
+ * them in the order of ranks, and sends each rank its result. */
 #include "tests/cuda/nccl/stub.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 /* tests/cuda/nccl/meet.cc — how the ranks of a communicator find each other.
  *
- * A unique id is the place of a thread that listens in the process that made it. Every rank calls
- * there, says who it is and where it listens itself, and is told where all others listen, or why
- * there is no communicator. Then each calls those of lower rank, once for each role. */
+ * A unique id is the address of a listening thread in the process that made it. Every rank connects
+ * there, and sends its rank and its own address. It receives the addresses of all other ranks, or
+ * the reason why there is no communicator. Then each connects to those of lower rank, once for each
+ * role. */
 #include "tests/cuda/nccl/stub.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ static struct verdict judge(const struct meeting &m)
     return v;
 }
 
-/* False: whoever called is gone, or comes to another meeting. */
+/* False: the caller is gone, or comes to another meeting. */
 static bool welcome(const struct wire &listener, struct meeting *m)
 {
     struct wire wire = wire_answer(listener, never);

@@ -5,29 +5,30 @@
  * As strict as NCCL may be:
  *   - a send ends only once the receive of its peer has begun
  *   - the first use of a direction between two ranks connects them: the host (for communicators
- * that are not blocking: the group) waits until the other side uses it too
+ *     that are not blocking: the group) waits until the other side uses it too
  *   - so does the first use of each algorithm of collectives (one for small sums, another for all
- * else), unless NCCL_RUNTIME_CONNECT=0 has them connected with the communicator
+ *     else), unless NCCL_RUNTIME_CONNECT=0 has them connected with the communicator
  *   - the operations of a communicator run one after the other, whatever their streams; those of
- * one group together, but one after the other with the same peer
+ *     one group together, but one after the other with the same peer
  *   - operations of a group may run concurrently: one that writes what another one of them
- * reads or writes ends the program
+ *     reads or writes ends the program
  *   - a group makes communicators or uses them, never both; all are blocking or none is
  *   - a communicator that is not blocking is busy from the end of a group until GetAsyncError says
  *     ncclSuccess: before, nothing may be called with it, and nothing is in a stream yet
  *   - two ranks on one device, by its address on the bus, with the same host id are refused; the id
- * is that of the environment at the first call that draws an id or makes a communicator
- *   - whoever has lost a peer never ends by himself: GetAsyncError says so, and CommAbort ends him
+ *     is that of the environment at the first call that draws an id or makes a communicator
+ *   - an operation that has lost its peer never ends by itself: GetAsyncError reports the loss, and
+ *     CommAbort ends the operation
  *   - what cannot be right (sizes that differ, another collective) ends the program with a message
  *
  * Environment, read when the first communicator is made:
  *   PP_STUB_NCCL_FAIL=N       the N-th call that can fail ends with ncclSystemError
  *   PP_STUB_NCCL_HANG=NAME:N  the N-th group of operations, from 1, and all after it, of the
- *                             communicator of this name (ncclConfig_t.commName) never get on
+ *                             communicator of this name (ncclConfig_t.commName) make no progress
  *   PP_STUB_NCCL_VERSION=N    what ncclGetVersion says
  *
- * While operations are under way the device gets on by itself, slowly: a thread runs what can run,
- * so that a host that waits for another host does not hold up its own device. */
+ * While operations are pending, a thread of the stub runs ready work of the device, slowly. So a
+ * host that waits for another host does not block its own device. */
 #ifndef PP_TESTS_CUDA_NCCL_STUB_H
 #define PP_TESTS_CUDA_NCCL_STUB_H
 
@@ -39,7 +40,7 @@
 #include <string>
 #include <utility>
 
-/* ---- sockets (wire.cc): nobody waits for longer than `is_given_up` allows ----------------------
+/* ---- sockets (wire.cc): every wait ends when `is_given_up` says so -----------------------------
  */
 
 typedef std::function<bool()> give_up;
@@ -66,7 +67,7 @@ struct wire {
     ~wire(void);
 };
 struct wire wire_listen(struct place *at, int callers);
-struct wire wire_call(const struct place *at); /* fd -1: nobody listens there any more */
+struct wire wire_call(const struct place *at); /* fd -1: the address has no listener any more */
 struct wire wire_answer(const struct wire &listener, const give_up &is_given_up); /* -1: given up */
 /* All of it; false: given up, or the other side is gone. */
 bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up &is_given_up);
@@ -120,7 +121,8 @@ struct step {
     char *data;
     size_t bytes, done = 0;
 };
-/* Lanes get on independently, the steps of a lane one after the other; then `next` is called. */
+/* Lanes run independently, the steps of a lane one after the other. `next` is called after all of
+ * them. */
 struct phase {
     std::vector<std::vector<struct step>> lanes;
     std::function<void()> next;
@@ -148,7 +150,7 @@ ncclResult_t stub_issue(ncclComm_t comm, const std::function<operation_ref(struc
 void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operations);
 /* Before: no two of them may use memory that one of them writes. */
 void stub_check_memory(const struct comm &comm, const std::vector<operation_ref> &operations);
-/* From now on the device gets on by itself. */
+/* From now on the device runs its work without a synchronising host. */
 void stub_turn_on(void);
 operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,
                               size_t count, ncclDataType_t type, int root, cudaStream_t stream);

@@ -1,5 +1,5 @@
-/* The stub of NCCL is as strict as NCCL may be: what could hang hangs, and a send is not over
- * before its receive has begun. */
+/* The stub of NCCL is as strict as NCCL may be. An operation that could hang does hang, and a send
+ * does not end before its receive has begun. */
 #define _GNU_SOURCE /* usleep */
 #include "tests/cuda/nccl/stub_case.h"
 

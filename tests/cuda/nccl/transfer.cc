@@ -86,7 +86,7 @@ static bool uses_same(const struct operation &a, const struct operation &b)
     return a.role == b.role && a.peer == b.peer;
 }
 
-/* All get on that no earlier one with the same peer holds back. */
+/* Advances all operations that have no unfinished earlier operation with the same peer. */
 static bool get_on(struct work *w)
 {
     const auto &all = w->operations;

@@ -1,4 +1,5 @@
-/* tests/cuda/nccl/wire.cc — sockets that nobody outside of this machine sees, and no file names. */
+/* tests/cuda/nccl/wire.cc — sockets with abstract addresses: visible on this machine only, without
+ * files. */
 #include "tests/cuda/nccl/stub.h"
 
 #include <errno.h>
