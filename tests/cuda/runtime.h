@@ -136,8 +136,8 @@ extern thread_local bool pp_is_in_host_function;
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
 struct CUstream_st *pp_find_stream(cudaStream_t stream);
 void pp_issue(struct CUstream_st *stream, struct node node);
-/* runtime_capture.cc: whether this thread may give work to the stream (recorded if the stream
- * captures), wait for it or query it, or make unsafe calls. stream NULL: all of the device. A call
+/* runtime_capture.cc: whether this thread may give work to the stream, wait for it or query it, or
+ * make unsafe calls. A capturing stream records the work. stream NULL: all of the device. A call
  * that is not allowed invalidates the captures that it disturbs. */
 cudaError_t pp_check_enqueue(struct CUstream_st *stream);
 cudaError_t pp_check_wait(const struct CUstream_st *stream);

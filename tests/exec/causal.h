@@ -1,5 +1,5 @@
-/* tests/exec/causal.h — times of the wall clock hang together: nothing ends before it starts, no
- * message moves before both sides have posted, no WAIT ends before what it waits for. */
+/* tests/exec/causal.h — checks that times of the wall clock are causal. An op ends after it starts.
+ * A message moves after both sides have posted. A WAIT ends after the awaited work. */
 #ifndef PP_TESTS_EXEC_CAUSAL_H
 #define PP_TESTS_EXEC_CAUSAL_H
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # cuda_predicted.sh PIPEEXEC [RANKS]: the wall clock of a device that obeys a law (PP_EMULATED_LAW) is
-# predicted to 1 % from another schedule with as many chunks on a rank, and to 0.5 % from its own steps.
-# There all time is launches, waits for events and the latency of copies, as it never is with large models:
-# a message or a wait that is not counted shows.
+# predicted. The error is at most 1 % from another schedule with as many chunks on a rank, and 0.5 % from
+# its own steps.
+# On that device all time is launches, waits for events and the latency of copies. That is never so with
+# large models. So a message or a wait that the prediction leaves out shows.
 set -u
 pipeexec=$1 ranks=${2:-2}
 export PP_EMULATED_LAW=1000

@@ -1,5 +1,5 @@
-/* tests/exec/equal.h — what exact gradients promise of a run: the bits of a loop over the
- * micro-batches on one rank, a replay without error, memory as it was laid out. */
+/* tests/exec/equal.h — checks of a run with exact gradients. It has the bits of a loop over the
+ * micro-batches on one rank, a replay without error, and memory as in its layout. */
 #ifndef PP_TESTS_EXEC_EQUAL_H
 #define PP_TESTS_EXEC_EQUAL_H
 
@@ -42,8 +42,8 @@ static inline bool find_shape(const struct pp_schedule *schedule, struct pp_shap
     return false;
 }
 
-/* Every schedule that can be executed, each in a shape near that of `usual` and with another seed:
- * the sum of what `visit` makes of them. */
+/* Visits every executable schedule, each in a shape near that of `usual` and with another seed.
+ * Returns the sum of the results of `visit`. */
 static inline int each_schedule(const struct exec_case *usual,
                                 int (*visit)(const struct exec_case *c))
 {

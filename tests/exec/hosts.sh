@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Processes started as launchers do it, on this host and on several (network namespaces): they train
-# to the bits of threads, and whatever does not fit together is named.
-# PIPESIM_LONG=1: also what takes a minute.
+# Processes started as launchers do it, on this host and on several (network namespaces). They train
+# to the bits of threads, and every mismatch between processes is named.
+# PIPESIM_LONG=1: also the tests that take a minute.
 #
 #   hosts.sh PIPEEXEC
 set -u
@@ -246,7 +246,7 @@ else
         check_same
         report "a name that means another address on its own host"
     fi
-    # without a word from anybody: each side finds out by itself
+    # without an error report: each side finds out by itself
     if [ -n "${PIPESIM_LONG:-}" ]; then
         port=$((port + 1))
         rm -f "$folder"/err.* "$folder"/out.* "$folder"/rc.*

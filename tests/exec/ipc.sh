@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# --transport ipc on an emulated GPU: processes that map each other's memory train to the bits of
-# threads on the CPU, in whatever order their devices run what they may; whoever dies, fails or hangs
-# ends all, and is named; no process is left, nor anything that has a name.
+# --transport ipc on an emulated GPU: processes map each other's memory. They train to the bits of
+# threads on the CPU, in every order in which their devices may run the work. A process that dies,
+# fails or hangs ends all others, and is named. No process is left, and no object with a name.
 #
 #   ipc.sh PIPEEXEC processes.sh
 transport=ipc chosen="--transport ipc"

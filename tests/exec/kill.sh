@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A rank that hangs for good is named, and ends with all others within twice the timeout.
-# A rank, or pipeexec itself, is killed at a random moment: the run ends within 2 s with an exit code
-# that is not 0, and no process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
+# If a rank, or pipeexec itself, is killed at a random moment, the run ends within 2 s with a
+# nonzero exit code. No process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
 #
 #   kill.sh PIPEEXEC TRANSPORT...
 set -u

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# --transport nccl on an emulated GPU with a stand-in for NCCL: processes train to the bits of threads
-# on the CPU, in whatever order their devices run what they may; whoever dies, fails or hangs ends
-# all, and is named; no process is left.
+# --transport nccl on an emulated GPU with a stand-in for NCCL. Processes train to the bits of
+# threads on the CPU, in every order in which their devices may run the work. A process that dies,
+# fails or hangs ends all others, and is named. No process is left.
 #
 #   nccl.sh PIPEEXEC processes.sh
 transport=nccl chosen=

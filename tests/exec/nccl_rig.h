@@ -131,7 +131,7 @@ static inline void rig_act(struct rig_board *board, const struct pp_nccl_plan *p
 
     r.plan.process = process;
     rig_text = r.board->texts[process];
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the test */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no process outlives the test */
     alarm(RIG_PATIENCE_S);
     act(&r);
     _exit(0);
@@ -150,7 +150,8 @@ static inline void rig_judge(const struct rig_board *board, int process, int sta
                   board->texts[process]);
 }
 
-/* Each acts and ends; `killed` >= 0: that one ends by SIGKILL or SIGABRT. Nobody is left. */
+/* Each process acts and ends. `killed` >= 0: that one ends by SIGKILL or SIGABRT. No process is
+ * left. */
 static inline void rig_run(const struct pp_nccl_plan *plan, void (*act)(struct rig *r), int killed)
 {
     struct rig_board *board =

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# What tests of transports share whose processes have an emulated GPU each: sourced by them, with
-# PIPEEXEC as $1, `transport`, and `chosen`, what says so to processes of a launcher.
+# Sourced by tests of transports whose processes have an emulated GPU each. The tests give PIPEEXEC
+# as $1, `transport`, and `chosen`: the options that select it for processes of a launcher.
 set -u
 pipeexec=$(realpath "$1")
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Processes that know of each other only a file: they train to the bits of threads; a file of an
-# earlier or another run leads nobody astray, and whoever waits in vain says for what.
+# Processes that share only a file train to the bits of threads. A file of an earlier or another run
+# misleads no process. A process that waits in vain reports what it awaits.
 #
 #   rendezvous.sh PIPEEXEC
 set -u

@@ -2,8 +2,8 @@
 # Sourced by tests of processes: what they print, and their ports. `folder` has files err* with what was said.
 number=0 failures=0
 
-# The first of 64 ports that a script may use: below those that the system hands out to connections
-# (from 32768 on), any of which may be taken at any time.
+# The first of 64 ports that a script may use. They lie below those that the system gives to
+# connections (from 32768 on), any of which may be taken at any time.
 # shellcheck disable=SC2034
 port=$((10000 + $$ * 64 % 22400))
 

@@ -1,6 +1,5 @@
-/* Whatever happens to the files, nobody trains on from a state that is not the one that was
- * written.
- */
+/* Training never continues from a state that differs from the written one, in whatever way the
+ * files are damaged. */
 #define _GNU_SOURCE /* unshare, syscall */
 #include "tests/exec/checkpoints.h"
 

@@ -1,6 +1,6 @@
-/* Whole trainings through the CUDA backend and its kernels, emulated (tests/cuda): against the
- * kernels of the CPU, and against a loop on one rank, to the bit, whatever the schedule, the mode
- * of the device, and the order in which the device runs what no event orders. */
+/* Whole trainings through the CUDA backend and its kernels, emulated (tests/cuda). Their bits are
+ * those of the CPU kernels and of a loop on one rank. This holds for every schedule, every mode of
+ * the device, and every order of device work without events between. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/cuda/module.h"
 #include "exec/report/report.h"

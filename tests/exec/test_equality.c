@@ -1,6 +1,6 @@
-/* No schedule changes the weights: with exact gradients every executable schedule, in any number of
- * ranks, replicas and pipelines, trains to the same bits as a loop over the micro-batches. And of
- * every run: a replay of its own durations gives its own times, and its memory is as predicted. */
+/* No schedule changes the weights. With exact gradients every executable schedule trains to the
+ * same bits as a loop over the micro-batches, in any number of ranks, replicas and pipelines. For
+ * every run, a replay of its own durations gives its own times, and its memory is as predicted. */
 #include "schedules/chimera.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"
@@ -129,8 +129,8 @@ Test(equality, state_shared_out_by_4)
     cr_assert_geq(every_schedule_shared_out(4, 4, false), 15);
 }
 
-/* Pipelines alone; two copies on one rank; matrices that are tied across ranks, on a rank, or not;
- * blocks of the norm over many shares and shares over many tensors; all backends. */
+/* Cases: pipelines alone; two copies on one rank. Matrices that are tied across ranks, on a rank,
+ * or not. Blocks of the norm over many shares and shares over many tensors; all backends. */
 Test(equality, state_shared_out_variants)
 {
     static const struct exec_case cases[] = {

@@ -1,5 +1,5 @@
-/* Channels and sums by NCCL, of its stub: four processes relay messages in both directions of two
- * pipelines, while groups of them sum, in orders that each process draws for itself. */
+/* Channels and sums by NCCL, with its stub. Four processes relay messages in both directions of two
+ * pipelines, while groups of them sum. Each process draws its own order. */
 #define _GNU_SOURCE /* usleep */
 #include "core/random.h"
 #include "tests/exec/nccl_rig.h"

@@ -1,5 +1,5 @@
-/* NCCL, of its stub, when something is wrong: each process that is left says what and where, by the
- * names of channel and processes, and comes to an end. */
+/* Faults of NCCL, with its stub. Each remaining process reports the fault and its place, by the
+ * names of channel and processes, and ends. */
 #define _GNU_SOURCE /* usleep */
 #include "tests/exec/nccl_rig.h"
 
@@ -28,7 +28,7 @@ static void open_or_fail(struct rig *r)
 {
     pp_nccl_share_device(r->plan.process, true);
     rig_ok(r, rig_open(r));
-    rig_cuda(cudaGetLastError()); /* whoever asks next has done nothing wrong */
+    rig_cuda(cudaGetLastError()); /* the next caller has made no mistake */
 }
 
 /* One message of channel 0. */
@@ -182,7 +182,7 @@ static bool is_faulty(const struct rig *r)
     return r->plan.process == 0;
 }
 
-/* Whoever is faulty fails; the other one as well, or he has all that he needs. */
+/* The faulty process fails. The other one fails as well, or has all its data. */
 static void fail_somewhere(struct rig *r)
 {
     enum pp_status status;

@@ -1,6 +1,6 @@
 /* Random legal programs: any placement, any order, fused pairs, splits, granules, several
- * pipelines. Each runs without a deadlock and trains to the same bits as the loop, on threads and
- * on the fake device, and takes the memory that was predicted. */
+ * pipelines. Each runs without a deadlock, on threads and on the fake device. It trains to the same
+ * bits as the loop, and takes the predicted memory. */
 #include "tests/exec/train.h"
 #include "tests/unit/support/random_program.h"
 

@@ -1,5 +1,5 @@
-/* Where workers run changes nothing that they compute; and whoever dies, hangs or stops is named,
- * while all others come to an end. */
+/* The place of workers does not change their results. A worker that dies, hangs or stops is named,
+ * and all others end. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
 #include "exec/machine/parts.h"
@@ -89,8 +89,8 @@ Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
     }
 }
 
-/* On a watch, too, nothing ends before it begins, on whatever side it is told; and what is summed
- * beside compute is summed right. */
+/* With the wall clock, too, nothing ends before it begins, whichever side reports it. Sums that run
+ * concurrently with compute are correct. */
 Test(transports, wall_clock_is_causal)
 {
     for (int t = 0; t <= PROCESSES_COUNT; t++) {
@@ -211,7 +211,7 @@ Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
     check_stall(&pp_transport_local, "hang rank:1 op:6 step:2", AT);
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         check_stall(PROCESSES[t], "hang rank:1 op:6 step:2", AT);
-        /* a stopped process tells nobody on other hosts how far it has come */
+        /* a stopped process reports no progress to other hosts */
         check_stall(PROCESSES[t], "stop rank:1 op:6 step:2", PROCESSES[t]->remote ? SOMEWHERE : AT);
     }
 }
@@ -251,7 +251,7 @@ static struct pp_machine *machine_of(struct pp_arena *arena, const struct pp_tra
     return m;
 }
 
-/* Killed while it said that something had failed: nobody else may report, and no step is done. */
+/* Killed while it reports a failure: no other rank may report, and no step is complete. */
 Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
@@ -284,7 +284,7 @@ Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
     }
 }
 
-/* Nothing that it is asked for comes, and nobody sees it die: it lives. */
+/* It answers no request, and no process sees it die: it lives. */
 Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -337,8 +337,9 @@ static const struct exec_case WALL = {.schedule = "zbv",
                                       .clock = PP_CLOCK_WALL,
                                       .transport = &pp_transport_tcp};
 
-/* A rank goes on when the message that it waits for has come, which is not before it was sent: by
- * the clocks of two processes, within what is said of them. Returns how many were looked at. */
+/* A rank continues when its awaited message has come, and that is after the message was sent. The
+ * clocks of two processes show it, within their stated error. Returns the number of messages
+ * checked. */
 static int check_causes(const struct pp_trace *trace)
 {
     int messages = 0;
@@ -398,7 +399,7 @@ Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
     }
 }
 
-/* Every now and then between steps: stamps of those behind are right again. */
+/* Alignment repeats from time to time between steps. Stamps after it are correct again. */
 Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();

@@ -1,5 +1,5 @@
-/* W on streams of their own, on a device that runs in an unkind order whatever no event forbids:
- * all schedules train to the same bits, and no wait is there without need. */
+/* W on streams of their own, on a device that runs work in an adverse order wherever events allow
+ * it. All schedules train to the same bits, and no wait is redundant. */
 #include "schedules/evaluate/weight_stream.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"

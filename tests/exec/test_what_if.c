@@ -1,6 +1,5 @@
-/* Slow devices and wires. With durations that are given, what is executed equals closed forms and
- * the evaluator to the picosecond; with those that are measured, the clock stretches each of them.
- */
+/* Slow devices and wires. With given durations, executed times equal closed forms and the evaluator
+ * to the picosecond. With measured durations, the clock stretches each of them. */
 #include "tests/exec/train.h"
 
 #include "core/units.h"

@@ -1,7 +1,7 @@
-/* tests/property/brute_force.h — a second opinion on tiny programs: run the lists step by step on a
- * machine with tokens, rendezvous channels and buffers, and see what goes wrong.
+/* tests/property/brute_force.h — a second opinion on tiny programs. It runs the lists step by step
+ * on a machine with tokens, rendezvous channels and buffers, and reports the first error.
  *
- * Shares nothing with verify: no tables, no graph, only lists searched from end to end. */
+ * Shares no code with verify: no tables, no graph, only lists searched from end to end. */
 #ifndef PP_TESTS_BRUTE_FORCE_H
 #define PP_TESTS_BRUTE_FORCE_H
 

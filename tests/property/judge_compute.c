@@ -106,7 +106,8 @@ static int saved_class(const struct machine *m, const struct pp_op *op)
     return KEPT;
 }
 
-/* 1: ran, 0: must wait, -1: nonsense. Both halves of a pair start before either ends. */
+/* Returns 1 if it ran, 0 if it must wait, -1 for nonsense. Both halves of a pair start before
+ * either ends. */
 int judge_compute(struct machine *m, int rank, const struct pp_op *op, int count)
 {
     for (int k = 0; k < count; k++)

@@ -91,8 +91,8 @@ int judge_count_chunk(const struct machine *m, int kind, int pipe, int stage)
     return count;
 }
 
-/* Sums of a stage on the rank that holds it for this pipeline, whatever pipeline they are named by:
- * a rank adds up its copies of a stage. */
+/* Counts sums of a stage on its rank in this pipeline, for every pipeline that the sums name. A
+ * rank adds up its copies of a stage. */
 int judge_count_sums(const struct machine *m, int pipe, int stage)
 {
     int count = 0;

@@ -1,5 +1,5 @@
-/* Memory tiers: what is saved is on the device, in full, when an op uses it, and an update has what
- * the tier of its state sends it. Copies run alone: only their order matters. */
+/* Memory tiers. Saved tensors are on the device, in full, when an op uses them. An update has the
+ * data that the tier of its state sends it. Copies run alone: only their order matters. */
 #include "tests/property/judge_parts.h"
 
 /* Of what (stage, granule, split) has saved: the last COPY of it, whether it has been waited for,

@@ -8,11 +8,13 @@
 
 enum { RANKS = 8, THINGS = 4096, WHY_BYTES = 256 };
 
-/* Something that lies on a rank: the activation 'A' a stage put out, its gradient 'G', 'S' the
- * saved activation, 'K' keys and values of a split, 'k' their gradient, 'D' a weight gradient, 'U'
- * updated weights, 'R' recomputed, 'Y' a summed gradient (of a bucket), 'T' a tied one, 'N' new
- * weights gathered.
- */
+/* A tensor on a rank, by its letter:
+ *   'A' output activation of a stage    'G' gradient of 'A'
+ *   'S' saved activation                'R' recomputed
+ *   'K' keys and values of a split      'k' gradient of 'K'
+ *   'D' weight gradient                 'U' updated weights
+ *   'Y' summed gradient (of a bucket)   'T' tied gradient, summed
+ *   'N' new weights, gathered */
 struct thing {
     char what;
     int rank, stage, granule, split;

@@ -1,4 +1,4 @@
-/* tests/property/mistakes.h — mistakes that somebody who writes a lowered program by hand makes. */
+/* tests/property/mistakes.h — typical mistakes in lowered programs that are written by hand. */
 #ifndef PP_TESTS_MISTAKES_H
 #define PP_TESTS_MISTAKES_H
 

@@ -170,8 +170,8 @@ static void touch_sum(struct races *r, int c)
     }
 }
 
-/* Where a rank arrives at the last barrier it takes its part of the norm, from the copies of
- * pipeline 0, the tied matrix in the first stage alone; where all have met, anybody may look at all
+/* At its last barrier a rank takes its part of the norm from the copies of pipeline 0. The tied
+ * matrix counts in the first stage alone. After all ranks have met, every rank may read all
  * gradients. */
 static void touch_norm(struct races *r, int barriers)
 {

@@ -1,7 +1,7 @@
 /* The fake device against brute force, on random graphs. A launch mixes one cell of memory into
- * another; every two launches that must not change places are ordered, by their stream or by
- * events. Then one wait is left out: where that leaves two launches free to change places, some
- * step must come to another result, and where it does not, none may. */
+ * another. Every two launches that must not change places are ordered, by their stream or by
+ * events. Then one wait is left out. If that leaves two launches free to change places, some step
+ * must have another result; if not, none may. */
 #include "exec/backend/backend.h"
 #include "lists.h"
 

@@ -1,7 +1,7 @@
-/* Programs with one mistake, executed. A mutant that verify refuses is run all the same, on the
- * fake device, in as many orders as it has streams: it must end in an error or in other gradients
- * or weights than a loop over the micro-batches has. A mutant that verify accepts is no mistake: it
- * must come to the same bits. So verify, the search for races and the executor check each other. */
+/* Programs with one mistake, executed. A mutant that verify refuses runs on the fake device, in as
+ * many orders as it has streams. It must end in an error, or its gradients or weights must differ
+ * from those of a loop over the micro-batches. A mutant that verify accepts is no mistake: it must
+ * have the same bits. So verify, the search for races and the executor check each other. */
 #include "mistakes.h"
 #include "races.h"
 #include "schedules/registry.h"
@@ -104,9 +104,9 @@ struct tally {
     int accepted;            /* by verify: right */
 };
 
-/* Verify refuses more than what goes wrong: it wants every message waited for before its buffer is
- * used again, where now and then another message, or the barrier before the update, proves as much.
- * Such a mutant has no race, so one order that comes out right stands for all.
+/* Verify refuses more than actual errors: it requires a WAIT for every message before its buffer is
+ * used again. Sometimes another message, or the barrier before the update, proves as much. Such a
+ * mutant has no race, so one correct order stands for all.
  * False: cannot be run. */
 static bool judge(const struct subject *s, const char *what, const struct pp_orders *lists,
                   struct tally *tally)

@@ -1,5 +1,5 @@
-/* A run as GOAL text, read by its grammar and run under LogGP by tests/oracle/loggp.c, ends when
- * the run did: exactly, but for the nanoseconds to which the text rounds. */
+/* A run as GOAL text, read by its grammar and run under LogGP by tests/oracle/loggp.c. It ends when
+ * the run did, except for the rounding of the text to nanoseconds. */
 #define _GNU_SOURCE /* open_memstream */
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
@@ -123,8 +123,8 @@ Test(laws_export, what_state_memory_and_sums_add_ends_when_it_did)
 
 /* ---- the reader's network -------------------------------------------------------------------- */
 
-/* No message waits for another one of its channel. LogGP lets the latency of the next one pass
- * beside it, the run does not. */
+/* True if a message waits for another one of its channel. LogGP overlaps the latency of the next
+ * message with it; the run does not. */
 static bool has_queues(const struct pp_trace *trace)
 {
     for (int i = 0; i < trace->count; i++) {
@@ -181,7 +181,7 @@ Test(laws_export, messages_under_loggp_take_what_they_take_buffered)
 }
 
 /* A ring of n replicas, whose gradients are complete together: 2 (n - 1) steps of latency and a
- * share; of all the rest nothing takes as long. */
+ * share. All other parts take less time. */
 Test(laws_export, sums_are_rings_of_the_reader)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -309,8 +309,8 @@ Test(laws_chakra, messages_under_loggp_take_what_they_take_buffered)
     cr_assert_gt(equal, 8, "%d", equal);
 }
 
-/* All replicas and their sums; at the end of the step, where nothing else is sent beside them, one
- * by one, too. */
+/* All replicas and their sums. Also one by one, at the end of the step, without concurrent
+ * messages. */
 Test(laws_chakra, collectives_meet)
 {
     static const char *const STATE[] = {"--zero 0", "--zero 1", "--zero 3 --gather chunk"};

@@ -1,7 +1,8 @@
 /* Figures of a study made with plain SimGrid 3.32 programs, one actor a rank, before there was an
- * engine (CM02, crosstraffic 0): 1F1B on 32 ranks, 32 micro-batches, F = 10 ms, B = 20 ms, messages
- * of 16 MB, gradients of 100 MB, a star of 25 GB/s links, 4 us from host to host. There a message
- * started at the put; here RECVs are posted early, which comes to the same. */
+ * engine (CM02, crosstraffic 0).
+ * 1F1B on 32 ranks, 32 micro-batches, F = 10 ms, B = 20 ms, messages of 16 MB, gradients of 100 MB.
+ * The platform is a star of 25 GB/s links, 4 us from host to host.
+ * There a message started at the put. Here RECVs are posted early, which has the same effect. */
 #include "core/units.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
@@ -181,10 +182,10 @@ Test(laws_facts, a_ring_alone_is_its_formula)
     EXPECT(contention(), 0.037056, .ranks = 1, .replicas = 8, .has_sum = true, .is_ring = true);
 }
 
-/* 1 TB/s that all share: enough for 8 replicas, not for 64. The study found 2.673182 s; with
- * messages of a channel one after another, as here, its program finds 2.674018 s, and with ops that
- * differ by some picoseconds 2.657 to 2.662 s: 2,000 equal transfers on one link are a knife's
- * edge. */
+/* 1 TB/s that all share: enough for 8 replicas, not for 64. The study found 2.673182 s. With
+ * messages of a channel one after another, as here, its program finds 2.674018 s. With ops that
+ * differ by some picoseconds it finds 2.657 to 2.662 s: 2,000 equal transfers on one link are a
+ * knife's edge. */
 Test(laws_facts, a_backbone_that_is_full)
 {
     EXPECT(contention(), 1.968568, .ranks = 32, .replicas = 8, .backbone_bytes_per_s = 1e12);

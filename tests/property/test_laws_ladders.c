@@ -15,9 +15,9 @@ static bool has_same_blocks(const struct pp_result *a, const struct pp_result *b
 
 static int faster_runs;
 
-/* A backward and what it computes again share out gathers that take as long for both together: a
- * faster device may move a little from the one to the other, in front of a message that only one of
- * them awaits. */
+/* A backward and its recomputation share gathers that take as long for both together. A faster
+ * device may move a little time from one to the other, before a message that only one of them
+ * awaits. */
 static double shared_out_frac(const struct words *w)
 {
     return strcmp(words_of(w, "--recompute"), "none") ? 2e-3 : 1e-9;

@@ -1,5 +1,5 @@
-/* A program played once ends when the plan of it says: two evaluators, held against each other over
- * the schedules of the registry and random programs. */
+/* A program played once ends when its plan says. Two evaluators are compared over the schedules of
+ * the registry and random programs. */
 #include "schedules/evaluate/makespan.h"
 #include "schedules/registry.h"
 #include "tests/property/laws.h"

@@ -1,5 +1,5 @@
-/* Laws of whole runs over the options of state, memory, experts and kernels: any command line is
- * refused with a reason or keeps all of them. */
+/* Laws of whole runs over the options of state, memory, experts and kernels. Any command line is
+ * refused with a reason, or obeys all of them. */
 #include "tests/property/option_lines.h"
 
 #include "sim/report/report.h"
@@ -139,7 +139,7 @@ Test(laws_options, reports_are_json_and_repeatable)
 
 static int shared_runs;
 
-/* Four devices behind one slow card. */
+/* Four devices that share one slow card. */
 static void shares_no_faster_than_alone(const struct words *with, const struct pp_result *first)
 {
     const struct words narrow =

@@ -1,5 +1,5 @@
-/* The fluid simulator that judges the engines is judged itself: against the evaluator where nothing
- * is shared, and against shares worked out by hand where something is. */
+/* Tests of the fluid simulator that judges the engines. It is compared with the evaluator where
+ * nothing is shared, and with shares worked out by hand elsewhere. */
 #include "tests/oracle/fluid.h"
 #include "tests/oracle/maxmin.h"
 #include "tests/unit/support/random_program.h"
@@ -106,8 +106,8 @@ Test(laws_oracle, what_one_cannot_use_goes_to_the_others)
     expect_rates(links, chain, 4, (const double[]){4. / 3, 4. / 3, 4. / 3, 10 - 4. / 3});
 }
 
-/* Nobody can get more without somebody who has no more than he getting less: every flow has a full
- * link on which nobody has more. */
+/* No flow can have more without taking from a flow that has no more than it. So every flow has a
+ * full link on which no other flow has more. */
 Test(laws_oracle, random_shares_are_fair)
 {
     enum { LINKS = 12, FLOWS = 30 };

@@ -1,5 +1,5 @@
-/* The fair shares of the oracle are those of SimGrid: small programs on all platforms, where every
- * rank, channel and stream is an actor of SimGrid and nothing is worked out outside of it. */
+/* The fair shares of the oracle are those of SimGrid, for small programs on all platforms. Every
+ * rank, channel and stream is an actor of SimGrid, and SimGrid computes all times. */
 #include "tests/oracle/simgrid_plain.h"
 #include "tests/property/laws.h"
 

@@ -1,5 +1,5 @@
-/* A sum priced as a ring takes what its ring takes hop by hop, where all members start together and
- * nothing else is on the network: the price knows how many hops meet on a link. */
+/* The price of a sum as a ring equals the time of its ring hop by hop. All members start together,
+ * and nothing else is on the network. The price includes how many hops share a link. */
 #include "core/units.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"

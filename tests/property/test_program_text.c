@@ -1,5 +1,6 @@
-/* For every schedule of the registry at many shapes, compute only and lowered in several ways:
- * print -> parse -> print is the identity, and the program read is the program printed. */
+/* Programs as text, for every schedule of the registry at many shapes, compute only and lowered in
+ * several ways. Print -> parse -> print is the identity, and the program read is the program
+ * printed. */
 #include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"

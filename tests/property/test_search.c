@@ -1,5 +1,5 @@
-/* Bounds cost no answer: over small spaces the best and all its ties are the same with and without
- * them, and whatever the number of jobs. */
+/* Bounds change no answer. Over small spaces the best and all its ties are the same with and
+ * without them, for any number of jobs. */
 #include "tests/property/search_case.h"
 
 #include <criterion/criterion.h>
