@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 status=0
 
 # A folder includes itself and the folders above it in floors.txt. A parts.h is private to its folder. A folder
-# has at most 25 C files.
+# has at most 25 C files, but schedules/ grows by one file for each schedule.
 floors() {
     git ls-files '*.c' '*.h' '*.cu' '*.cuh' | grep -vE '^(tests|bench|docs)/' | awk -v floors=tests/floors.txt '
         BEGIN {
@@ -29,7 +29,7 @@ floors() {
             close(file)
         }
         END {
-            for (f in count) if (count[f] > 25) refuse(f ": " count[f] " files, at most 25")
+            for (f in count) if (count[f] > 25 && f != "schedules") refuse(f ": " count[f] " files, at most 25")
             for (f in floor) if (!(f in count)) refuse(f ": in " floors ", but not there")
             exit bad
         }'
