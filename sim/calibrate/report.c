@@ -5,26 +5,6 @@
 #include "core/units.h"
 #include "sim/report/cost_file.h"
 
-enum { INDENT = PP_COST_FILE_INDENT };
-
-struct page {
-    struct pp_arena *arena;
-    FILE *out;
-    int width;
-};
-
-static void line(const struct page *page, const char *label, const char *text)
-{
-    pp_text_paragraph(page->out, page->width, INDENT, label, text);
-}
-
-static const char *time_text(struct pp_arena *arena, double seconds)
-{
-    char text[PP_UNITS_TEXT_BYTES];
-
-    return pp_arena_printf(arena, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
-}
-
 static const char *traces_text(const struct pp_calibrate *c)
 {
     const char *text = "";
@@ -42,23 +22,24 @@ static const char *traces_text(const struct pp_calibrate *c)
     return text;
 }
 
-static void print_trial(const struct page *page, const struct pp_calibrate_trial *t)
+static void print_trial(const struct pp_cost_page *page, const struct pp_calibrate_trial *t)
 {
     struct pp_arena *a = page->arena;
 
-    line(page, "tested",
-         pp_arena_printf(
-             a,
-             "%s on %s: predicted %s (90 %% of draws %s .. %s), measured %s: %+.1f %%; by formula "
-             "%s: %+.1f %%",
-             t->run->schedule, t->run->path, time_text(a, t->predicted_s),
-             time_text(a, t->band.low_s), time_text(a, t->band.high_s), time_text(a, t->measured_s),
-             100 * (t->predicted_s / t->measured_s - 1), time_text(a, t->null_s),
-             100 * (t->null_s / t->measured_s - 1)));
+    pp_cost_page_line(
+        page, "tested",
+        pp_arena_printf(
+            a,
+            "%s on %s: predicted %s (90 %% of draws %s .. %s), measured %s: %+.1f %%; by formula "
+            "%s: %+.1f %%",
+            t->run->schedule, t->run->path, pp_cost_time_text(a, t->predicted_s),
+            pp_cost_time_text(a, t->band.low_s), pp_cost_time_text(a, t->band.high_s),
+            pp_cost_time_text(a, t->measured_s), 100 * (t->predicted_s / t->measured_s - 1),
+            pp_cost_time_text(a, t->null_s), 100 * (t->null_s / t->measured_s - 1)));
 }
 
 /* What the samples leave open. */
-static void print_notes(const struct page *page, const struct pp_calibrate *c)
+static void print_notes(const struct pp_cost_page *page, const struct pp_calibrate *c)
 {
     for (int k = 0; k < c->file->set_count; k++) {
         const struct pp_measured_op *op = c->file->sets[k].op;
@@ -67,31 +48,34 @@ static void print_notes(const struct page *page, const struct pp_calibrate *c)
         for (int g = 0; g < c->group_count; g++)
             kinds += c->groups[g].set == k && c->groups[g].kind == PP_F;
         if (kinds < PP_MEASURED_PARTS)
-            line(page, "note",
-                 pp_arena_printf(page->arena,
-                                 "%d kind%s of stages cannot tell %d parts apart: what is left "
-                                 "open follows flops; a run of an interleaved schedule, or with "
-                                 "other --np, has other stages",
-                                 kinds, kinds == 1 ? "" : "s", PP_MEASURED_PARTS));
+            pp_cost_page_line(
+                page, "note",
+                pp_arena_printf(page->arena,
+                                "%d kind%s of stages cannot tell %d parts apart: what is left "
+                                "open follows flops; a run of an interleaved schedule, or with "
+                                "other --np, has other stages",
+                                kinds, kinds == 1 ? "" : "s", PP_MEASURED_PARTS));
         if (op[PP_I].samples == 0 && op[PP_W].samples == 0 && op[PP_B].samples > 0)
-            line(page, "note",
-                 "I and W never ran apart: each is taken as half of B; a run of "
-                 "zb-h1 measures them");
+            pp_cost_page_line(page, "note",
+                              "I and W never ran apart: each is taken as half of B; a run of "
+                              "zb-h1 measures them");
     }
     if (c->fused_count > 0)
-        line(page, "note",
-             pp_arena_printf(page->arena,
-                             "%d fused pairs were left out: their time belongs to two ops",
-                             c->fused_count));
+        pp_cost_page_line(
+            page, "note",
+            pp_arena_printf(page->arena,
+                            "%d fused pairs were left out: their time belongs to two ops",
+                            c->fused_count));
     for (int k = 0; k < c->run_count; k++)
         if (!c->runs[k].about)
-            line(page, "note",
-                 pp_arena_printf(page->arena,
-                                 "%s does not say what ran: taken for %s with %d tokens a sample "
-                                 "(--model, --seq), %d samples at a time as its messages have "
-                                 "bytes for",
-                                 c->runs[k].path, c->runs[k].config.model.name,
-                                 c->runs[k].config.layout.seq, c->runs[k].config.layout.mbs));
+            pp_cost_page_line(
+                page, "note",
+                pp_arena_printf(page->arena,
+                                "%s does not say what ran: taken for %s with %d tokens a sample "
+                                "(--model, --seq), %d samples at a time as its messages have "
+                                "bytes for",
+                                c->runs[k].path, c->runs[k].config.model.name,
+                                c->runs[k].config.layout.seq, c->runs[k].config.layout.mbs));
 }
 
 /* More ranks than were measured, as many as there are layers for. */
@@ -110,7 +94,8 @@ static bool has_messages(const struct pp_cost_file *file)
     return pp_cost_file_line(file, "wire") || pp_cost_file_line(file, "sendrecv");
 }
 
-static void print_next(const struct page *page, const struct pp_calibrate *c, const char *output)
+static void print_next(const struct pp_cost_page *page, const struct pp_calibrate *c,
+                       const char *output)
 {
     const struct pp_config *config = &c->runs[0].config;
     const char *run = pp_arena_printf(page->arena,
@@ -118,36 +103,38 @@ static void print_next(const struct page *page, const struct pp_calibrate *c, co
                                       "--micro-batches~%d",
                                       output, next_ranks(config), config->layout.micro_batches);
 
-    line(page, "next",
-         has_messages(c->file) ? run
-                               : pp_arena_printf(page->arena,
-                                                 "the same with --nccl-tests LOG of sendrecv_perf, "
-                                                 "as no trace has durations of messages; then %s",
-                                                 run));
+    pp_cost_page_line(page, "next",
+                      has_messages(c->file)
+                          ? run
+                          : pp_arena_printf(page->arena,
+                                            "the same with --nccl-tests LOG of sendrecv_perf, "
+                                            "as no trace has durations of messages; then %s",
+                                            run));
 }
 
 void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_trial *trials,
                         int count, const char *output, FILE *out)
 {
-    const struct page page = {c->arena, out, pp_terminal_detect("never", out).width};
+    const struct pp_cost_page page = {c->arena, out, pp_terminal_detect("never", out).width};
 
     fprintf(out, "pipesim %s  costs from %d trace%s\n\n", PP_VERSION, c->file->trace_count,
             c->file->trace_count == 1 ? "" : "s");
-    line(&page, "machine", c->file->machine);
-    line(&page, "traces", traces_text(c));
+    pp_cost_page_line(&page, "machine", c->file->machine);
+    pp_cost_page_line(&page, "traces", traces_text(c));
     pp_cost_file_print(c->file, page.width, out);
     for (int k = 0; k < count; k++)
         print_trial(&page, &trials[k]);
     if (count > 0)
-        line(&page, "left out",
-             pp_arena_printf(c->arena, "%s is in none of these costs%s", c->left_out,
-                             c->is_left_out_chosen ? " (chosen: the last other schedule; "
-                                                     "--hold-out none takes all)"
-                                                   : ""));
+        pp_cost_page_line(&page, "left out",
+                          pp_arena_printf(c->arena, "%s is in none of these costs%s", c->left_out,
+                                          c->is_left_out_chosen
+                                              ? " (chosen: the last other schedule; "
+                                                "--hold-out none takes all)"
+                                              : ""));
     else if (!c->left_out)
-        line(&page, "left out",
-             "nothing, so that nothing says how wrong these costs are; traces "
-             "of a second schedule do");
+        pp_cost_page_line(&page, "left out",
+                          "nothing, so that nothing says how wrong these costs are; traces "
+                          "of a second schedule do");
     print_notes(&page, c);
     if (output)
         print_next(&page, c, output);

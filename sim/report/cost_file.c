@@ -8,47 +8,42 @@
 
 enum { INDENT = PP_COST_FILE_INDENT };
 
-struct page {
-    struct pp_arena *arena;
-    FILE *out;
-    int width;
-};
-
-static void line(const struct page *page, const char *label, const char *text)
+void pp_cost_page_line(const struct pp_cost_page *page, const char *label, const char *text)
 {
     pp_text_paragraph(page->out, page->width, INDENT, label, text);
 }
 
-static const char *time_text(struct pp_arena *arena, double seconds)
+const char *pp_cost_time_text(struct pp_arena *arena, double seconds)
 {
     char text[PP_UNITS_TEXT_BYTES];
 
     return pp_arena_printf(arena, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
-static void print_shape(const struct page *page, const struct pp_measured_shape *s)
+static void print_shape(const struct pp_cost_page *page, const struct pp_measured_shape *s)
 {
     const char *split = s->splits > 1 ? pp_arena_printf(page->arena, ", sequence split %d of %d",
                                                         s->split, s->splits)
                                       : "";
 
-    line(page, "layers",
-         pp_arena_printf(page->arena,
-                         "hidden %d, %d heads, ffn %d%s, vocab %d; %d sample%s of %d tokens at a "
-                         "time%s",
-                         s->hidden, s->heads, s->ffn, s->is_gated ? " gated" : "", s->vocab,
-                         s->rows, s->rows == 1 ? "" : "s", s->seq, split));
+    pp_cost_page_line(
+        page, "layers",
+        pp_arena_printf(page->arena,
+                        "hidden %d, %d heads, ffn %d%s, vocab %d; %d sample%s of %d tokens at a "
+                        "time%s",
+                        s->hidden, s->heads, s->ffn, s->is_gated ? " gated" : "", s->vocab, s->rows,
+                        s->rows == 1 ? "" : "s", s->seq, split));
 }
 
-static void print_op(const struct page *page, int kind, const struct pp_measured_op *op)
+static void print_op(const struct pp_cost_page *page, int kind, const struct pp_measured_op *op)
 {
     fprintf(page->out, "%*s%-3s", INDENT, "", pp_op_kinds[kind].text);
     for (int k = 0; k < PP_MEASURED_PARTS; k++)
-        fprintf(page->out, "%11s", time_text(page->arena, op->part_s[k]));
+        fprintf(page->out, "%11s", pp_cost_time_text(page->arena, op->part_s[k]));
     fprintf(page->out, "%9d%9.1f %%\n", op->samples, 100 * op->residual_frac);
 }
 
-static void print_layers(const struct page *page, const struct pp_cost_file *f)
+static void print_layers(const struct pp_cost_page *page, const struct pp_cost_file *f)
 {
     for (int k = 0; k < f->set_count; k++) {
         print_shape(page, &f->sets[k].shape);
@@ -60,29 +55,31 @@ static void print_layers(const struct page *page, const struct pp_cost_file *f)
     }
 }
 
-static void print_lines(const struct page *page, const struct pp_cost_file *f)
+static void print_lines(const struct pp_cost_page *page, const struct pp_cost_file *f)
 {
     if (f->update_samples > 0)
-        line(page, "update",
-             pp_arena_printf(page->arena, "%.3g ns a parameter + %s; %d samples",
-                             1e9 * f->update_param_s, time_text(page->arena, f->update_op_s),
-                             f->update_samples));
+        pp_cost_page_line(page, "update",
+                          pp_arena_printf(page->arena, "%.3g ns a parameter + %s; %d samples",
+                                          1e9 * f->update_param_s,
+                                          pp_cost_time_text(page->arena, f->update_op_s),
+                                          f->update_samples));
     for (int k = 0; k < f->line_count; k++) {
         const struct pp_measured_line *l = &f->lines[k];
-        line(page, "channel",
-             pp_arena_printf(page->arena,
-                             "%s: %s + bytes / (%.4g GB/s); %d samples, median error "
-                             "%.1f %%",
-                             l->name, time_text(page->arena, l->alpha_s),
-                             l->s_per_byte > 0 ? 1e-9 / l->s_per_byte : (double)INFINITY,
-                             l->samples, 100 * l->residual_frac));
+        pp_cost_page_line(
+            page, "channel",
+            pp_arena_printf(page->arena,
+                            "%s: %s + bytes / (%.4g GB/s); %d samples, median error "
+                            "%.1f %%",
+                            l->name, pp_cost_time_text(page->arena, l->alpha_s),
+                            l->s_per_byte > 0 ? 1e-9 / l->s_per_byte : (double)INFINITY, l->samples,
+                            100 * l->residual_frac));
     }
 }
 
 void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct page page = {arena, out, width};
+    const struct pp_cost_page page = {arena, out, width};
 
     print_layers(&page, file);
     print_lines(&page, file);
@@ -92,12 +89,13 @@ void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs
                           FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct page page = {arena, out, width};
+    const struct pp_cost_page page = {arena, out, width};
 
     fprintf(out, "costs: %s\n", costs->origin);
-    line(&page, "source", costs->source);
-    line(&page, "rule",
-         "an op on a stage of n blocks takes n block + embedding + head + fixed, the second and "
-         "third on the stages that have them; memory is that of the formulas");
+    pp_cost_page_line(&page, "source", costs->source);
+    pp_cost_page_line(
+        &page, "rule",
+        "an op on a stage of n blocks takes n block + embedding + head + fixed, the second and "
+        "third on the stages that have them; memory is that of the formulas");
     pp_cost_file_print(file, width, out);
 }

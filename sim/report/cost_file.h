@@ -8,6 +8,16 @@
 
 enum { PP_COST_FILE_INDENT = 11 }; /* columns of the labels */
 
+/* A text of lines with labels in front. */
+struct pp_cost_page {
+    struct pp_arena *arena;
+    FILE *out;
+    int width;
+};
+void pp_cost_page_line(const struct pp_cost_page *page, const char *label, const char *text);
+/* "1.20 ms", in the arena. */
+const char *pp_cost_time_text(struct pp_arena *arena, double seconds);
+
 /* What the kinds of ops take by part, at each shape; the update; latency and bandwidth of the
  * channels. */
 void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out);
