@@ -54,7 +54,7 @@ Test(nonnegative, optimal_on_random_rows)
 
 Test(nonnegative, finds_parts_of_stages)
 {
-    /* block 3, embedding 0.5, head 1, beside 0.25; stages of two and of four ranks */
+    /* block 3, embedding 0.5, head 1, outside 0.25; stages of two and of four ranks */
     const struct pp_fit_row rows[] = {{{4, 1, 0, 1}, 12.75, 1},
                                       {{4, 0, 1, 1}, 13.25, 1},
                                       {{2, 1, 0, 1}, 6.75, 1},

@@ -80,8 +80,8 @@ static void check_back(int i, const struct pp_fabric *f, int a, int b)
     cr_assert_eq(there.bytes_per_s, back.bytes_per_s);
 }
 
-/* The cost is the route's; latencies add up; no link twice; every link of a full machine is of use
- * (a dimension of one node has none, and a gateway's way to its own group). */
+/* The cost is that of the route. Latencies add up. No link occurs twice. A full machine uses every
+ * link, except that a dimension of one node has none, and a gateway has no way to its own group. */
 Test(fabric, closed_form_is_the_route)
 {
     for (int i = 0; i < FABRICS; i++) {

@@ -57,7 +57,7 @@ static const struct {
      "node15.gpu1.down"},
     {"gpu:1 leaf:8 oversub:2 routing:static", 32, 1, 14,
      "node1.nic0.up leaf0.rail0.spine2.up leaf1.rail0.spine2.down node14.nic0.down"},
-    /* dragonfly: 2 nodes a router, 4 routers a chassis, 2 chassis a group: 16 nodes a group */
+    /* dragonfly: 2 nodes a router, 4 routers a chassis, 2 chassis (16 nodes) a group */
     {STATIC_FLY, 48, 0, 1, "node0.nic0.up node1.nic0.down"},
     {STATIC_FLY, 48, 0, 6, "node0.nic0.up group0.chassis0.router0-3 node6.nic0.down"},
     {STATIC_FLY, 48, 0, 8, "node0.nic0.up group0.slot0.chassis0-1 node8.nic0.down"},

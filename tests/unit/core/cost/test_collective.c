@@ -97,9 +97,9 @@ Test(collective, trees_and_exchanges)
           group_of(8, 4));
 }
 
-/* Every ring of NCCL passes the NVLinks of its nodes and once their NICs, all at the same time: a
- * share of 1/n enters and leaves each hop in each of n - 1 steps. Played chunk by chunk: step k of
- * a hop begins when the hop before it is done with step k - 1. */
+/* Every ring of NCCL passes the NVLinks of its nodes and once their NICs, all at the same time. A
+ * share of 1/n enters and leaves each hop in each of n - 1 steps. The rings are played chunk by
+ * chunk. Step k of a hop begins when the hop before it has finished step k - 1. */
 static double play_rings(struct pp_device_group group, const struct pp_device_links *links,
                          double bytes, int turns)
 {
@@ -180,9 +180,10 @@ Test(collective, one_member_costs_nothing_and_more_bytes_take_longer)
         }
 }
 
-/* Constants of the presets, fitted on these rows: a start, a step, a bandwidth for A100 and V100
- * each, and how many rings a cube mesh has. No row is further off than 21 %, the mean is 6 %. What
- * is left: NCCL changes its protocol at some MiB, and five members of a DGX-1 lose a sixth. */
+/* Constants of the presets, fitted on these rows: a start, a step and a bandwidth each for A100 and
+ * V100, and the number of rings of a cube mesh. No row is further off than 21 %, the mean is 6 %.
+ * Two effects remain. NCCL changes its protocol at some MiB, and five members of a DGX-1 lose a
+ * sixth. */
 static const double WORST = 0.22, MEAN = 0.065;
 
 static double measured_error(const char *device, int members, double bytes, double us)

@@ -140,7 +140,7 @@ Test(cost, shares_are_rounded_to_the_nearest_picosecond_without_overflow)
     cr_assert_eq(pp_costs_op(&costs, &ar, NULL).ps, 5);
 }
 
-/* An F beside a B: exchanges of experts hide behind compute, and only they. */
+/* An F overlapped with a B: compute hides exchanges of experts, and only those. */
 Test(cost, exchanges_hide_in_an_overlapped_pair)
 {
     static const struct {

@@ -49,8 +49,8 @@ Test(experts, presets_have_the_printed_sizes)
     }
 }
 
-/* DeepSeek-AI 2024, section 4.2: 671 B; the weights of the module that predicts a second token are
- * 11.5 B more (its embedding and head are shared). */
+/* DeepSeek-AI 2024, section 4.2: 671 B. The weights of the module that predicts a second token add
+ * 11.5 B (its embedding and head are shared). */
 Test(experts, a_second_token_adds_a_block_and_a_projection)
 {
     const struct pp_model plain = load("deepseek-v3");

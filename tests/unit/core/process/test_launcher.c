@@ -87,7 +87,7 @@ static const struct good GOOD[] = {
      "PMIX_RANK=5",
      5, 8, "OMPI_COMM_WORLD_RANK"},
     {"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 RANK=9 WORLD_SIZE=16 LOCAL_RANK=1", 9, 16, "RANK"},
-    /* torchrun, and somebody else's RANK */
+    /* torchrun, and a RANK from elsewhere */
     {"RANK=3 WORLD_SIZE=4 LOCAL_RANK=3", 3, 4, "RANK"},
     {"RANK=3 WORLD_SIZE=4 MASTER_ADDR=node0", 3, 4, "RANK"},
     {"RANK=0 WORLD_SIZE=8 MASTER_ADDR=node0 SLURM_PROCID=3 SLURM_STEP_NUM_TASKS=4", 3, 4,

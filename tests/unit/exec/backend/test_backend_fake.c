@@ -211,7 +211,7 @@ Test(backend_fake, stream_waits_for_what_it_records_later)
     fake->close(d);
 }
 
-/* Found even where nothing is left to run behind the wait, and named before a circle. */
+/* Found even if no work is left to run after the wait, and named before a circle. */
 Test(backend_fake, missing_record_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -361,7 +361,7 @@ Test(backend_fake, memory)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which catch it, too */
-/* Between finish and launch nobody on the host can touch what is the device's. */
+/* Between finish and launch the host cannot access memory of the device. */
 Test(backend_fake, memory_is_shut, .signal = SIGSEGV)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What a layer of a part takes in the rows of a probe, and an op beside its layers. All different.
- */
+/* Time of a layer of a part, and of an op outside its layers, in the rows of a probe. All
+ * differ. */
 static int64_t layer_ps(int row, int part, int split)
 {
     static const int64_t ps[3][PP_PARTS] = {
@@ -97,7 +97,7 @@ static bool has_kind(const struct pp_program *p, int stage, int kind)
     return false;
 }
 
-/* `outside_kind`: where an op's time beside its layers comes from, by kind. */
+/* `outside_kind`: the source of the time of an op outside its layers, by kind. */
 static void costs_are(const struct predict_case *c, const struct pp_costs *costs,
                       const int *outside_kind)
 {
@@ -316,8 +316,8 @@ static bool has_pairs(const struct pp_program *p)
     return false;
 }
 
-/* The two of a pair share what it takes beside their layers evenly, and so differently from what
- * each takes alone: by part, such a program has no constant durations. */
+/* The two ops of a pair share the time outside their layers evenly, so each has another time than
+ * alone. By part, such a program has no constant durations. */
 static void constant_band(struct predict_case *c, int number)
 {
     struct pp_calibration *calibration = pp_calibration_create(c->arena, &c->batch);
@@ -367,8 +367,8 @@ Test(calibration, a_spread_is_a_band_around_the_prediction)
     }
 }
 
-/* Ranks wait for the latest: the middle of the draws lies above the step of median durations; of a
- * few ops, it may lie a little below. */
+/* Ranks wait for the latest, so the middle of the draws lies above the step of median durations.
+ * With few ops, it may lie a little below. */
 static int lies_above;
 
 static void spread_band(struct predict_case *c, int number)

@@ -1,5 +1,5 @@
-/* What is known of wires, sums and gaps comes back from steps that were made of it: by the
- * evaluator, with ops of all lengths, so that most messages wait for one side or the other. */
+/* Constants of wires, sums and gaps are recovered from steps that the evaluator has made of them.
+ * Ops have all lengths, so that most messages wait for one side or the other. */
 #include "core/random.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/registry.h"
@@ -232,9 +232,9 @@ Test(calibration_times, gaps_come_back_by_what_stands_before)
     cr_assert(seen[0] > 0 && seen[1] > 0 && seen[PP_GAP_BAR] > 0 && seen[PP_GAP_STEP] > 0);
 }
 
-/* A list that is read here: of rank 1 of two, whose forwards wait for a message each, the last one
- * for a send buffer as well, whose backwards follow forwards at once, and whose update stands
- * after a barrier. */
+/* The list of rank 1 of two, which the test reads itself. Each forward waits for a message, the
+ * last one for a send buffer as well. Backwards follow forwards at once, and the update comes after
+ * a barrier. */
 Test(calibration_times, gaps_of_a_list_that_is_known)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();

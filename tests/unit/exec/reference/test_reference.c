@@ -235,8 +235,8 @@ Test(reference, a_loss_that_is_no_number_ends_the_step)
                    "step 4: after micro-batch 0 of replica 0, the loss is not finite");
 }
 
-/* A norm divides by the deviation of its input: inputs close to zero have gradients far beyond what
- * 64 bits hold, while the loss stays as it is. */
+/* A norm divides by the deviation of its input. Inputs close to zero have gradients far beyond the
+ * range of 64 bits, while the loss stays as it is. */
 Test(reference, a_gradient_beyond_fixed_point_ends_the_step)
 {
     struct pp_net sharp = net;

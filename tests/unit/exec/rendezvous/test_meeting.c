@@ -23,7 +23,7 @@ static const struct {
     {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=1234", "TORCHELASTIC_USE_AGENT_STORE=True"}, 3, 8, "a", 1235},
     {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=65535", "TORCHELASTIC_USE_AGENT_STORE=True"}, 3, 8, "a", 65534},
     {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=1234", "TORCHELASTIC_USE_AGENT_STORE=False"}, 3, 8, "a", 1234},
-    {{"RANK=3"}, 0, 1, "", 0}, /* anybody's name */
+    {{"RANK=3"}, 0, 1, "", 0}, /* a name that any job can have */
     {{"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_STEP_NODELIST=n[07-09,12],m1", "SLURM_JOB_ID=1002"}, 2, 4, "n07", 29502},
     {{"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_NODELIST=alpha,beta"}, 2, 4, "alpha", 29500},
     {{"SLURM_PROCID=0"}, 0, 1, "", 0}, /* every batch script */
@@ -69,7 +69,7 @@ Test(meeting, doubts)
         {{NULL}, "--transport shm", NULL},
         {{"RANK=1", "WORLD_SIZE=2"}, NULL, "RANK=1 and WORLD_SIZE=2 do not say where process 0 is"},
         {{"RANK=0", "WORLD_SIZE=1"}, NULL, NULL},
-        {{"RANK=2", "WORLD_SIZE=2"}, NULL, NULL}, /* somebody else's */
+        {{"RANK=2", "WORLD_SIZE=2"}, NULL, NULL}, /* those of another launcher */
         {{"RANK=general", "WORLD_SIZE=huge"}, NULL, NULL},
         {{"RANK=1"}, NULL, NULL},
         {{"PMI_RANK=1", "PMI_SIZE=3"},

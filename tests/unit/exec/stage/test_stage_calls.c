@@ -196,8 +196,8 @@ static void mark(void *stream)
     marked++;
 }
 
-/* Where the device tells the time, the same parts end at marks, behind one where the call begins.
- */
+/* Where the device tells the time, the same parts end at marks, after one at the begin of the
+ * call. */
 Test(stage_calls, marks_part_what_a_clock_parts)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A model of two blocks and its divisions, with tensors of every kind, laid out by hand: what is
- * tested here depends on no layer's code. */
+/* A model of two blocks and its divisions, with tensors of every kind, laid out by hand. So these
+ * tests depend on no layer's code. */
 enum { BLOCKS = 2, LAYERS = BLOCKS + 2, LARGEST = 3 * PP_SQUARES_BLOCK + 17 };
 
 static const struct pp_net net = {.name = "by hand", .layers = BLOCKS, .is_tied = true};

@@ -1,4 +1,4 @@
-/* Who is let in, and who costs nobody anything. */
+/* Connections that the door accepts, and connections that must not delay others. */
 #include "exec/tcp/door.h"
 
 #include "core/clock.h"
@@ -57,7 +57,7 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
     pp_door_open(&door, listen_here(&at), TOKEN);
     const int silent = say(&at, "", 0), half = say(&at, &good, sizeof(good) / 2),
               garbage = say(&at, GARBAGE, sizeof(GARBAGE)), wrong = say(&at, &other, sizeof(other));
-    close(say(&at, "", 0)); /* has looked whether anybody is here: no stranger */
+    close(say(&at, "", 0)); /* a probe that sends no data: not counted as a foreign connection */
     const double began_s = pp_clock_s();
     const int fd = say(&at, &good, sizeof(good));
     cr_assert_eq(pp_door_next(&door, began_s + 20, &caller, &err), PP_OK, "%s", err.message);

@@ -1,5 +1,5 @@
-/* What habits of frameworks do to times: recomputation that stops early, exchanges of gradients
- * beside products. */
+/* Effects of framework habits on times: recomputation that stops early, exchanges of gradients
+ * concurrent with products. */
 #include "core/cost/analytic/parts.h"
 #include "core/cost/framework.h"
 #include "core/cost/kernel.h"
@@ -33,8 +33,8 @@ static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_
     return costs_of(arena, &in);
 }
 
-/* Two versions of PyTorch differ by the last matrix of every block, the sum after it and, of the
- * exchanges of a forward, the last: one of four with sequence parallelism, one of two without. */
+/* Two versions of PyTorch differ by the last matrix of every block, the sum after it, and the last
+ * exchange of a forward. A forward has four exchanges with sequence parallelism, two without. */
 Test(framework_times, recomputation_stops_at_the_last_tensor_that_is_needed)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -106,8 +106,8 @@ Test(framework_times, dropout_is_computed_again)
     cr_assert_eq(costs->op[PP_R][1].ps, costs->op[PP_F][1].ps);
 }
 
-/* Exchanges of input gradients that have a weight gradient beside them show with the share of it
- * that they take; those of two versions of Megatron-LM tell how many have. */
+/* An exchange of input gradients that overlaps a weight gradient is exposed with the share of time
+ * that it takes from it. The exchanges of two versions of Megatron-LM tell how many overlap. */
 Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -128,7 +128,7 @@ Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
     }
 }
 
-/* Nothing hides behind products that take no time, and nothing hides twice. */
+/* Products of zero time hide no exchange, and no product hides two. */
 Test(framework_times, what_hides_is_at_most_what_it_hides_behind)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -147,9 +147,9 @@ Test(framework_times, what_hides_is_at_most_what_it_hides_behind)
     cr_assert_eq(costs_with(arena, in, "megatron")->op[PP_I][1].tp_ps, all);
 }
 
-/* A host that launches as slowly as `gap_s` a kernel: I and W last as their launches where it is
- * the slower one for both together, as the device does with a share of them where each is, and no
- * part gets longer on a faster device. */
+/* A host that takes `gap_s` to launch a kernel. Where it is slower than the device for I and W
+ * together, I and W last as long as their launches. Otherwise they last as on the device, with a
+ * share of launches where the host is slower. No part gets longer on a faster device. */
 Test(framework_times, launches_share_the_time_of_the_host)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -173,7 +173,7 @@ Test(partition, counted_refuses_with_the_most_that_fits)
     cr_assert_null(strstr(err.message, "counted"));
 }
 
-/* A stage without blocks computes what it has besides, and nothing else changes. */
+/* A stage without blocks computes its embedding or head alone, and nothing else changes. */
 Test(partition, stages_of_an_end_alone_cost_its_time)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -126,8 +126,7 @@ Test(roofline, gradient_sums_are_the_closed_form)
                        update_s / 16 + 7 * cluster.device.launch_s, 2e-12);
 }
 
-/* cp - 1 rounds pass keys and values on; the attention behind which they hide costs nothing here.
- */
+/* cp - 1 rounds pass keys and values on. The attention that hides them costs nothing here. */
 Test(roofline, context_parallel_time_is_what_attention_does_not_hide)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -150,9 +149,9 @@ Test(roofline, context_parallel_time_is_what_attention_does_not_hide)
     cr_assert_eq(costs_of(arena, &in)->op[PP_F][0].cp_ps, 0);
 }
 
-/* R of selective recomputation is the forward of the attention alone: with free memory, links and
- * launches 4 t c d / tp flops a block, half the keys and half a block of queries with a fused
- * causal kernel; its flops are those that HFU counts. */
+/* R of selective recomputation is the forward of the attention alone. With free memory, links and
+ * launches it has 4 t c d / tp flops a block. A fused causal kernel has half the keys and half a
+ * block of queries. Its flops are those that HFU counts. */
 Test(roofline, selective_recomputation_is_the_attention_forward)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -184,9 +183,9 @@ Test(roofline, selective_recomputation_is_the_attention_forward)
         cr_assert_eq(fracs[s], 1);
 }
 
-/* What is computed again of a block repeats half of its exchanges: of four rings a gather and a
- * scatter of the MLP, or PyTorch's two gathers; of two sums that of the MLP, or PyTorch's of the
- * attention. */
+/* Recomputed modules of a block repeat half of its exchanges. Of four rings these are a gather and
+ * a scatter of the MLP, or PyTorch's two gathers. Of two sums it is that of the MLP, or PyTorch's
+ * of the attention. */
 Test(roofline, recomputed_modules_repeat_half_of_the_exchanges)
 {
     static const struct {

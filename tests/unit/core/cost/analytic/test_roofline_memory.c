@@ -3,8 +3,8 @@
 
 static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048};
 
-/* Korthikanti et al. 2022: 34 s b h / t for a block with sequence parallelism and fused attention,
- * 5 a s^2 b / t more when the scores are stored; 2 s b h / t for a checkpoint. */
+/* Korthikanti et al. 2022: 34 s b h / t for a block with sequence parallelism and fused attention.
+ * Stored scores add 5 a s^2 b / t. A checkpoint has 2 s b h / t. */
 Test(roofline_memory, saved_activations_are_the_closed_form)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -37,9 +37,9 @@ Test(roofline_memory, saved_activations_are_the_closed_form)
     cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * s * b * h / t * 34, 1);
 }
 
-/* GPT's block with modules computed again, in bytes of s b h / t: 34 less 4 (outputs of two norms),
- * 8 (output of the activation function), 8 + 8 (both of the MLP); R does the kernels of the modules
- * and their products alone. */
+/* GPT's block with recomputed modules, in bytes of s b h / t. From 34, these save 4 (outputs of two
+ * norms), 8 (output of the activation function), 8 + 8 (both of the MLP). R has the kernels of the
+ * modules and their products alone. */
 Test(roofline_memory, modules_that_are_computed_again_are_not_kept)
 {
     static const struct {
@@ -90,9 +90,9 @@ Test(roofline_memory, modules_are_words)
     }
 }
 
-/* Operands of matrices have a byte in fp8 where the framework saves them so: inputs of qkv, of the
- * MLP and of its last matrix, 1 + 1 + 4 of s b h / t less than in 16 bits; the projection's input
- * is there once more, as attention keeps its own. */
+/* Operands of matrices have a byte in fp8 if the framework saves them in fp8. Inputs of qkv, of the
+ * MLP and of its last matrix have 1 + 1 + 4 of s b h / t less than in 16 bits. The input of the
+ * projection is saved twice, as attention keeps its own. */
 Test(roofline_memory, operands_are_saved_in_fp8)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -135,10 +135,10 @@ Test(roofline_memory, zero_3_updates_its_shard_in_turns)
     cr_assert_float_eq((1 - gathers->gone_frac) * gathers->unit_bytes, 2e9, 10);
 }
 
-/* Without dropout 2 of 34 bytes are not there, nor are the mask and the dropped scores, 3 of 5; nor
- * do kernels move them: forward a byte for each of two residuals and 2 e + 1 for scores, backward 2
- * e
- * + 1 for each residual and again for scores. Models with gates never had them. */
+/* Without dropout, 2 of 34 bytes are absent, as are the mask and the dropped scores, 3 of 5.
+ * Kernels do not move them either. Forward moves a byte for each of two residuals and 2 e + 1 for
+ * scores. Backward moves 2 e + 1 for each residual and again for scores. Models with gates never
+ * had them. */
 Test(roofline_memory, dropout_is_in_memory_and_time_or_in_neither)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -167,8 +167,10 @@ Test(roofline_memory, dropout_is_in_memory_and_time_or_in_neither)
     }
 }
 
-/* Korthikanti et al. 2022, table 2: without sequence parallelism s b h (10 + 24/t + 5 a s/(h t)),
- * with it s b h/t (34 + 5 a s/h), with selective recomputation too 34 s b h/t. */
+/* Korthikanti et al. 2022, table 2:
+ *   without sequence parallelism:   s b h (10 + 24/t + 5 a s/(h t))
+ *   with sequence parallelism:      s b h/t (34 + 5 a s/h)
+ *   and selective recomputation:    34 s b h/t */
 static double closed_form(const struct pp_cost_inputs *in)
 {
     const double s = in->layout.seq, b = in->layout.mbs, h = in->model->hidden,
@@ -178,9 +180,9 @@ static double closed_form(const struct pp_cost_inputs *in)
     return in->is_tp_only ? s * b * h * (10 + (24 + scores) / t) : s * b * h / t * (34 + scores);
 }
 
-/* ... and figure 1 with section 4.2.3: activations of the first stage in GiB, L layers for
- * 1F1B, L (1 + (p - 1)/(p m)) with m chunks a device. Values as encoded by Isaev et al. 2023
- * (Calculon, validation.py). */
+/* ... and figure 1 with section 4.2.3: activations of the first stage in GiB. They are those of L
+ * layers for 1F1B, of L (1 + (p - 1)/(p m)) with m chunks a device. Values as encoded by Isaev et
+ * al. 2023 (Calculon, validation.py). */
 static const struct figure {
     int layers, hidden, heads, pp, chunks, mbs;
     double baseline_gib, present_gib;
@@ -253,7 +255,7 @@ Test(roofline_memory, frameworks_have_their_state)
     }
 }
 
-/* Rajbhandari et al. 2020, figure 1: 7.5 B parameters, 64 replicas: 120, 31.4, 16.6, 1.9 GB. */
+/* Rajbhandari et al. 2020, figure 1 (7.5 B parameters, 64 replicas): 120, 31.4, 16.6, 1.9 GB. */
 Test(roofline_memory, states_are_those_of_the_zero_paper)
 {
     static const double expected_gb[] = {120, 31.4, 16.6, 1.9};

@@ -154,8 +154,8 @@ Test(shards, state_memory_is_the_closed_form)
     }
 }
 
-/* With one buffer an op takes its compute and the gathers of all units but the one that the program
- * fetches; with two what outlasts the unit beside it. */
+/* With one buffer an op takes its compute and the gathers of all units except the one that the
+ * program fetches. With two it takes the parts of gathers that outlast the compute of a unit. */
 Test(shards, gathers_inside_of_an_op_are_the_closed_form)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -190,7 +190,7 @@ Test(shards, gathers_inside_of_an_op_are_the_closed_form)
     cr_assert_leq(two->op[PP_F][0].gather_ps, one->op[PP_F][0].gather_ps);
     cr_assert_leq(pp_units_s(two->op[PP_F][0].gather_ps),
                   (inner + 1) * fmax(0, head_s - 0.8 * unit_s));
-    /* in one node nothing of a layer's gather shows behind so many tokens */
+    /* in one node the compute of so many tokens hides all gathers of a layer */
     in.state = pp_state_spec_zero(0, pp_cost_replicas(&in));
     for (int c = 0; c < PP_STATE_SHARDED; c++)
         in.state.shard[c] = (struct pp_mesh){8, 1};
@@ -215,8 +215,8 @@ static double forward_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
            pp_roofline_tp_s(in, kind, work, PP_PASS_F);
 }
 
-/* The more buffers the less shows. With room for all layers they come as fast as the links allow:
- * layer i starts when it and all before it have come, and what follows is computed then. */
+/* More buffers expose less. With room for all layers they come as fast as the links allow. Layer i
+ * starts when it and all layers before it have come, and what follows is computed then. */
 static void check_buffers(int seq, bool is_bound_by_links)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

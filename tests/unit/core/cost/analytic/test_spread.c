@@ -1,5 +1,5 @@
-/* Updated parameters on their way: one gather, broadcasts one after another, or beside the next
- * forward. */
+/* Distribution of updated parameters: one gather, broadcasts one after another, or concurrently
+ * with the next forward. */
 #include "core/cost/analytic/parts.h"
 #include "tests/unit/support/cost_inputs.h"
 

@@ -118,8 +118,8 @@ Test(kernel, time_is_the_larger_of_flops_and_bytes)
 
 /* ---- layers -------------------------------------------------------------------------------- */
 
-/* Products of a layer by all devices are the model's flops, three forwards of them; a vocabulary
- * that the devices do not share evenly is rounded up. */
+/* Products of a layer by all devices have the model's flops, three times those of a forward. A
+ * vocabulary that does not divide evenly among devices is rounded up. */
 Test(kernel, products_of_a_layer_are_the_models_flops)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -195,8 +195,8 @@ Test(kernel, softmax_is_fused_in_fours)
     cr_assert_float_eq(bytes[1], 8 * 2 * 1024.0 * 1024, 1);
 }
 
-/* PyTorch keeps every other product of a block and the attention: of q, k, v, o, gate, up, down it
- * computes k, o and up again. */
+/* PyTorch keeps every other product of a block, and the attention. Of q, k, v, o, gate, up, down it
+ * recomputes k, o and up. */
 Test(kernel, selection_per_op_is_every_other_matrix)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -276,7 +276,7 @@ Test(kernel, overlap_of_tensor_parallelism_ends_with_the_matrices)
     in.tp_overlap_frac = 0.5;
     cr_assert_float_eq(pp_units_s(costs_of(arena, &in)->op[PP_F][1].tp_ps), tp_s / 2, 1e-9);
     in.tp_overlap_frac = 1;
-    cluster.device.peak_flops_per_s *= 1e6; /* nothing left to hide behind but bytes and launches */
+    cluster.device.peak_flops_per_s *= 1e6; /* only bytes and launches are left to hide exchanges */
     cr_assert(pp_units_s(costs_of(arena, &in)->op[PP_F][1].tp_ps) > 0.5 * tp_s);
 }
 

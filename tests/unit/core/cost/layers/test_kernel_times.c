@@ -1,6 +1,6 @@
-/* Layer and stage times measured by others on A100-SXM4-80GB against the lists of kernels. Some of
- * these rows are among those that the constants of the A100 were fitted to (docs/costs.md), so the
- * tolerances say how well the shape of the formulas follows them. */
+/* Layer and stage times measured by others on A100-SXM4-80GB against the lists of kernels. The
+ * constants of the A100 were fitted to some of these rows (docs/costs.md). So the tolerances show
+ * how well the shape of the formulas follows them. */
 #include "core/cost/analytic/parts.h"
 #include "tests/unit/support/cost_inputs.h"
 

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* Forward and backward of one encoder block in fp32, 128 tokens a sample, milliseconds.
- * Source: github.com/Shigangli/Chimera, prof/bert-base_time_memory_p100.csv and
- * prof/bert-large_time_memory_p100.csv (time_f, time_b). */
+/* Forward and backward as PyTorch launches them, one sample after the other. The part of the host
+ * follows the rule of a stage's passes (docs/costs.md, "Backward, recomputation, host"). */
 static const struct {
     const char *model;
     int batch;
