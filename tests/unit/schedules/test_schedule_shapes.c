@@ -1,5 +1,5 @@
-/* Names and shapes: what is found, what is refused and with which values beside it, what is absurd
- * but legal. */
+/* Names and shapes: valid ones, refused ones with the valid values in the message, and absurd but
+ * legal ones. */
 #include "schedules/chimera.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"

@@ -1,10 +1,10 @@
 /* Laws that hold for every schedule of the registry at every size it accepts. */
 #include "schedules/chimera.h"
-#include "tests/unit/support/order_oracle.h"
 #include "schedules/order/bound.h"
 #include "schedules/order/closed_form.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
+#include "tests/unit/support/order_oracle.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static int last_value(const struct pp_schedule_option *option, int micro_batches
     return !option || option == &pp_limit_option ? 0 : PP_MIN(option->max, micro_batches + 1);
 }
 
-/* Every option of the schedule takes a few values, beside its default. */
+/* Every option of the schedule takes a few values in addition to its default. */
 static int visit_options(const struct pp_schedule *schedule, struct pp_shape shape,
                          visit_function visit)
 {
@@ -273,9 +273,9 @@ static bool is_split(const struct visit *v)
     return any;
 }
 
-/* Only whole units of two-way placements, V-shaped orders that reach their steady state, and split
- * backwards over several chunks where the pipeline fills have a formula; everything else has one
- * everywhere. */
+/* Some schedules have a formula for a part of the shapes only. Two-way placements need whole units.
+ * V-shaped orders must reach their steady state. Split backwards over several chunks need a
+ * pipeline that fills. Every other schedule has a formula everywhere. */
 static void check_formula_is_there(struct visit *v)
 {
     const int ranks = v->shape.ranks, n = v->shape.micro_batches;
@@ -292,7 +292,7 @@ Test(schedules, exact_formulas_cover_what_they_promise)
     visit_all(check_formula_is_there);
 }
 
-/* F = 1, B = 2. Direct: K(4D-2) + D-2 with K = N/D, doubling: 3N + 3(D-2)/2, halving: 3N + D-2. */
+/* F = 1, B = 2, K = N/D. Direct has K(4D-2) + D-2, doubling 3N + 3(D-2)/2, halving 3N + D-2. */
 Test(schedules, steps_of_chimera_by_concatenation)
 {
     static const struct {

@@ -1,5 +1,6 @@
-/* What tests of lowering share: every schedule over many shapes, and an executor of lowered lists
- * that knows nothing of times: ranks with a program counter, channels, reduce streams. */
+/* Code that tests of lowering share: every schedule over many shapes, and an executor of lowered
+ * lists. The executor has no times, only ranks with a program counter, channels and reduce
+ * streams. */
 #ifndef PP_TESTS_LOWER_CASES_H
 #define PP_TESTS_LOWER_CASES_H
 

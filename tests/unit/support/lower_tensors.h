@@ -7,8 +7,8 @@
 
 enum tensor_class { SAVED, KEPT, IN_F, IN_B, OUT_F, OUT_B, LOCAL, TENSOR_CLASSES };
 
-/* Alive at positions from..until, both included. A saved tensor is one granule of an F, whether it
- * is recomputed or not; test_slots.c takes it apart into what F keeps and what R saves. */
+/* Alive at positions from..until, both included. A saved tensor is one granule of an F, recomputed
+ * or not. test_slots.c splits it into the parts that F keeps and R saves. */
 struct tensor {
     enum tensor_class class;
     int from, until;

@@ -1,6 +1,6 @@
-/* An independent judge of op orders: every rank runs its list strictly in order, as soon as the
- * data is there; a message between ranks takes `wire`. Written without looking at the evaluator,
- * so that the two can disagree. */
+/* An independent judge of op orders. Every rank runs its list strictly in order, as soon as the
+ * data is there. A message between ranks takes `wire`. Written without looking at the evaluator, so
+ * that the two can disagree. */
 #ifndef PP_TESTS_ORDER_ORACLE_H
 #define PP_TESTS_ORDER_ORACLE_H
 

@@ -78,9 +78,9 @@ Test(metrics, idle_is_explained_by_what_the_next_op_waits_for)
     expect(m.ranks[1].part_s[PP_TIME_BUBBLE], 2, "bubble of rank 1");
 }
 
-/* W beside other compute is what the rank does where nothing else is: 0W0 fills the first half of a
- * wait for a message that is under way in the second, 0W1 the last second, and half of 0W0 is
- * beside a forward, where it counts for nothing. */
+/* W concurrent with other compute counts only where the rank does nothing else. 0W0 fills the first
+ * half of a wait for a message that is in transit in the second half. 0W1 fills the last second.
+ * Half of 0W0 overlaps a forward, and does not count. */
 Test(metrics, weights_fill_what_other_compute_leaves)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

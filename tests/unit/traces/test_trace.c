@@ -341,7 +341,7 @@ Test(trace, descriptors_are_written_where_they_stand)
     cr_assert_eq(pp_output_open(arena, "/dev/fd/1234567", &output, &err), PP_EFAIL);
 }
 
-/* A device without room, made here where that is allowed: the real one is nobody's to try. */
+/* A full device, made here where that is allowed: a test must not risk the real one. */
 Test(trace, a_full_device_is_reported_and_stays)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

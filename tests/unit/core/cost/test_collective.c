@@ -180,8 +180,8 @@ Test(collective, one_member_costs_nothing_and_more_bytes_take_longer)
         }
 }
 
-/* Constants of the presets, fitted on these rows: a start, a step and a bandwidth each for A100 and
- * V100, and the number of rings of a cube mesh. No row is further off than 21 %, the mean is 6 %.
+/* Constants of the presets, fitted on these rows. A100 and V100 each have a start, a step and a
+ * bandwidth; a cube mesh has a number of rings. No row is further off than 21 %, the mean is 6 %.
  * Two effects remain. NCCL changes its protocol at some MiB, and five members of a DGX-1 lose a
  * sixth. */
 static const double WORST = 0.22, MEAN = 0.065;

@@ -1,5 +1,5 @@
-/* Tensors for tables of bfloat16 and their like in double: what a kernel of pp_kernels_reference
- * makes of the same numbers is what a table should make of them, rounded once. */
+/* Tensors for tables of bfloat16 and their equivalents in double. The expected result of a table is
+ * that of pp_kernels_reference on the same numbers, rounded once. */
 #ifndef PP_TESTS_BF16_PAIRS_H
 #define PP_TESTS_BF16_PAIRS_H
 
@@ -56,8 +56,8 @@ static inline struct pair pair_random(struct pairs *p, enum element element, siz
     return x;
 }
 
-/* Equal but for one rounding: half a unit in the last place, and what sums of numbers as large as
- * the largest one lose in `slack`. Then the reference follows. */
+/* Equal except for one rounding, half a unit in the last place, and for `slack`. The slack covers
+ * the loss in sums of numbers as large as the largest one. Then the reference takes the value. */
 static inline void pair_close(struct pair x, double slack, const char *what)
 {
     const double unit = x.element == OF_T ? 0x1p-8 : 0x1p-24;

@@ -1,5 +1,6 @@
-/* Rows, norms, activations, ends: single precision against the reference, and all instruction set
- * levels with fused multiply-add against each other to the bit, at odd sizes and alignments. */
+/* Rows, norms, activations, ends: single precision against the reference, at odd sizes and
+ * alignments. All instruction set levels with fused multiply-add are compared with each other to
+ * the bit. */
 #include "tests/unit/kernels/cpu/kernel_tables.h"
 
 static const int widths[] = {1, 7, 15, 16, 17, 31, 64, 65, 100, 128, 200};

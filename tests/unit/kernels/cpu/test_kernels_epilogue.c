@@ -1,5 +1,5 @@
-/* What a multiplication does beside its product, against the same done by calls of their own on
- * dense tensors: equal to the bit in every table. */
+/* The epilogue of a multiplication against separate calls on dense tensors: equal to the bit in
+ * every table. */
 #include "tests/unit/kernels/cpu/kernel_tables.h"
 
 enum { BASE = 1, IN_PLACE = 2, BIAS = 4, ACTIVATED = 8, GELU_OF = 16, IS_GRADIENT = 32 };

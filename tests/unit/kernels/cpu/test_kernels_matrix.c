@@ -149,8 +149,8 @@ static void cut(const struct tables *t, struct tensor whole, struct tensor part,
     }
 }
 
-/* Sequences cut into splits give the same outputs to the bit, and the same gradients but for the
- * order in which those of keys and values are summed. */
+/* Sequences cut into splits give the same outputs to the bit. Gradients are the same except for the
+ * order of sums for keys and values. */
 Test(kernels_matrix, splits_do_not_change_attention)
 {
     enum { SPLITS = 3, TOKENS = 30, BATCH = 2 };

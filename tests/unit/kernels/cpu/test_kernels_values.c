@@ -1,5 +1,5 @@
-/* Values that are hard: exp at its ends, rounding and overflow of fixed point sums, blocks of
- * squares, the optimizer; and that programs get the kernels of this CPU. */
+/* Hard values: exp at its ends, rounding and overflow of fixed point sums, blocks of squares, the
+ * optimizer. Also tested: programs get the kernels of this CPU. */
 #include "tests/unit/kernels/cpu/kernel_tables.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors stay in this file */

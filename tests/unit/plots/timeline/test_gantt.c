@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chart of compute alone, from an evaluator of its own: sweep over the ranks until nothing moves,
- * starting each op as soon as its rank and its input are there. */
+/* A chart of compute alone, from an evaluator of its own. It sweeps over the ranks until no op
+ * moves, and starts each op as soon as its rank and its input are there. */
 struct chart {
     struct pp_arena *arena;
     struct pp_program *program;

@@ -1,5 +1,5 @@
-/* An evaluator that shares nothing with schedules/evaluate/evaluate.h but its options: every rank
- * of every replica steps through its list and looks again and again whether it may go on. */
+/* An evaluator that shares only its options with schedules/evaluate/evaluate.h. Every rank of every
+ * replica steps through its list, and checks again and again whether it may continue. */
 #ifndef PP_TESTS_EVALUATE_NAIVE_H
 #define PP_TESTS_EVALUATE_NAIVE_H
 
@@ -56,8 +56,8 @@ static int64_t received(const struct naive *x, int m, int replica)
     return end == UNKNOWN || post == UNKNOWN ? UNKNOWN : max64(end, post);
 }
 
-/* The first moment from `t` on at which fewer than K of the channel's earlier messages lie in the
- * buffer; UNKNOWN when that is still open. */
+/* The first moment from `t` on at which fewer than K of the channel's earlier messages are in the
+ * buffer. UNKNOWN if that is still open. */
 static int64_t has_room(const struct naive *x, const struct pp_channel *c, int m, int replica,
                         int64_t t)
 {
@@ -247,7 +247,8 @@ static bool pass_barrier(struct naive *x)
     return true;
 }
 
-/* Now; of a bucket of a sum behind the backward of its stage when its part of that one was over. */
+/* The time of a post: `now`. For a bucket of a sum after the backward of its stage, the end of its
+ * part of that backward. */
 static int64_t post_time(const struct naive *x, int rank, int i, int replica, int64_t now)
 {
     const struct pp_program *p = x->p;

@@ -248,7 +248,7 @@ Test(evaluate_laws, a_deadlock_names_who_waits_for_whom)
     struct pp_eval *plan;
     struct pp_error err = {0};
 
-    pp_orders_add(arena, lists, 0, op); /* rank 0: 0B0,0F0 and rank 1: 1F0,1B0 */
+    pp_orders_add(arena, lists, 0, op); /* 0B0,0F0 on rank 0 and 1F0,1B0 on rank 1 */
     op.kind = PP_F;
     pp_orders_add(arena, lists, 0, op);
     op.stage = 1;

@@ -315,8 +315,8 @@ Test(evaluate_steps, flushed_pipelines_gain_nothing)
         cr_assert_eq(steady_s("chimera", ranks, ranks, 4, true), 5 * ranks - 4);
 }
 
-/* A list of two ranks in the manner of ZB-H2: the second rank begins and ends one unit later, so
- * that no rank idles between steps. */
+/* A list of two ranks similar to ZB-H2. The second rank begins and ends one unit later, so that no
+ * rank idles between steps. */
 Test(evaluate_steps, shifted_ranks_leave_no_bubble)
 {
     static const char lists[] = "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"

@@ -1,10 +1,10 @@
 /* A gradient sum priced as a ring is the same sum passed around hop by hop. */
 #include "core/units.h"
-#include "tests/unit/support/cost_inputs.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
+#include "tests/unit/support/cost_inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static int64_t step_ps(struct pp_arena *arena, const struct pp_costs *costs, int
     return pp_eval_run(arena, plan, replicas, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
 }
 
-/* 1 GiB a device over 128 and over 1,024 devices of rails: where hops inside and between nodes
- * differ, and where every member is in a node of its own. */
+/* 1 GiB a device over 128 and over 1,024 devices of rails. In the first case hops inside and
+ * between nodes differ. In the second every member is in a node of its own. */
 Test(ring, one_gibibyte_priced_and_run)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* What remains of the order of a list when W runs beside it, and when everything happens then. */
+/* The order of a list that remains when W runs concurrently, and the resulting times. */
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/evaluate/weight_stream.h"
 #include "schedules/lower/lower.h"
@@ -56,8 +56,8 @@ static const char *after(const struct pp_program *p, const char *cell, char text
                          after(p, cell, text));                                                    \
     } while (0)
 
-/* F2 fills the slot that W0 reads; B2 adds to the gradient to which W1 adds; the end of the list
- * waits for the last W, and nothing waits twice. */
+/* F2 fills the slot that W0 reads. B2 adds to the gradient to which W1 adds. The end of the list
+ * waits for the last W, and no wait is repeated. */
 Test(weight_stream, what_the_data_asks_for_remains)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -85,7 +85,7 @@ Test(weight_stream, what_the_data_asks_for_remains)
         cr_expect_eq(pp_weight_stream_has(p, i), p->kind[i] == PP_W);
 }
 
-/* Seconds, F = I = W = 1, B = 2: two Ws run beside, so it takes their time less. */
+/* Seconds, F = I = W = 1, B = 2: two Ws run concurrently, so the step is shorter by their time. */
 Test(weight_stream, the_evaluator_runs_them_beside)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

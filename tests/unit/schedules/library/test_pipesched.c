@@ -1,4 +1,4 @@
-/* The library as a stranger uses it: its one header, nothing else of the project. */
+/* The library as an external program uses it: its one header, and no other file of the project. */
 #include "schedules/library/pipesched.h"
 
 #include <criterion/criterion.h>

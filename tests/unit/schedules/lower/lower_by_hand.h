@@ -1,5 +1,5 @@
-/* What tests of lowering by hand share: programs as text, and whether a lowered one comes to its
- * end whoever runs first. */
+/* Code that tests of lowering by hand share: programs as text, and whether a lowered one completes
+ * whichever rank runs first. */
 #ifndef PP_TESTS_LOWER_BY_HAND_H
 #define PP_TESTS_LOWER_BY_HAND_H
 

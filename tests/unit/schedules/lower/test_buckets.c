@@ -361,8 +361,8 @@ static int64_t max64(int64_t a, int64_t b)
 }
 
 /* One rank: a backward of `backward_ps`, then its sum in k buckets, each with all of the latency. A
- * bucket waits for its part of the backward and for the bucket before it, so the end is the latest
- * of: bucket j is posted and the k - j from it on follow one another. */
+ * bucket waits for its part of the backward and for the bucket before it. So the end is the latest
+ * over j of this: bucket j is posted, and the k - j buckets from it on follow one another. */
 static int64_t closed_form_ps(int64_t start_ps, int64_t backward_ps, int64_t latency_ps,
                               int64_t bytes_ps, int k)
 {

@@ -1,6 +1,6 @@
-/* The messages of DualPipe and DualPipeV against those that the authors' program really exchanges:
+/* The messages of DualPipe and DualPipeV against those of the authors' program.
  * tests/data/dualpipe*.instr.csv is deepseek-ai/DualPipe@3da1bbea5360 with every call recorded
- * instead of executed, {...} = one batch_isend_irecv group that is waited for as a whole. */
+ * instead of executed. {...} is one batch_isend_irecv group with a single wait. */
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 

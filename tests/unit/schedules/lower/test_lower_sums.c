@@ -1,5 +1,5 @@
-/* Where sums of gradients are posted: behind which computes, in one order on all ranks, and added
- * to programs that lack them. */
+/* Posts of gradient sums. They come after the compute of their gradients, in one order on all
+ * ranks, and are added to programs that lack them. */
 #include "tests/unit/schedules/lower/lower_by_hand.h"
 
 #include "schedules/chimera.h"
@@ -19,8 +19,8 @@ static int compute_behind_sum(const struct pp_program *p, int rank, int stage)
     return behind;
 }
 
-/* The paper: stages at the two ends of the pipeline post before the tail, the middle ones after
- * it; the authors' runtime: a rank posts early for its stage > D/2. */
+/* In the paper stages at the two ends of the pipeline post before the tail, the middle ones after
+ * it. In the authors' runtime a rank posts early for its stage > D/2. */
 Test(lower_sums, eager_opt_is_that_of_chimera)
 {
     for (int ranks = 2; ranks <= 32; ranks += 2)
@@ -57,7 +57,7 @@ Test(lower_sums, eager_opt_is_that_of_chimera)
         }
 }
 
-/* Rank 1 is done with stage 0 before stage 1, rank 0 the other way round: in the order of their own
+/* Rank 1 finishes stage 0 before stage 1, rank 0 the other way round. In the order of their own
  * backwards, each would wait for the other's second post. */
 Test(lower_sums, all_ranks_post_sums_in_one_order)
 {
@@ -85,8 +85,9 @@ Test(lower_sums, all_ranks_post_sums_in_one_order)
     }
 }
 
-/* A lowered program knows nothing of the replicas and the model it is run with: lowering it again
- * adds what these need, in the same place as lowering at once where all sums stand at the end. */
+/* A lowered program has no information on the replicas and the model of its run. A second lowering
+ * adds the sums that these need. Where all sums are at the end, the result equals that of a single
+ * lowering. */
 static void lower_twice(struct pp_arena *arena, const struct pp_program *compute, void *context)
 {
     int *eager = context;

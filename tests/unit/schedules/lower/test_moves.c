@@ -155,7 +155,7 @@ static bool is_of_tiers(const struct pp_program *p, int i)
     return kind == PP_COPY || kind == PP_MOVE || kind == PP_Q || kind == PP_DQ;
 }
 
-/* Without instructions `at` and `also` of a rank: true when somebody notices. */
+/* Without instructions `at` and `also` of a rank: true when a check fails. */
 static bool is_noticed(struct pp_arena *arena, const struct pp_program *p, int rank, int at,
                        int also)
 {

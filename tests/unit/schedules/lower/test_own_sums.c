@@ -1,4 +1,4 @@
-/* A program that brings a tied sum of its own says nothing of the other weights: with copies of its
+/* A program with a tied sum of its own specifies no sums of the other weights. With copies of its
  * stages it gets their sums, and the tied one takes its place among them. */
 #include "tests/unit/support/lower_cases.h"
 

@@ -1,10 +1,10 @@
 /* Memory against closed forms and against a naive sum over every tensor at every instruction. */
+#include "schedules/registry.h"
 #include "tests/unit/support/lower_cases.h"
 #include "tests/unit/support/lower_tensors.h"
-#include "schedules/registry.h"
 
-#include "tests/unit/support/cells.h"
 #include "schedules/memory/memory.h"
+#include "tests/unit/support/cells.h"
 
 #include <math.h>
 
@@ -423,8 +423,8 @@ Test(memory, inference_keeps_nothing)
     cr_assert_eq(pp_memory_peaks(arena, p, NULL)[0].peak_activations, 1.0);
 }
 
-/* A quarter of the tensors is wasted while there is room, what is left where there is less, and a
- * tenth at least: then they do not fit. */
+/* A quarter of the tensors is wasted while there is room. With less room the waste is the remaining
+ * room, but at least a tenth of the tensors: then they do not fit. */
 Test(memory, waste_shrinks_where_room_ends)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();

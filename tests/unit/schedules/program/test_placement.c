@@ -21,7 +21,7 @@ Test(placement, small_cases_by_hand)
     expect(PP_PLACE_TWO_WAY, 3, 1, 2, (int[]){0, 1, 2, 2, 1, 0});
     /* f = 2: down 0, down 1, up 0, up 1; the second pair starts at rank D/f. */
     expect(PP_PLACE_TWO_WAY, 4, 1, 4, (int[]){0, 1, 2, 3, 2, 3, 0, 1, 3, 2, 1, 0, 1, 0, 3, 2});
-    /* f = 3: the last block has one pair: d0 d1 u0 u1, d2 u2. */
+    /* f = 3, where the last block has one pair: d0 d1 u0 u1, d2 u2. */
     expect(PP_PLACE_TWO_WAY, 3, 1, 6,
            (int[]){0, 1, 2, 1, 2, 0, 2, 1, 0, 0, 2, 1, 2, 0, 1, 1, 0, 2});
 }

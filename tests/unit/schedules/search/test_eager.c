@@ -1,5 +1,5 @@
-/* Eager order: against a simulation that looks at every rank at every unit of time, against
- * published and derived step times, and as a program like any other. */
+/* Eager order, as a program like any other, and against published and derived step times. It is
+ * also compared with a simulation that looks at every rank at every unit of time. */
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/memory.h"

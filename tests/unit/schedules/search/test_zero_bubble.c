@@ -2,12 +2,12 @@
  * from the evaluator, none from the search itself. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
-#include "tests/unit/support/random_program.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 #include "schedules/search/zb_search.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/random_program.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -84,8 +84,8 @@ static struct figures unit_figures(const char *name, struct pp_shape shape, cons
 static const double units[] = {1, 1, 1, 0}, uneven[] = {10, 12, 8, 1},
                     long_forward[] = {2, 1, 1, 0};
 
-/* M8 at 10/12/8: with 8 activations held to the end of W no order has a span below 376 (the bound
- * below); that order has 368 with 12. */
+/* M8 at 10/12/8. With 8 activations held to the end of W no order has a span below 376 (the bound
+ * below). That order has 368 with 12. */
 static const struct reference {
     const char *file, *schedule;
     int max_activations;
@@ -131,11 +131,11 @@ Test(zero_bubble, no_worse_than_public_orders)
 /* ---- Zero Bubble Pipeline Parallelism, Table 5 ----------------------------------------------- */
 
 /* A step is one of several without a barrier, except for the interleaved schedule, which has no
- * post-validation of the optimizer; its runs had a layer per chunk: 24 and 32 layers on 8 ranks.
- * ZB-2p was planned for 2p activations of which a share is freed at the end of I, so that up to 4p
- * of them pended on the last rank; held whole to the end of W, 2p can not give these rates: the
- * last rank has to run m - 2p weight gradients before its last forward, and (p-1)(F+I+2C) - (2p-1)W
- * is idle (the bound below). Hence 4p here. */
+ * post-validation of the optimizer. Its runs had a layer per chunk: 24 and 32 layers on 8 ranks.
+ * ZB-2p was planned for 2p activations. A share of each is freed at the end of I, so up to 4p of
+ * them pended on the last rank. Held whole to the end of W, 2p cannot give these rates. The last
+ * rank must run m - 2p weight gradients before its last forward, and (p-1)(F+I+2C) - (2p-1)W is
+ * idle (the bound below). Hence 4p here. */
 static const struct published {
     const char *label, *schedule;
     int activations_per_rank;
@@ -225,10 +225,12 @@ Test(zero_bubble, the_handcrafted_span_has_a_closed_form)
             }
 }
 
-/* With equal stages a rank's span is never shorter than its work, than its work and the idle time
- * before the first gradient (only min(M, N) forwards fit there), nor than the round trip to the
- * last rank, which runs N - M weight gradients before its last forward. From 2D-1 activations on
- * the search reaches the largest of the three, at every size and cost here. */
+/* With equal stages a rank's span has three lower bounds:
+ *   - its work
+ *   - its work and the idle time before the first gradient (only min(M, N) forwards fit there)
+ *   - the round trip to the last rank, which runs N - M weight gradients before its last forward
+ * From 2D-1 activations on the search reaches the largest of the three, at every size and cost
+ * here. */
 Test(zero_bubble, the_search_reaches_the_bound_with_2d_minus_1_activations)
 {
     const double costs[][4] = {{1, 1, 1, 0},   {10, 12, 8, 1}, {2, 1, 1, 0},  {2, 1, 1, 1},

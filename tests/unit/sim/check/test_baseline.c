@@ -1,5 +1,5 @@
-/* Saved reports: run again they are the same, whatever was asked for; what moves is measured
- * against the right whole, and what cannot be read is refused. */
+/* Saved reports: a second run gives the same figures, whatever its output options. Changes are
+ * measured against the right whole, and unreadable reports are refused. */
 #define _GNU_SOURCE /* open_memstream */
 #include "tests/unit/support/sim_run.h"
 

@@ -2,8 +2,8 @@
 #include "core/units.h"
 #include "sim/config/gathers.h"
 #include "sim/config/tiers.h"
-#include "tests/unit/support/sim_run.h"
 #include "tests/unit/support/cost_inputs.h"
+#include "tests/unit/support/sim_run.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ static double state_bytes(const struct pp_stage_memory *m)
     return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
 }
 
-/* 16 bytes a parameter, of which 12 go; three buckets of 16 M parameters come through at a time
+/* 16 bytes a parameter, of which 12 go. Three buckets of 16 M parameters are in transit at a time
  * (Singh and Bhatele 2022, AxoNN, section IV-B: 20 to 4, with one bucket). */
 Test(tiers, state_on_the_host_leaves_four_bytes_a_parameter)
 {
@@ -293,9 +293,9 @@ Test(tiers, parameters_elsewhere_leave_the_device)
     }
 }
 
-/* Every layer comes up for each forward and each backward, but for the one between two of them,
- * which stays: 2 N L - (2 N - 1) layers where a forward is followed by its backward. Updated
- * parameters go down once, unless the host has updated them. */
+/* Every layer comes up for each forward and each backward, except for the layer between the two,
+ * which stays. That makes 2 N L - (2 N - 1) layers where a forward is followed by its backward.
+ * Updated parameters go down once, unless the host has updated them. */
 Test(tiers, parameters_come_up_twice_a_micro_batch)
 {
     static const struct {
@@ -327,9 +327,8 @@ Test(tiers, parameters_come_up_twice_a_micro_batch)
         }
 }
 
-/* Behind slow links a step lasts as long as its copies, and at most as much longer as all of its
- * compute: no layer is charged that stays between two ops. Behind fast ones nothing of them shows.
- */
+/* With slow links a step lasts as long as its copies, plus at most all of its compute. No layer
+ * that stays between two ops is charged. With fast links no copy is exposed. */
 Test(tiers, a_step_is_its_copies_or_its_compute)
 {
     for (int zero = 0; zero <= 3; zero += 3)

@@ -246,7 +246,7 @@ Test(emit, deepspeed_takes_the_batch_and_the_stage)
     }
 }
 
-/* The value of "key: " behind "section:\n", as deep as it may be. */
+/* The value of "key: " after "section:\n", at any depth. */
 static int yaml_int(const struct emitted *e, const char *section, const char *key, int fallback)
 {
     const char *at = strstr(e->text, section);
@@ -390,7 +390,7 @@ Test(emit, torchtitan_given_back_is_the_same_run)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* What PyTorch reads beside the fragment is the order that was simulated. */
+/* The order that PyTorch reads with the fragment is the simulated order. */
 Test(emit, the_order_beside_a_fragment_is_that_of_the_run)
 {
     static const char *const NAMES[] = {"zb-h1", "v-half", "hanayo", "bfs", "eager-1f1b"};

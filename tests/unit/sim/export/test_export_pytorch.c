@@ -1,5 +1,5 @@
-/* What PyTorch reads of a run: the order of its schedule, back to the byte; with sends and receives
- * a legal program of the same order, for which PyTorch's own orders are the judge. */
+/* PyTorch's view of a run. It reads the order of the schedule, identical to the byte. With sends
+ * and receives it reads a legal program of the same order, compared with PyTorch's own orders. */
 #define _GNU_SOURCE /* open_memstream */
 #include "tests/unit/support/sim_run.h"
 

@@ -1,7 +1,7 @@
-#include "tests/unit/support/listed_net.h"
-#include "tests/unit/support/random_program.h"
 #include "sim/run/fold.h"
 #include "sim/run/links.h"
+#include "tests/unit/support/listed_net.h"
+#include "tests/unit/support/random_program.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,8 +136,8 @@ static bool is_met(const struct stream *list, int count, int link)
     return false;
 }
 
-/* A link that a stream has passed, in its own replica alone, from one end of its route to the first
- * that replicas share: the last one, or the narrowest; -1 = none. */
+/* A link of a stream's route that only its own replica uses, between one end of the route and the
+ * first shared link. It is the last such link, or the narrowest; -1 = none. */
 static int gate_of(const struct listed_net *net, const struct stream *list, int count,
                    const struct stream *s, bool is_from_source, bool is_narrowest)
 {

@@ -19,9 +19,9 @@ static struct pp_result run(struct pp_arena *arena, const char *line)
     return result;
 }
 
-/* Rajbhandari et al. 2020: figure 1 (7.5 B parameters, 64 devices), and section 7: 2 Psi elements
- * without sharding and with stages 1 and 2, 3 Psi with stage 3, of which the unit between forward
- * and backward stays. */
+/* Rajbhandari et al. 2020: figure 1 (7.5 B parameters, 64 devices), and section 7. There are 2 Psi
+ * elements without sharding and with stages 1 and 2, 3 Psi with stage 3. Of the latter the unit
+ * between forward and backward stays. */
 Test(gather_runs, zero_holds_and_moves_what_its_paper_says)
 {
     static const double expected_gb[] = {120, 31.4, 16.6, 1.9}, elements[] = {2, 2, 2, 3};
@@ -60,8 +60,8 @@ static double nic_bytes(struct pp_arena *arena, const struct pp_result *r)
     return 0;
 }
 
-/* One stage, so that nothing else crosses nodes: a link carries what the elements say, those that
- * ops gather and scatter inside included, in all and over time. */
+/* One stage, so that nothing else crosses nodes. A link carries all elements, in total and over
+ * time, including those that ops gather and scatter inside. */
 Test(gather_runs, links_carry_all_elements)
 {
     double each_bytes = 0;
@@ -140,8 +140,8 @@ Test(gather_runs, both_engines_agree_and_memory_is_given_back)
     cr_assert_lt(buffers[0], buffers[1]);
 }
 
-/* A step takes no longer and a device holds no less with more buffers, as often as it gathers; from
- * 2 to 3 it holds one more unit, where it has gathered two. */
+/* With more buffers a step takes no longer and a device holds no less, for an equal number of
+ * gathers. From 2 to 3 it holds one more unit, where it has gathered two. */
 Test(gather_runs, more_buffers_take_room_and_give_time)
 {
     static const char *const schedules[] = {"1f1b", "bfs --vp 4", "interleaved --vp 4", "zb-h1",
@@ -172,8 +172,8 @@ Test(gather_runs, more_buffers_take_room_and_give_time)
         }
 }
 
-/* Asynchronous schedules update a chunk several times a step: each update has sums and moves of its
- * own, and what is brought back for a backward is no use of parameters. */
+/* Asynchronous schedules update a chunk several times a step. Each update has its own sums and
+ * moves. Tensors that are moved back for a backward are no use of parameters. */
 Test(gather_runs, asynchronous_updates_sum_and_move_anew)
 {
     static const char *const states[] = {"--shard os=4", "--offload os=nvme,a=host --cpu-optimizer "

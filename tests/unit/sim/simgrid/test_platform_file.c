@@ -326,7 +326,7 @@ Test(platform_file, levels_of_a_dragonfly_and_a_torus)
     pp_platform_close(platform);
 }
 
-/* A route that is missing where nobody asked at first. */
+/* A missing route that no early query needs. */
 Test(platform_file, a_missing_route_is_found_when_asked_for)
 {
     const struct pp_fabric *f = open_fabric("hole.xml");

@@ -1,6 +1,6 @@
-/* Traces in Paje's format, read by its definitions alone: every event has the fields that were
- * defined, names what exists, and comes in the order of time; its states and links are the events
- * and messages of the trace. Where pj_dump is installed, it agrees. */
+/* Traces in Paje's format, read by its definitions alone. Every event has its defined fields, names
+ * existing objects, and comes in the order of time. Its states and links are the events and
+ * messages of the trace. Where pj_dump is installed, it agrees. */
 #include "tests/unit/support/sim_run.h"
 
 #include "traces/formats/formats.h"

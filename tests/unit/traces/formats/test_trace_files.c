@@ -1,4 +1,4 @@
-/* Traces of every schedule, written to files and read again: the figures are the same, a trace does
+/* Traces of every schedule, written to files and read again. The figures are the same, a trace does
  * not differ from itself, and pictures are drawn of it. */
 #include "tests/unit/support/sim_run.h"
 

@@ -68,8 +68,8 @@ static bool has_note(const struct pp_kineto *run, const char *part)
     return false;
 }
 
-/* What autograd's thread launches while a backward lasts is the backward's, though the profiler has
- * not drawn it so; what runs on another stream, and what was launched between ranges, is not. */
+/* Launches of autograd's thread during a backward belong to the backward, though the profiler has
+ * not drawn them so. Kernels of another stream, and launches between ranges, do not. */
 Test(kineto, a_backward_is_what_was_launched_while_it_lasted)
 {
     static const char *const texts[] = {
@@ -117,8 +117,9 @@ Test(kineto, messages_tell_clocks_and_waits)
                                 *send = find(run.trace, "0SEND_F0", 0),
                                 *back = find(run.trace, "0RECV_B0", 0);
 
-    /* Ends on their own clocks: 190 and 1200, 1290 and 300: lags of 1010 and -990 us; so the clock
-     * is 1000 ahead, give or take 10. The first event is the RECV_F, at 20 on the first clock. */
+    /* The ends by their own clocks are 190 and 1200, 1290 and 300. The lags are 1010 and -990 us,
+     * so the clock is 1000 ahead, give or take 10. The first event is the RECV_F, at 20 on the
+     * first clock. */
     cr_assert(has_note(&run, "clocks of 1 of 2 processes were moved, by up to 1e+03 us"), "%s",
               run.notes[0]);
     cr_assert_float_eq(run.trace->clock_error_s, 20e-6, 1e-12);
@@ -131,8 +132,8 @@ Test(kineto, messages_tell_clocks_and_waits)
     check_us(find(run.trace, "1F0", 0), 190, 210);
 }
 
-/* A rank of a V holds the first and the last stage; two processes of the same stages are replicas,
- * in the order of their ranks; of a third one without the others nothing is read. */
+/* A rank of a V holds the first and the last stage. Two processes of the same stages are replicas,
+ * in the order of their ranks. A third one without the others is ignored. */
 Test(kineto, stages_tell_ranks)
 {
     static const char *const texts[] = {

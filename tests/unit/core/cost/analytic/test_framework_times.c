@@ -106,8 +106,8 @@ Test(framework_times, dropout_is_computed_again)
     cr_assert_eq(costs->op[PP_R][1].ps, costs->op[PP_F][1].ps);
 }
 
-/* An exchange of input gradients that overlaps a weight gradient is exposed with the share of time
- * that it takes from it. The exchanges of two versions of Megatron-LM tell how many overlap. */
+/* An exchange of input gradients that overlaps a weight gradient adds the share of the weight
+ * gradient that it takes. The exchanges of two versions of Megatron-LM tell how many overlap. */
 Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

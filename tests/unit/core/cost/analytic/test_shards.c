@@ -155,7 +155,8 @@ Test(shards, state_memory_is_the_closed_form)
 }
 
 /* With one buffer an op takes its compute and the gathers of all units except the one that the
- * program fetches. With two it takes the parts of gathers that outlast the compute of a unit. */
+ * program fetches. With two it takes its compute and the part of each gather that outlasts the
+ * concurrent unit. */
 Test(shards, gathers_inside_of_an_op_are_the_closed_form)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Forward and backward as PyTorch launches them, one sample after the other. The part of the host
- * follows the rule of a stage's passes (docs/costs.md, "Backward, recomputation, host"). */
+/* Forward and backward as PyTorch launches them, one sample after the other. The host's part
+ * follows docs/costs.md, "Backward, recomputation, host". */
 static const struct {
     const char *model;
     int batch;

@@ -5,7 +5,7 @@ TestSuite(sweep_file, .init = start, .fini = finish, .timeout = 100);
 
 /* ---- the property ---------------------------------------------------------------------------- */
 
-/* Killed anywhere: what was written last is torn, and nobody has closed anything. */
+/* Killed anywhere: the last write is torn, and no file was closed. */
 static void tear(struct pp_arena *inner)
 {
     struct stat info;
@@ -116,7 +116,7 @@ Test(sweep_file, counts)
     close_file(file);
 }
 
-/* A failed row that this part does not do again is somebody else's. */
+/* A failed row that this part does not repeat belongs to another part. */
 Test(sweep_file, a_failed_row_of_another_part_stays)
 {
     const struct pp_grid grid = grid_of(4);

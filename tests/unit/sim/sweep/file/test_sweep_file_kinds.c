@@ -119,7 +119,7 @@ Test(sweep_file_kinds, a_full_disk_while_putting_in_order_in_place)
     cr_assert(count_wanted(wanted) == 0);
 }
 
-/* ---- somebody else's hand -------------------------------------------------------------------- */
+/* ---- changes by other programs -------------------------------------------------------------- */
 
 Test(sweep_file_kinds, a_file_that_is_removed_is_written_anew)
 {
