@@ -40,8 +40,7 @@
 #include <string>
 #include <utility>
 
-/* ---- sockets (wire.cc): every wait ends when `is_given_up` says so -----------------------------
- */
+/* ---- sockets (wire.cc): every wait ends when `is_given_up` says so ----------------------- */
 
 typedef std::function<bool()> give_up;
 struct place { /* an abstract Unix address: it has no file, and ends with its socket */
