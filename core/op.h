@@ -69,8 +69,8 @@ static inline bool pp_op_is_posted(int kind)
            pp_op_kinds[kind].stream != PP_STREAM_CONTROL;
 }
 
-/* The purpose of a collective of a stage, if it is not the end of a step, and of a copy between
- * memory tiers; of its WAIT, too. One row a purpose in core/op.c. */
+/* The purpose of a copy between memory tiers, or of a collective of a stage that does not end a
+ * step. Its WAIT has the same purpose. Each purpose has a row in core/op.c. */
 enum pp_purpose {
     PP_FOR_STEP,     /* sums of gradients, gathers of what they have changed */
     PP_FOR_FORWARD,  /* AG: parameters before the uses that begin with a forward */

@@ -23,9 +23,9 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
 enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_error *err);
 bool pp_exec_traces_are_asked(const struct pp_request *request);
-/* Both traces or none, into the files that were given or, for readers of the text report, into a
- * new folder. run->trace and run->predicted_trace name what is there, NULL otherwise. PP_EFAIL
- * leaves neither a file nor a folder. */
+/* Writes both traces or none. They go to the given files. With a text report and no files they go
+ * to a new folder. run->trace and run->predicted_trace name the files, or are NULL. PP_EFAIL leaves
+ * neither a file nor a folder. */
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_exec_run *run, struct pp_error *err);
 

@@ -49,7 +49,7 @@ struct pp_command {
     int min_operands, max_operands; /* file arguments; max -1 = any */
     bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated;
                          the caller splits them and reads the parts with pp_option_read() */
-    const char *(*offered)(int i); /* names that a shell offers as operands, besides files */
+    const char *(*offered)(int i); /* names that a shell offers as operands, in addition to files */
 };
 
 struct pp_example { /* for -h, help and the man page; a test runs each */
@@ -61,7 +61,7 @@ struct pp_exit { /* of the man page */
     const char *meaning;
 };
 
-struct pp_topic { /* what "help NAME" explains besides commands, or before the command of that name
+struct pp_topic { /* topics of "help NAME"; a topic goes before the command of that name
                    */
     const char *name, *title;
     const char *const *lines;           /* paragraphs; from a blank on as it stands; NULL ends */
@@ -160,17 +160,17 @@ void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out); /
 enum pp_shell { PP_SHELL_BASH, PP_SHELL_ZSH, PP_SHELL_FISH };
 void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *out);
 
-/* What was asked about the program itself, but its version: -h, --help, and the command named
- * "help", whose operand is nothing = everything, a command, "man", or a shell's name for its
- * completion; PP_EINVAL for anything else. `*is_answered` is false when nothing was. */
+/* Answers -h, --help and the command "help". The operand of the latter is empty for everything, a
+ * command, "man", or a shell's name for its completion. PP_EINVAL for other operands.
+ * `*is_answered` is false when nothing was. */
 enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int width,
                                  bool *is_answered, struct pp_error *err);
 
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */
 const char *pp_suggest(const char *word, const char *const *names);
-/* After a message of an unknown word: "; did you mean NEAR?", or, where nothing is near, the names
- * themselves: "; known are A, B and C". Returns err->status. */
+/* Appends "; did you mean NEAR?" to a message of an unknown word. Without a near name it appends
+ * all names, as in "; known are A, B and C". Returns err->status. */
 enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const char *const *names);
 /* Names of presets, schedules: equal without regard to case, dashes and underscores. */
 bool pp_same_name(const char *a, const char *b);

@@ -17,7 +17,7 @@ static inline bool pp_option_has_argument(const struct pp_option *option)
     return option->type != PP_OPTION_FLAG;
 }
 
-/* The one-letter spelling besides a longer name, or NULL. */
+/* The one-letter spelling of an option with a longer name, or NULL. */
 static inline const char *pp_option_letter(const struct pp_option *option)
 {
     for (const char *const *alias = option->aliases; alias && *alias; alias++)

@@ -29,8 +29,8 @@ struct pp_device {
     enum pp_precision precision; /* the same */
     double peak_flops_per_s;     /* dense, of that precision */
     double fp32_flops_per_s, half_flops_per_s, fp8_flops_per_s,
-        fp4_flops_per_s; /* dense; half: fp16 and, with has_bf16, bf16; fp8, fp4:
-                          * 0 = the device has none */
+        fp4_flops_per_s; /* dense. half is fp16 and, with has_bf16, bf16. fp8, fp4: 0 = the device
+                            has none */
     bool has_bf16;       /* Ampere and later: bf16, and tf32 at half that rate */
     double memory_bytes; /* usable by a program */
     double memory_bytes_per_s;
@@ -122,13 +122,13 @@ struct pp_cluster {
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
 const char *pp_cluster_name(int i);                  /* of the i-th; NULL after the last */
 extern const struct pp_device pp_device_presets[];
-/* A preset by its name or an alias ("piz-daint"), case and dashes ignored; or a text: "node:2 gpu:8
- * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device
- * name h100. Keys not given come from the device's preset cluster; a preset may stand first ("a100
- * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share. "nvlink:" or
- * "pcie:" is per device and direction; pcie: sets h2d: too. "ram:1TB@200GBps h2d:25GBps
- * nvme:8TB@25GBps cpu:5e9" are the memory tiers. `latency` is the network's. PP_EINVAL with the
- * key, what is expected and a suggestion. */
+/* A preset by its name or an alias ("piz-daint"), ignoring case and dashes, or a text:
+ *   "node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"
+ * The default device is h100. Missing keys come from the device's preset cluster. A preset may come
+ * first ("a100 nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share.
+ * "nvlink:" or "pcie:" is per device and direction. The key pcie sets h2d, too. `latency` is the
+ * network's. The memory tiers are "ram:1TB@200GBps h2d:25GBps nvme:8TB@25GBps cpu:5e9". PP_EINVAL
+ * with the key, the expected form and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);
 /* 1 when two devices (global numbers) are in one node. */

@@ -33,7 +33,7 @@ struct pp_route {
 enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
                               struct pp_fabric **fabric, struct pp_error *err);
 /* The source of routes that are not computed. Writes the link ids of a route into `links` (room for
- * `max`) and returns their number; -1 and the reason in `err` if there is no route. */
+ * `max`) and returns their number. If there is no route, it returns -1 with the reason in `err`. */
 struct pp_route_source {
     int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
     void *context;
@@ -48,9 +48,9 @@ struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
  * found costs nothing and has no links: ask before results are used. */
 enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *err);
 
-/* Multiply the bandwidth of links. `name` is a link, or a name with '*' for any run of characters,
- * or a class of links: "node" (of devices and hosts), "network" (all others). A file's links are
- * all "network". PP_EINVAL with near names when nothing has that name. */
+/* Multiply the bandwidth of links. `name` is a link, a name with '*' for any run of characters, or
+ * a class of links. Classes are "node" (links of devices and hosts) and "network" (all others). A
+ * file's links are all "network". PP_EINVAL with near names when nothing has that name. */
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
 bool pp_fabric_is_scaled(const struct pp_fabric *fabric); /* single links are, not only classes */
@@ -61,7 +61,7 @@ struct pp_fabric_size {
     bool is_pcie;
     int gpus_per_node, nodes;
     int rails;               /* NICs of a node that transfers can choose from */
-    int leaf_nodes, uplinks; /* fat tree: of a leaf; 0 uplinks: they never bind and are left out */
+    int leaf_nodes, uplinks; /* fat tree: of a leaf. 0 uplinks never bind and are left out */
     int torus[PP_TORUS_DIMS];
     int groups, chassis, routers, router_nodes;
     bool is_static;

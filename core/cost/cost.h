@@ -49,7 +49,7 @@ struct pp_stage_memory {
 /* A stage with gradients that are cut, or parameters that are cut or live on another tier: units
  * are gathered or loaded one by one. Per device, bytes. */
 struct pp_stage_gathers {
-    int units;   /* of a chunk; 1: the chunk at once; 0: parameters are whole, and here */
+    int units; /* of a chunk. 1 is the chunk at once; 0 means that parameters are whole, and here */
     bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
     double unit_bytes, unit_grads_bytes; /* buffers of an inner unit; its whole gradients */
     double gone_frac;   /* of a unit is never there with the rest: its tensors come and go alone */
@@ -120,8 +120,8 @@ struct pp_costs {
 
 /* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
-/* Times that a collective passes its shares around a ring: two for an all-reduce, one for a scatter
- * or a gather, 0 if it is no ring. */
+/* Number of times that a collective passes its shares around a ring. Two for an all-reduce, one for
+ * a scatter or a gather, 0 if it is no ring. */
 int pp_ring_turns(int kind);
 /* A collective of that kind whose members start together: all its steps at the pace of the slowest
  * hop. At most INT64_MAX / 4. */

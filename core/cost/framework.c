@@ -10,11 +10,12 @@
 #define MICRO 1e-6
 #define MILLI 1e-3
 
-/* The loss of a logit in bytes. One fused chain reads 16-bit logits and writes them in fp32 (6),
- * then their logarithm of the softmax (4 + 4 + 4); back: gradient of the pick (4 + 4), of the
- * softmax (4 + 4), cast (6). Split vocabularies (megatron/core/tensor_parallel/cross_entropy.py)
- * take the cast, maximum (4), subtraction (8), exponential (8), sum (4) and division (8) one by
- * one; back: scaling (8), cast (6), subtraction in place (8). */
+/* The loss of a logit in bytes, for one fused chain:
+ *   forward   read 16-bit logits, write fp32 (6), logarithm of the softmax (4 + 4 + 4)
+ *   backward  gradient of the pick (4 + 4), of the softmax (4 + 4), cast (6)
+ * Split vocabularies take separate steps (megatron/core/tensor_parallel/cross_entropy.py):
+ *   forward   cast, maximum (4), subtraction (8), exponential (8), sum (4), division (8)
+ *   backward  scaling (8), cast (6), subtraction in place (8) */
 #define LOSS_FUSED                                                                                 \
     {                                                                                              \
         18, 22                                                                                     \
@@ -49,9 +50,10 @@
               .has_gather_per_matrix = true, .has_async_grads = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
- * _apply_bias): expert by expert times the probabilities, which are in fp32, added to the output,
- * all put together and cast, 4 + 10 + 8 + 6 bytes; back: cast (6), gradient of the output (6), of
- * the biases (8 + 4) and of the probabilities (8 + 4), split (4). */
+ * _apply_bias), in bytes, expert by expert:
+ *   forward   times the probabilities, which are in fp32 (4), added to the output (10), put
+ * together (8), cast (6) backward  cast (6), gradient of the output (6), of the biases (8 + 4), of
+ * the probabilities (8 + 4), split (4) */
 #define EXPERT_BIAS                                                                                \
     {                                                                                              \
         28, 40                                                                                     \

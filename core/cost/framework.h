@@ -62,9 +62,9 @@ struct pp_framework {
     /* mixtures of experts */
     double expert_bias_bytes[2]; /* of kernels of their own that weigh and add biases of experts,
                                   * per value, forward and back; 0 = the products add them */
-    bool has_fused_experts;      /* in fp8 on devices with scales of blocks: products of experts,
-                                  * biases, activation and casts are one kernel each way, and whole
-                                  * steps are launched as one graph */
+    bool has_fused_experts; /* in fp8 on devices with scales of blocks. Products of experts, biases,
+                               activation and casts are one kernel each way. Whole steps are
+                               launched as one graph */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */

@@ -39,11 +39,12 @@ enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error 
 /* The text of it, first names in their order; "" for 0. */
 void pp_again_print(unsigned again, char *text, size_t size);
 
-/* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
- * blocks; BALANCED, there too, but with their times where blocks are shared out; COUNTED, there
- * too, as a block each when blocks are shared out; IGNORED, as LAST with no compute time, as
- * formulas of bubbles assume (memory and gradients stay); PARALLEL, an equal part of both in every
- * stage (vocabulary parallelism). */
+/* Place and price of embedding and head. All but PARALLEL put them in the first and the last stage.
+ *   LAST      on top of an even share of blocks
+ *   BALANCED  blocks are divided by time, with the times of both
+ *   COUNTED   both count as a block each when blocks are divided
+ *   IGNORED   as LAST without compute time, as formulas of bubbles assume; memory and gradients
+ * stay PARALLEL  an equal part of both in every stage (vocabulary parallelism) */
 enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_COUNTED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
 extern const char *const pp_head_names[];
 
@@ -63,8 +64,8 @@ struct pp_cost_inputs {
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
     double ep_overlap_frac; /* share of the exchanges of experts that overlaps with other compute */
-    bool is_sent_once;      /* a token goes once to each node that has some of its experts, and is
-                             * spread there; else each of its copies goes its own way */
+    bool is_sent_once; /* a token goes once to each node that has some of its experts, and is spread
+                          there. Otherwise each of its copies is sent by itself */
     double capacity_factor; /* tokens an expert works on per token it is sent on average; 0 = 1 */
     bool is_dp_overlapped;  /* gradients are summed during the backward; if the framework does so,
                              * updated parameters are gathered during the next forward */

@@ -49,9 +49,9 @@ struct pp_kernel_time {
 struct pp_kernel_time pp_kernel_time(const struct pp_device *device,
                                      const struct pp_kernel *kernel);
 
-/* How a library cuts a product: out into tiles, each computed by one multiprocessor; waves of as
- * many tiles as there are multiprocessors follow one another; where tiles are few, k is cut into
- * `parts` that are summed afterwards. The fastest of a few shapes. */
+/* The way a library cuts a product. One multiprocessor computes a tile of the output. A wave has
+ * one tile for each multiprocessor, and waves follow one another. If there are few tiles, k is cut
+ * into `parts` that are summed afterwards. The fastest of a few shapes. */
 struct pp_gemm_plan {
     int tile_m, tile_n, parts;
     double eta;         /* share of the peak */

@@ -29,9 +29,9 @@ static const double plain_loads = 2.0 / 16;
 /* Partial sums are in fp32, written by each part and read once. */
 static const double part_bytes = 8;
 
-/* Rows that do not start on 16 bytes are loaded value by value (NVIDIA, "Matrix Multiplication
- * Background User's Guide", tensor core requirements): about half the speed, fitted on the rows of
- * vTrain's single node whose vocabulary is odd. */
+/* Rows that do not start on 16 bytes are loaded value by value, at about half the speed. Source:
+ * NVIDIA, "Matrix Multiplication Background User's Guide", tensor core requirements. Fitted on the
+ * rows of vTrain's single node whose vocabulary is odd. */
 enum { ROW_BYTES = 16 };
 static const double misaligned_speed = 0.5;
 

@@ -15,8 +15,8 @@ bool pp_cost_has_dropout(const struct pp_cost_inputs *in);
 bool pp_cost_has_fused_experts(const struct pp_cost_inputs *in);
 bool pp_cost_is_fp16(const struct pp_cost_inputs *in);
 
-/* State bytes per parameter: mixed precision with Adam as the framework keeps it (plain:
- * Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
+/* State bytes per parameter, for mixed precision with Adam as the framework keeps it. `plain` has 2
+ * + 2 + 12 (Rajbhandari et al. 2020, section 3.1), fp32 training 4 + 4 + 8. */
 struct pp_class_bytes {
     double params, grads, optimizer;
 };

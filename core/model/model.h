@@ -35,8 +35,9 @@ struct pp_latent {
     int rope_dim, value_dim;
 };
 
-/* Queries that meet no keys but near ones: their own and those before it, `keys` together, in every
- * block but the first `full_first` and every `full_every`-th (the n-th, 2n-th, ...; 0 = none). */
+/* Windows of attention. A query meets its own key and those before it, `keys` together. Blocks with
+ * full attention are the first `full_first` and every `full_every`-th (the n-th, 2n-th, ...; 0:
+ * none). */
 struct pp_window {
     int keys; /* 0 = every block meets all keys */
     int full_every, full_first;
@@ -65,8 +66,8 @@ struct pp_model {
     struct pp_experts experts;
     struct pp_latent latent;
     struct pp_window window;
-    int mtp; /* multi-token prediction: further blocks after the last that predict further tokens,
-              * each with a projection of 2h to h and the head once more (DeepSeek-V3, section 2.2)
+    int mtp; /* multi-token prediction: blocks after the last that predict further tokens. Each has
+              * a projection of 2h to h and the head again (DeepSeek-V3, section 2.2)
               */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
     const char *notes;      /* fields of a file that were not used, "" = none */

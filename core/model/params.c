@@ -1,7 +1,7 @@
-/* Parameters and model flops, layer by layer. Conventions (docs/costs.md, "Parameters"): the
- * embedding holds the token, position and token-type tables and, with token types (BERT), its
- * normalization; the head holds the final normalization, an untied output matrix, BERT's pooler and
- * prediction heads. */
+/* Parameters and model flops, layer by layer. Conventions are those of docs/costs.md, "Parameters".
+ * The embedding holds the token, position and token-type tables. With token types (BERT) it also
+ * holds its normalization. The head holds the final normalization, an untied output matrix, BERT's
+ * pooler and prediction heads. */
 #include "core/model/model.h"
 
 const char *const pp_flops_rule_names[] = {"megatron", "palm", "causal", NULL};

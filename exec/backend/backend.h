@@ -97,8 +97,8 @@ struct pp_backend {
     /* NULL, or: capture `work` as a graph with number `id` of this stream. `launch_graph` replays
      * the graph without calling the work; where there is no graph, it launches the work. The work
      * does the same to the device whenever it is called with this argument. Called between steps,
-     * after a step in which it has run. k: it is the k-th launch of the stream in every step, and
-     * records timing events; -1: it records none. */
+     * after a step in which it has run. With k >= 0 it is the k-th launch of the stream in every
+     * step, and records timing events. With -1 it records none. */
     void (*capture)(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
                     pp_backend_work work, void *argument);
     void (*launch_graph)(struct pp_backend_device *device, pp_stream_id stream, int id,
@@ -125,8 +125,9 @@ struct pp_backend {
     /* Not immediate: when the k-th launch of this step on a stream has run, in seconds since begin;
      * NAN when it has not. NULL when immediate. */
     struct pp_span (*span)(const struct pp_backend_device *device, pp_stream_id stream, int k);
-    /* NULL, or, where the thread of the work cannot see when it runs: record a timing event on the
-     * `stream` of work under way; the time of the j-th event of the k-th launch, like span. */
+    /* NULL if the thread of the work sees when it runs. Otherwise it records a timing event on the
+     * `stream` of the running work. The time is that of the j-th event of the k-th launch, like
+     * span. */
     void (*record_timing)(void *stream);
     double (*timing_s)(const struct pp_backend_device *device, pp_stream_id stream, int k, int j);
 };

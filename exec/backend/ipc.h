@@ -32,9 +32,9 @@ struct pp_ipc_calls {
     /* Map what a peer shows, which must be on this host; *block: its block, as seen here. */
     enum pp_status (*map)(struct pp_ipc *ipc, int peer, const struct pp_ipc_card *card,
                           void **block, struct pp_error *err);
-    /* By work under way, on its `stream`. tell: write a flag of a peer, once all that was issued to
-     * the stream before is visible to all processes. await: hold up the stream until an own flag
-     * has reached `value`. PP_EFAIL: refused, or given up. */
+    /* Called by running work, on its `stream`. The call tell writes a flag of a peer, after all
+     * earlier work of the stream is visible to all processes. The call await blocks the stream
+     * until an own flag has reached `value`. PP_EFAIL if refused or given up. */
     enum pp_status (*tell)(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                            struct pp_error *err);
     enum pp_status (*await)(struct pp_ipc *ipc, int flag, uint32_t value, void *stream,

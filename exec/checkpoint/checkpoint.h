@@ -81,8 +81,8 @@ const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct 
  */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Weights (master weights, where there are), m and v of a tensor, of G: what the part has of it,
- * which may be some elements or none. Their place in the tensor goes to `*range`. */
+/* The part's elements of a tensor, if any: weights (or master weights), m and v, of G. Their place
+ * in the tensor goes to `*range`. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector, struct pp_range *range);
@@ -94,9 +94,9 @@ struct pp_checkpoint_folder {
     int fd;   /* of the folder, locked */
 };
 /* Make the folder where it is missing (not those above it), lock it, and remove what interrupted
- * runs have left half-written. `before` is the checkpoint that the training goes on from, NULL
- * where it begins: PP_EINVAL where the folder has later ones already, or one of another training.
- * PP_EFAIL for what cannot be made or written, or is locked by another run. */
+ * runs have left half-written. `before` is the checkpoint that the training continues, or NULL.
+ * PP_EINVAL if the folder has later ones already, or one of another training. PP_EFAIL for what
+ * cannot be made or written, or is locked by another run. */
 enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
                                   const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err);
@@ -132,9 +132,9 @@ struct pp_checkpoint {
     const char *older; /* the one before it; NULL = none, or not looked for */
     struct pp_manifest manifest;
 };
-/* The newest checkpoint of a folder, or the one that `path` itself is: its manifest. PP_EFAIL when
- * there is none or it cannot be read, PP_EINVAL when it is damaged; names the file, and the
- * checkpoint before it where there is one. */
+/* The newest checkpoint of a folder, or the one that `path` itself is: its manifest. PP_EFAIL if
+ * there is none or it cannot be read, PP_EINVAL if it is damaged. The message names the file, and
+ * the previous checkpoint if there is one. */
 enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
                                   struct pp_checkpoint *checkpoint, struct pp_error *err);
 /* Its state into all `parts`: every tensor of theirs. The identity has been checked. PP_EINVAL for

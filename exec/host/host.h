@@ -7,9 +7,8 @@
 
 /* Cores that this process may run on; at least 1. */
 int pp_host_cores(void);
-/* Memory that can be taken without swapping: the kernel's own estimate, or less where the control
- * group (versions 1 and 2) or the address space (ulimit -v) of this process is limited. SIZE_MAX
- * where nothing can be found out. */
+/* Memory that can be taken without swapping. This is the kernel's own estimate, or a lower limit of
+ * the control group (versions 1 and 2) or the address space (ulimit -v). SIZE_MAX if unknown. */
 size_t pp_host_available_bytes(void);
 /* CPU time of the calling thread. */
 int64_t pp_host_thread_ns(void);

@@ -44,8 +44,8 @@ static uint64_t hash_of(const struct pp_bound_call *call)
     return pp_hash(PP_HASH_OF_NOTHING, some, sizeof some);
 }
 
-/* buckets: 1 + the last instruction in each. next: 1 + the instruction before this one in its
- * bucket. */
+/* `buckets` has 1 + the last instruction in each. `next` has 1 + the instruction before this one in
+ * its bucket. */
 static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *buckets,
                       int32_t *next)
 {

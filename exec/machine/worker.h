@@ -2,8 +2,8 @@
  *
  * A row is an instruction of the program in one replica: row = instruction * replicas + replica,
  * the layout of the evaluator's columns. A place is a chunk of a rank: place = pipeline * stages +
- * stage. Events: one for each row (a post is reached, a rank has arrived), then one for each
- * message of each replica, each collective and each barrier (it is over). */
+ * stage. Events are numbered: first one for each row (a post is reached, a rank has arrived). Then
+ * come the ends of each message of each replica, each collective and each barrier. */
 #ifndef PP_EXEC_MACHINE_WORKER_H
 #define PP_EXEC_MACHINE_WORKER_H
 
@@ -156,8 +156,8 @@ struct pp_machine {
     atomic_uint round;           /* steps started, and the end */
     atomic_uint running;         /* workers that still walk their lists */
     int started;                 /* workers */
-    /* workers of this process that walk their lists (of all processes, where they share this); with
-     * work that runs later, the thread that conducts the step counts as one */
+    /* workers of this process that walk their lists, or of all processes that share this. With work
+     * that runs later, the coordinator's thread counts as one */
     atomic_uint walking;
     bool is_over;
     struct pp_error gone; /* what was seen of it; set before: */

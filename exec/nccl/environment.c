@@ -20,7 +20,7 @@ static const struct {
     {"NCCL_NVLS_ENABLE", "0", false},
 };
 
-/* Since 2.22 NCCL connects an algorithm of a sum at its first use, and chooses it by size: a small
+/* Since 2.22 NCCL connects an algorithm of a sum at its first use. It chooses by size, so a small
  * sum connects nothing for a large one. Connecting blocks the hosts of all members. Two processes
  * that reach the sums of two groups in different orders would therefore deadlock. */
 void pp_nccl_connect_early(void)
@@ -32,8 +32,8 @@ void pp_nccl_share_device(int process, bool is_one_host)
 {
     char host[32];
 
-    /* NCCL refuses two members with one device on one host; so each process is a host of its own,
-     * and no process reaches for another's memory. */
+    /* NCCL refuses two members with one device on one host. So each process is a host of its own,
+     * and none accesses another's memory. */
     snprintf(host, sizeof host, "pipeexec-%d", process);
     setenv("NCCL_HOSTID", host, 1);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

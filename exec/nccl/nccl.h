@@ -67,9 +67,9 @@ struct pp_nccl_place {
     char host[64], gpu[32];
 };
 void pp_nccl_find_host(struct pp_nccl_place *place);
-/* Where any two share a GPU, NCCL is told what it needs to bear that: sets the environment of this
- * process, before its first call of NCCL. What is set already stays, but for the name of the host
- * that NCCL is told. `places` of all. */
+/* Sets the environment of this process for NCCL if any two processes share a GPU. Call it before
+ * the first call of NCCL. Variables that are set stay, except the name of the host. `places` of
+ * all. */
 void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process);
 /* The same; is_one_host: all processes are on one host. */
 void pp_nccl_share_device(int process, bool is_one_host);
@@ -104,8 +104,8 @@ enum pp_status pp_nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, siz
 enum pp_status pp_nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
                            enum pp_nccl_type type, void *stream, struct pp_error *err);
 
-/* Parts of a vector, which do not overlap: each is summed for one member of the group, whose place
- * in it `root` is, or comes from it. In place, as one operation. */
+/* Parts of a vector that do not overlap. Each is summed for one member of the group, or comes from
+ * it. `root` is that member's place in the group. In place, as one operation. */
 struct pp_nccl_piece {
     void *at;
     size_t count; /* elements; of a broadcast bytes */

@@ -30,11 +30,11 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 /* Take the durations of the machine's last step (probes on) as samples. */
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
-/* Give costs compute entries of their own (tables in the calibration's arena; those that were there
- * stay as they are): medians, sums over the layers of a stage, plus what an op takes outside its
- * layers. Passes that were never run are derived from others where possible: B from I and W, each
- * of those from its pass of B, R from F. PP_EINVAL when a part that the stages need was never
- * sampled, or in other granules or splits. */
+/* Gives costs their own compute entries, in tables of the calibration's arena. Existing entries
+ * stay as they are. An entry is the sum of medians over the layers of a stage, plus the op's time
+ * outside its layers. Passes that were never run are derived if possible. B comes from I and W, I
+ * and W from their passes of B, and R from F. PP_EINVAL if a part that the stages need was never
+ * sampled, or only in other granules or splits. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,
@@ -51,9 +51,9 @@ struct pp_measured_wire {
     double alpha_s, s_per_byte;
 };
 bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_measured_wire *wire);
-/* The pause before an op on the wall clock, by what precedes it: the number of WAITs since the op
- * before (the last entry for all that are more), a BAR, where the host judges, or the start of the
- * step. Medians; all 0 on the virtual clock. */
+/* The pause before an op on the wall clock, by its predecessor. This is the number of WAITs since
+ * the previous op (the last entry for all higher numbers), a BAR, or the start of the step.
+ * Medians; all 0 on the virtual clock. */
 enum { PP_GAP_WAITS = 4, PP_GAP_BAR = PP_GAP_WAITS, PP_GAP_STEP, PP_GAPS };
 struct pp_pauses {
     int64_t ps[PP_GAPS];
@@ -77,9 +77,9 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
-/* The band in which every op takes a sample of its own instead of the median: by part; in situ when
- * `stages` is NULL: errors as pp_calibration_costs and ..._in_situ. Of costs only wires and sums
- * are read. */
+/* The band in which every op takes a sample of its own instead of the median, by part, or in situ
+ * when `stages` is NULL. Errors are those of pp_calibration_costs and ..._in_situ. It reads only
+ * the wires and sums of costs. */
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,

@@ -45,8 +45,8 @@ struct pp_rank_layout {
     size_t peak_bytes; /* sum of the above: the prediction */
 };
 
-/* [stage]: copies, in all replicas and pipelines, among which its optimizer state is shared out:
- * where RS scatters its gradients; 1 = each has all of it. */
+/* [stage]: the number of copies, in all replicas and pipelines, that share the optimizer state. RS
+ * scatters the gradients of these stages; 1 = each copy has all of it. */
 int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *program, int replicas);
 
 /* Layout of every rank, [ranks] in the arena, alike in all replicas. stages [stages] of one replica

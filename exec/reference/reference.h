@@ -1,6 +1,6 @@
 /* exec/reference/reference.h — the oracle: the same training on one rank, without program, messages
- * or slots: a loop over micro-batches, forward, then backward. Same granules, same sequence splits.
- * The whole model is one stage, so a tied matrix is one tensor. */
+ * or slots. It is a loop over micro-batches, forward, then backward. Same granules, same sequence
+ * splits. The whole model is one stage, so a tied matrix is one tensor. */
 #ifndef PP_EXEC_REFERENCE_REFERENCE_H
 #define PP_EXEC_REFERENCE_REFERENCE_H
 

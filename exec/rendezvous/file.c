@@ -1,7 +1,7 @@
-/* The file. A process accepts the file if it has the launcher's name of the run and the number of
- * processes, and if process 0 answers at its address. The file of an earlier run fails this test;
- * the process then waits until the new file replaces it. Process 0 draws a number for the file, and
- * every process that uses the file repeats it. */
+/* The file. A process accepts the file on two conditions. It has the launcher's name of the run and
+ * the number of processes, and process 0 answers at its address. The file of an earlier run fails
+ * this test; the process then waits until the new file replaces it. Process 0 draws a number for
+ * the file, and every process that uses the file repeats it. */
 #define _GNU_SOURCE /* getifaddrs, getrandom */
 #include "core/text/file.h"
 #include "core/clock.h"

@@ -80,17 +80,17 @@ struct pp_exec_run {
 };
 
 /* ---- exec/resolve/resolve.c: everything that no schedule changes ---- */
-/* PP_EFAIL for a backend or transport that this build does not have, and for files that cannot be
- * read; PP_EINVAL for values that do not go together, and where `resumed` (NULL = none) leaves no
- * step. */
+/* PP_EFAIL for a backend or transport that this build lacks, and for files that cannot be read.
+ * PP_EINVAL for values that contradict each other, and if `resumed` (NULL = none) leaves no step.
+ */
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err);
 
 /* ---- exec/resolve/plan.c ---- */
 /* The program of `subject` (name or file, NULL = the usual schedule) lowered and verified, and its
- * stages. PP_EINVAL for a schedule that is only simulated, with those that can be run, and for
- * layouts that do not divide, with the nearest that do; PP_EPROGRAM for an illegal file. */
+ * stages. PP_EINVAL for a schedule that is only simulated, with the executable ones. PP_EINVAL for
+ * layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */
 enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err);

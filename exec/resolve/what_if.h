@@ -10,8 +10,8 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_request
                                  const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                  struct pp_error *err);
 /* Costs of a plan, whose program, stages and batch are there: those of the wires, and what the
- * options make of them. PP_EINVAL for ranks or wires that there are none of, for factors out of
- * range, for what the wall clock cannot do, and for a run longer than the clock can tell. */
+ * options make of them. PP_EINVAL for unknown ranks or wires, factors out of range, options that
+ * the wall clock cannot follow, and runs longer than the clock. */
 enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_request *request,
                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                   struct pp_error *err);

@@ -1,12 +1,12 @@
 /* exec/stage/layout.h — private to exec/stage: where a stage has its tensors.
  *
- * Per granule and split, T = rows * tokens. Every matrix is stored [out][in], so that a forward is
- * x W^T, an input gradient dy W and a weight gradient dy^T x; which of both layouts it is makes no
- * difference beyond noise in OpenBLAS at widths of 128 to 1024.
+ * Per granule and split, T = rows * tokens. Every matrix is stored [out][in]. So a forward is x
+ * W^T, an input gradient dy W and a weight gradient dy^T x. In OpenBLAS at widths of 128 to 1024,
+ * the other layout differs only by noise.
  *
- * Elements are of the kernels' first type (kernels.h); stats, lse, dnorm and weight gradients, also
- * those in scratch, are of the second, G, and come after all others. Where elements have 2 bytes, T
- * is even, so that each place begins at a multiple of 4 bytes.
+ * Elements are of the kernels' first type (kernels.h). Stats, lse, dnorm and weight gradients are
+ * of the second, G, also in scratch. They come after all others. Where elements have 2 bytes, T is
+ * even, so that each place begins at a multiple of 4 bytes.
  *
  * Places of block l in `saved`. r(l) is its input: the residual stream before block l; d r its
  * gradient. What I needs gives its place to what W needs:
@@ -28,10 +28,10 @@
  *                                                              first
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
- * place too: with a head the input of the head, else written by I alone. So every gradient has a
- * place. d of y in block l is at x of block l + 1; d r(l) is at y, for l > 0. d r(blocks), from
- * above, is copied at the end of I to what is free then: y of block 0, or with an embedding, whose
- * d r(0) is there, x of block 0.
+ * place too. With a head it is the input of the head; otherwise only I writes it. So every gradient
+ * has a place. The d of y in block l is at x of block l + 1. For l > 0, d r(l) is at y. At the end
+ * of I, d r(blocks) from above is copied to a free place. This is y of block 0. With an embedding,
+ * d r(0) is there, so it is x of block 0.
  *
  * Places of the head: n T hidden, stats T 2, logits T vocab (F already makes them the gradient of
  * the loss), dnorm. Logits have rows of `logits_width`: words that are none, whose rows of the

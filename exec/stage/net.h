@@ -1,8 +1,8 @@
 /* exec/stage/net.h — the transformer that is trained: dimensions, and its parameters in one order.
  *
- * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). A
- * tied head has its own copy of the embedding matrix wherever embedding and head are apart; both
- * copies carry the same tensor id, their gradients are summed. */
+ * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). If
+ * embedding and head are apart, a tied head has its own copy of the embedding matrix. Both copies
+ * carry the same tensor id, and their gradients are summed. */
 #ifndef PP_EXEC_STAGE_NET_H
 #define PP_EXEC_STAGE_NET_H
 
@@ -19,9 +19,9 @@ struct pp_net {
     double norm_epsilon, rotary_theta;
 };
 
-/* seq 0 = that of the model. `name` is kept by reference. PP_EINVAL for what cannot be trained here
- * (an encoder, a model known only by its size, seq beyond the positions of the model), with what
- * can. */
+/* seq 0 = that of the model. `name` is kept by reference. PP_EINVAL for models that cannot be
+ * trained here, with the nearest legal value. These are encoders, models known only by size, and
+ * seq beyond the model's positions. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
 

@@ -50,9 +50,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 /* The tied embedding matrix; NULL when the stage holds none. */
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage);
 
-/* Where weight gradients go: `sum`, elements of G, is added to. Exact: each tensor's
- * gradient of one granule and split is made in `scratch`, of G, and added to `fixed`, int64 with
- * PP_GRAD_BITS binary places, so that the order of additions does not matter. */
+/* Where weight gradients go: `sum`, elements of G, is added to. In exact mode, each tensor's
+ * gradient of one granule and split is computed in `scratch`, of G. Then it is added to `fixed`,
+ * int64 with PP_GRAD_BITS binary places. So the order of additions does not matter. */
 enum { PP_GRAD_BITS = 44 };
 struct pp_grads {
     bool is_exact;
@@ -62,8 +62,8 @@ struct pp_grads {
     int *status; /* enum pp_fixed_status */
 };
 
-/* Seconds per kind of layer inside one call, for calibration: by the clock of the thread, or, where
- * work runs later, by timing events between the parts. */
+/* Seconds per kind of layer inside one call, for calibration. The clock is that of the thread. If
+ * work runs later, timing events between the parts give the times. */
 enum pp_layer_part { PP_PART_EMBEDDING, PP_PART_BLOCK, PP_PART_HEAD, PP_PARTS };
 enum { PP_TIMING_BEGIN = 3 * PP_PARTS }; /* of a call */
 struct pp_probe {

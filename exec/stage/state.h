@@ -54,8 +54,8 @@ void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uin
                    const struct pp_state *state, int copies);
 
 /* Sums of squares of the gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in
- * order: of the blocks that begin in the state's share, all else in blocks[] stays as it is.
- * `scratch` has room for all. */
+ * order. Only blocks that begin in the state's share are written; the rest of blocks[] stays as it
+ * is. `scratch` has room for all. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, double *scratch, double *blocks);
@@ -74,8 +74,8 @@ double pp_squares_norm(const double *squares, int layers);
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
 /* All of a step (counted from 0) but grad_scale. */
 void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
-/* One AdamW step of the share, then zero the gradients, all of them. *now is read when the work
- * runs, so the work is the same in every step. */
+/* One AdamW step of the share, then all gradients become zero. The work reads *now when it runs, so
+ * it is the same work in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now);

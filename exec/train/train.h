@@ -57,8 +57,8 @@ struct pp_training_result {
     struct pp_pauses pauses;
     bool is_wire_measured; /* false: messages take what the costs of the machine say */
     struct pp_measured_wire wire;
-    /* The factor by which slow devices and wires lengthen a step: the median over the kept steps,
-     * each compared to its own durations; and as predicted. NAN without any. */
+    /* The factor by which slow devices and wires lengthen a step. Measured, it is the median over
+     * the kept steps, each relative to its own durations. NAN without any. */
     double slowdown, predicted_slowdown;
     /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
     double structural_error_s;

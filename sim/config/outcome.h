@@ -20,8 +20,9 @@ struct pp_outcome {
 struct pp_outcome pp_outcome_of(const struct pp_result *result);
 struct pp_outcome pp_outcome_refused(const struct pp_error *err);
 
-/* Whether `x` is better than `best`, by four rules in turn: it is not refused; it fits; its step is
- * shorter by more than rounding; of those that do not fit it needs less memory. */
+/* Whether `x` is better than `best`. The first rule that tells them apart decides. `x` is not
+ * refused. It fits. Its step is shorter by more than rounding. If both do not fit, it needs less
+ * memory. */
 bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *best);
 
 #endif

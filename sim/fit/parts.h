@@ -32,8 +32,8 @@ struct pp_relief_flags {
 enum { PP_RELIEF_KINDS_MAX = 16 };
 extern bool (*const pp_relief_kinds[])(struct pp_relief_setting *, const struct pp_config *);
 
-/* Add to `flags` what turns `from`, the setting of `config`, into `to`: what follows from the rest
- * (replicas, devices, micro-batches) only where the user said it. */
+/* Adds the flags that turn `from`, the setting of `config`, into `to`. Replicas, devices and
+ * micro-batches follow from the rest, so they are added only if the user gave them. */
 void pp_relief_change(const struct pp_config *config, const struct pp_relief_setting *from,
                       const struct pp_relief_setting *to, struct pp_relief_flags *flags);
 /* `flags` and the degrees of a setting, where the user left them open. */

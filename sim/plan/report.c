@@ -191,7 +191,7 @@ static void print_flips(struct pp_arena *arena, const struct pp_search *search, 
                                 name, short_layout(arena, search, flip->winner));
         else if (flip->winner > 0 && flip->behind_frac > PP_TIE_FRAC)
             text = pp_arena_printf(
-                arena, "%s%s%s: %s wins, #1 is %.1f~%% behind", text, *text ? "; " : "", name,
+                arena, "%s%s%s: %s wins, #1 is %.1f~%% slower", text, *text ? "; " : "", name,
                 short_layout(arena, search, flip->winner), 100 * flip->behind_frac);
         else {
             same = pp_arena_printf(arena, "%s%s%s", same, *same ? ", " : "", name);

@@ -1,6 +1,6 @@
 /* The quick planner: fills in the degrees, the ZeRO stage and the recomputation that the user left
- * open. Candidates are ordered by a lower bound on the step (the busiest rank's compute) and
- * simulated until no bound can beat the best that fits; ties go to the fewer pipeline ranks. */
+ * open. Candidates are ordered by a lower bound on the step, the busiest rank's compute. They are
+ * simulated until no bound can beat the best that fits. Ties go to fewer pipeline ranks. */
 #include "sim/resolve/resolve.h"
 
 #include "core/units.h"

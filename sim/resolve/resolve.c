@@ -69,8 +69,8 @@ static bool has_groups(const struct pp_config *config)
     return has_replicas(config) || has_tensors(config);
 }
 
-/* What an option may need to have an effect, in the order in which it is asked for; Another choice
- * of the tool might meet the need where several of the degrees `by` are open. */
+/* Needs of an option, in the order in which they are checked. If several of the degrees `by` are
+ * open, another choice of the tool might meet the need. */
 enum { TP = 1 << 0, PP = 1 << 1, DP = 1 << 2 };
 static const struct need {
     enum pp_sim_trait trait;
@@ -163,8 +163,8 @@ static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes
     return PP_OK;
 }
 
-/* An activation is on its way down for an op of its rank and back an op before its own: where no
- * more are saved at a time, none is ever away at the peak. */
+/* An activation is copied down during one op of its rank, and back one op before its own use. If no
+ * more are saved at a time, none is away at the peak. */
 static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
 {
     struct pp_config without = *config;

@@ -56,9 +56,9 @@ enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_
  * nearest degrees that work. */
 enum pp_status pp_resolve_experts(const struct pp_request *request, struct pp_config *config,
                                   struct pp_error *err);
-/* Expert-parallel degrees worth a trial for tp, cp and dp of `degrees`, ascending: what is given;
- * else the largest that stays in a node, and further ones, each twice as large, that spread the
- * experts more. Returns how many of `ep`. */
+/* Expert-parallel degrees worth a trial for tp, cp and dp of `degrees`, ascending. A given degree
+ * is the only one. Otherwise they begin with the largest that stays in a node, and double. Returns
+ * how many of `ep`. */
 enum { PP_EXPERT_DEGREES = 16 };
 int pp_resolve_expert_degrees(const struct pp_request *request, const struct pp_config *config,
                               const struct pp_degrees *degrees, int ep[PP_EXPERT_DEGREES]);
@@ -88,9 +88,9 @@ double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *co
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);
-/* The same (in unit mode there is no state to choose), and what the schedule leaves to `auto`
- * before it: on return the shape is closed and `config->trials` says what was compared. Refused
- * only when every variant is. */
+/* The same, after choosing what the schedule leaves to `auto`. Unit mode has no state to choose. On
+ * return the shape is closed, and `config->trials` lists the compared variants. Refused only if
+ * every variant is. */
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_prepared *prepared, struct pp_result *result,
                                  struct pp_error *err);
@@ -103,8 +103,8 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
                                    struct pp_error *err);
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
-/* Refuse flags that cannot change the answer of this configuration; where the tool might have
- * chosen degrees with which they do, only note it in config->notes. */
+/* Refuses flags that cannot change the answer of this configuration. If the tool chose the degrees,
+ * and others would make a difference, config->notes gets a note instead. */
 enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
                                   struct pp_config *config, struct pp_error *err);
 

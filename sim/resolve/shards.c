@@ -71,8 +71,8 @@ static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config
     return mesh;
 }
 
-/* Copies of a stage on ranks that use it at different times cannot gather its parameters together;
- * nor can weights of several versions be told apart once they are cut. */
+/* Ranks that use a stage at different times cannot gather its parameters together. Weights of
+ * several versions cannot be told apart once they are cut. */
 static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
 {
     const char *name = config->schedule_name;

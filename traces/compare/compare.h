@@ -1,14 +1,14 @@
 /* traces/compare/compare.h — a predicted trace held against a measured one; docs/compare.md
  * explains each number.
  *
- * Every step is taken relative to its own begin: the end of the step before or, if that is not in
- * the trace, the time at which its first rank begins. Events are matched by replica, rank, stream
- * and cell, the k-th of equal ones with the k-th. Equally many measured and predicted steps are
- * matched in pairs; otherwise all measured ones with the last predicted step. A predicted trace of
- * one replica stands for all measured ones. Times are rounded to picoseconds once, so that equal
- * steps compare as exactly equal wherever in the first 9,000 s they lie (2^53 ps).
+ * Times of a step count from its begin. This is the end of the previous step or, if the trace lacks
+ * that step, the start of the first rank. Events are matched by replica, rank, stream and cell, the
+ * k-th of equal ones with the k-th. Equally many measured and predicted steps are matched in pairs;
+ * otherwise all measured ones with the last predicted step. A predicted trace of one replica stands
+ * for all measured ones. Times are rounded to picoseconds once, so that equal steps compare as
+ * exactly equal wherever in the first 9,000 s they lie (2^53 ps).
  *
- * Signs: an error is predicted - measured, as a fraction predicted / measured - 1: negative where
+ * An error is predicted - measured, or as a fraction predicted / measured - 1. It is negative if
  * the prediction is too short. Fractions of nothing are 0 for 0 / 0, else NAN. */
 #ifndef PP_TRACES_COMPARE_COMPARE_H
 #define PP_TRACES_COMPARE_COMPARE_H
@@ -94,9 +94,9 @@ struct pp_comparison {
     struct pp_compare_list missing, extra; /* only predicted, only measured */
 };
 
-/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps; of
- * a trace without a program, F, B, I and W that only one has) or one of them contradicts itself;
- * the message names the trace, by its `program`. */
+/* PP_EINVAL if the two cannot be compared, or if one of them contradicts itself. They cannot be
+ * compared if programs, ranks or replicas differ, or if there are too few steps. Without a program,
+ * the F, B, I and W of both must be the same. The message names the trace, by its `program`. */
 enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                           const struct pp_trace *measured, const struct pp_compare_options *options,
                           struct pp_comparison *comparison, struct pp_error *err);

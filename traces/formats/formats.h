@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then
- * step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash;
- * stream is weights if a W ran concurrently with the rank's other compute; numbers %.17g, empty
- * where they mean nothing. A control op is a point in time: posted_s when the rank arrives, start_s
- * = end_s when it goes on, duration 0. Errors of the stream are sticky. */
+/* CSV (libcsv). If ranks have separate clocks, the first line is "# clock_error_s: X". The columns
+ * are step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash
+ * The stream is weights if a W ran concurrently with the rank's other compute. Numbers are %.17g,
+ * and empty without a meaning. A control op is a point in time. posted_s is when the rank arrives,
+ * start_s = end_s when it continues, and the duration is 0. Errors of the stream are sticky. */
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
 /* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
  */

@@ -34,8 +34,9 @@ struct pp_kineto {
 
 /* Does the file look like one? False for what cannot be opened, or read twice. */
 bool pp_kineto_is_one(const char *path);
-/* All the files of one run. PP_EINVAL with file and element for other traces, for stages that are
- * in no file, and if no step is complete in all files; PP_EFAIL for files that cannot be read. */
+/* All the files of one run. PP_EINVAL with file and element for other traces, and for stages that
+ * are in no file. Also if no step is complete in all files. PP_EFAIL for files that cannot be read.
+ */
 enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
                               int count, struct pp_kineto *run, struct pp_error *err);
 

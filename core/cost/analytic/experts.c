@@ -1,6 +1,7 @@
 /* Devices of experts, and their exchanges. Devices of a pipeline rank's replicas hold experts in
- * ascending order, which is Megatron Core's order of parallel groups. etp neighbours share one
- * expert; ep such groups hold all experts. The remaining devices are replicas of these groups. */
+ * ascending order, as in Megatron Core's parallel groups. A group of etp neighbours shares one
+ * expert, and ep such groups hold all experts. The remaining devices are replicas of these groups.
+ */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 

@@ -29,11 +29,10 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
  * the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
-/* Blocks per stage if embedding and head count as a block each and are shared out with them by
- * pp_partition_blocks: 22 blocks fill 24 stages (Megatron-LM,
- * account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split;
- * zero-bubble-pipeline-parallelism's allocation of layers). PP_EINVAL when that leaves a stage
- * empty. */
+/* Blocks per stage by pp_partition_blocks if embedding and head count as a block each. So 22 blocks
+ * fill 24 stages. Sources: Megatron-LM, account_for_embedding_in_pipeline_split and
+ * account_for_loss_in_pipeline_split; zero-bubble-pipeline-parallelism's allocation of layers.
+ * PP_EINVAL when that leaves a stage empty. */
 enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stages,
                                     int **blocks_per_stage, struct pp_error *err);
 /* Blocks per stage for the fastest slowest stage, embedding and head included. Reads model,
@@ -56,9 +55,10 @@ void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
  * HFU counts both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
 
-/* For --explain. One line per term of a layer ("block forward, qkv: ... = 348 us (compute bound)");
- * formulas of messages, gradient sums and the optimizer; values of each run of equal stages. No
- * line is longer than 100 columns. */
+/* For --explain. It prints one line per term of a layer, such as
+ *   block forward, qkv: ... = 348 us (compute bound)
+ * Then come formulas of messages, gradient sums and the optimizer, and values of each run of equal
+ * stages. No line is longer than 100 columns. */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
 
 #endif

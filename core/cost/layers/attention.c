@@ -105,10 +105,10 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
               });
 }
 
-/* One kernel scales, masks and normalizes scores in 16 bits, four rows of samples and heads and at
- * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py). Otherwise scale,
- * mask, cast and softmax follow one another. In fp32 there is nothing to cast, and no gradient of a
- * mask that is added (BERT). */
+/* One kernel scales, masks and normalizes scores in 16 bits. It takes four rows of samples and
+ * heads and at most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py).
+ * Otherwise scale, mask, cast and softmax follow one another. In fp32 there is nothing to cast, and
+ * no gradient of a mask that is added (BERT). */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
 enum softmax_kind { SOFTMAX_APART, SOFTMAX_FP32, SOFTMAX_FUSED };
 static const struct {

@@ -5,10 +5,10 @@
 #include <math.h>
 
 /* Bytes of an operand in the product, and of its cast. In fp8 the cast reads 16 bits a value and
- * keeps the largest for the next scale. It writes the operand plain and transposed (Transformer
- * Engine's cast_transpose). nvfp4 has 4 bits a value and a scale of 8 bits for each 16 values. Its
- * largest value is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language
- * Models with NVFP4", appendix B: two levels of scales). */
+ * keeps the largest for the next scale. It writes the operand plain and transposed, as Transformer
+ * Engine's cast_transpose does. In nvfp4 there are 4 bits a value and a scale of 8 bits for each 16
+ * values. Its cast reads the operand twice, because it needs the largest value first. Source:
+ * NVIDIA 2025, "Pretraining Large Language Models with NVFP4", appendix B, two levels of scales. */
 static const struct narrow {
     const char *name;
     double bytes, cast_bytes;
@@ -70,7 +70,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
     const bool is_narrow = pp_precision_is_narrow(precision), is_apart = is_added_apart(list);
     const bool is_misaligned =
         pp_gemm_is_misaligned(k, precision) || pp_gemm_is_misaligned(n, precision);
-    /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
+    /* forward (t x k)(k x n), input gradient (t x n)(n x k), weight gradient (n x t)(t x k) */
     const struct pp_gemm_shape shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
                                                     {t, k, n, count, is_misaligned},
                                                     {n, k, t, count, is_misaligned}};
