@@ -173,7 +173,7 @@ static void check_killed(const struct pp_transport *transport, int rank, int rep
               "%s: %s", fault, err.message);
     cr_assert_null(
         strstr(err.message, pp_arena_printf(arena, "\n  rank %d of replica %d ", rank, replica)),
-        "the dead wait for nobody: %s", err.message);
+        "a dead rank waits for no other: %s", err.message);
     check_no_children(fault);
 }
 
