@@ -1,9 +1,9 @@
 #!/bin/sh
-# docs/add-a-schedule.md must be true. This adds exactly what its blocks show to copies of the files that
-# they name, compiles the copies with the commands of a build that is there, and links them before the
-# build's libraries into pipesim and the unit tests that loop over the registry: those of tests/unit/schedules
-# that take at most a few seconds or, with PIPESIM_LONG=1, all. Then it breaks the schedule and sees a test
-# fail.
+# docs/add-a-schedule.md must be true. The script adds exactly what the page's blocks show to
+# copies of the files that they name. It compiles the copies with the commands of an existing build. It links
+# them before the build's libraries into pipesim and into the unit tests that loop over the registry. Those are
+# the tests of tests/unit/schedules that take at most a few seconds; with PIPESIM_LONG=1 they are all of them.
+# Then the script breaks the schedule and requires that a test fails.
 # Usage: add_schedule.sh SOURCE_ROOT BUILD_ROOT
 set -eu
 export LC_ALL=C

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `ninja install` leaves behind works: programs, pages, completions, and the library with its
+# What `ninja install` installs works: programs, pages, completions, and the library with its
 # header, for programs that know nothing but pkg-config.
 #
 #   library.sh SOURCE BUILD

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a file's text owes its reader. Struct, union and enum tags of headers have one meaning each; a file
-# begins with a comment that says what it is; no line is over 100 columns, but in a table; clang-format changes nothing,
-# where it is installed. The counts are held against tests/ratchets.txt.
+# What a file's text owes its reader. Struct, union and enum tags of headers have one meaning each. A file
+# begins with a comment that says what it is. Outside of tables no line is over 100 columns. Where clang-format is
+# installed, it changes nothing. The counts are compared with tests/ratchets.txt.
 set -u
 cd "$(dirname "$0")/.."
 mapfile -t code < <(git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh')

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Plain English: counts what the rule of docs/architecture.md ("Words") forbids, and shows where it stands.
 #
-#   prose.sh [-q]            the whole project, against its number in ratchets.txt; -q: counts of files alone
-#   prose.sh [-q] PATH...    these files and folders: exit status 1 unless there is nothing
+#   prose.sh [-q] [PATH...]    these files and folders, or the whole project; -q shows counts of files alone
+#
+# The exit status is 1 unless it finds nothing.
 #
 # Looked at: paragraphs of Markdown outside of blocks of code; comments of C, CUDA, shell and Meson; texts in
-# quotes of C, for words alone. Counted: words for persons that stand for processes, words of place that stand
-# for time, and sentences of more than 25 words or more than one colon. Code in `backquotes`, paths and
-# identifiers are one word each, and never a forbidden one.
+# quotes of C, for words alone. Counted are words for persons that stand for processes and words of
+# place that stand for time. Sentences of more than 25 words or more than one colon are counted too. Code in
+# `backquotes`, paths and identifiers are one word each, and never a forbidden one.
 set -eu
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PYTHON'
@@ -94,11 +95,5 @@ if quiet:
         print("%5d %s" % (count, path))
 total = sum(counts.values())
 print("%d to say plainly" % total)
-if paths:
-    sys.exit(bool(total))
-sys.dont_write_bytecode = True
-sys.path.insert(0, "tests")
-import ratchet
-
-sys.exit(ratchet.check(".", prose=total))
+sys.exit(bool(total))
 PYTHON

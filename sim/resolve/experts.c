@@ -83,12 +83,11 @@ static enum pp_status ep_error(const struct pp_request *request, const struct pp
         below--;
     while (above <= count && !is_legal(config, devices, above))
         above++;
-    pp_error_set(
-        err, PP_EINVAL,
-        "%s: must divide the %d experts of %s and tp / etp * cp * dp = %lld; nearest: --ep "
-        "%d",
-        pp_request_typed(request, "ep", typed), count, config->model.name, (long long)devices,
-        below);
+    pp_error_set(err, PP_EINVAL,
+                 "%s must divide the %d experts of %s and tp / etp * cp * dp = %lld; nearest: --ep "
+                 "%d",
+                 pp_request_typed(request, "ep", typed), count, config->model.name,
+                 (long long)devices, below);
     return above <= count ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 

@@ -79,7 +79,7 @@ $ pipesim --schedule 1f1b --gpus 8 --ep 2
 ! pipesim: error: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
 = 2
 $ pipesim --schedule 1f1b --gpus 16 --model mixtral-8x7b --pp 2 --tp 1 --ep 3
-! pipesim: error: --ep 3: must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 8; nearest: --ep 2 or 4
+! pipesim: error: --ep 3 must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 8; nearest: --ep 2 or 4
 = 2
 $ pipesim --schedule 1f1b --gpus 16 --model mixtral-8x7b --pp 2 --tp 2 --etp 3
 ! pipesim: error: --etp 3 does not divide tp 2

@@ -5,7 +5,7 @@ $ pipesim models mixtral-8x7b | grep -A1 experts
 $ pipesim --schedule 1f1b --model mixtral-8x7b --gpus 16 --pp 2 --tp 1 --ep 8 --zero 1 --recompute none --engine dag --no-alternatives | grep -o "TP 1 x .*EP 8"
 > TP 1 x PP 2 x DP 8*, EP 8
 $ pipesim --schedule 1f1b --model mixtral-8x7b --gpus 64 --pp 1 --tp 4 --dp 16 --ep 32 --engine dag
-! pipesim: error: --ep 32: must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 16; nearest: --ep 8
+! pipesim: error: --ep 32 must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 16; nearest: --ep 8
 = 2
 $ pipesim --schedule 1f1b --model qwen3-235b-a22b --gpus 256 --pp 8 --tp 2 --dp 16 --ep 32 --zero 1 --recompute none --engine dag --json | tr -d ' \n' | grep -o '"ep":32\|"etp":1'
 > "ep":32

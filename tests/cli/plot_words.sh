@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What needs gnuplot itself. Words of a file or of the command line stay words: nothing in them is run by gnuplot or a shell,
-# whatever picture they get into.
+# What needs gnuplot itself. Words of a file or of the command line stay words in every picture:
+# neither gnuplot nor a shell runs anything in them.
 #
 #   plot_words.sh PIPESIM
 set -uo pipefail

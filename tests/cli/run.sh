@@ -7,8 +7,8 @@
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
 # In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
 # UPDATE=1 keeps what still matches.
-# The commands of a file run in a folder of their own, which has the repository's files as links: what they
-# write there meets nothing of another file's, and is gone at the end.
+# The commands of a file run in a folder of their own, which has the repository's files as links.
+# So the files that they write are separate from those of other tests, and are removed at the end.
 set -u
 programs=() files=()
 for argument; do

@@ -16,8 +16,7 @@ fail() {
     is_good=false
 }
 
-# Nobody of a group is left, its workers and their children included. What nobody has waited for yet
-# does not count.
+# No process of a group is left, its workers and their children included. Zombies do not count.
 check_gone() {
     for _ in $(seq 500); do
         cat /proc/[0-9]*/stat 2>/dev/null |

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# sweep_parts.sh PROGRAM: whoever starts the parts of a sweep, merged they are the whole, byte for
-# byte. The variables of launchers and job arrays are set by hand. Prints TAP.
+# sweep_parts.sh PROGRAM: the merged parts of a sweep are the whole sweep, byte for byte, under every
+# launcher. The variables of launchers and job arrays are set by hand. Prints TAP.
 set -u
 program=$(realpath "$1")
 number=0 failures=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# Of whatever started this test.
+# Variables of the launcher that started this test.
 for name in $(compgen -e); do
     case $name in
     OMPI_* | PMI* | MV2_* | SLURM_* | SGE_* | LSB_* | PBS_* | RANK | WORLD_SIZE | LOCAL_RANK) unset "$name" ;;

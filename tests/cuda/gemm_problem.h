@@ -189,7 +189,7 @@ static inline void compare(const struct problem *p, const char *what)
     for (size_t at = 0; at < p->c.count; at++) {
         const int row = (int)(at / (size_t)p->g.ldc), column = (int)(at % (size_t)p->g.ldc);
         if (column >= p->g.n) {
-            cr_assert(c[at] == p->c.host[at], "%s: wrote beside c [%d][%d]", what, row, column);
+            cr_assert(c[at] == p->c.host[at], "%s: wrote outside of c [%d][%d]", what, row, column);
             continue;
         }
         const struct sum s = expected(p, row, column);

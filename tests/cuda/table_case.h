@@ -180,7 +180,7 @@ static inline void trial_repeat(const struct pp_kernels *k, const struct kernel_
                   "%s %s: tensor %d has other bits when it is done again", k->name, c->name, i);
         free(seen);
         cr_assert(tensor_ends_as_created(k, &c->tensor[i], t->device[i]),
-                  "%s %s: behind tensor %d of %zu", k->name, c->name, i, count);
+                  "%s %s: after tensor %d of %zu", k->name, c->name, i, count);
     }
 }
 

@@ -63,7 +63,7 @@ static void lose_peer(struct rig *r)
     if (r->plan.process == 1)
         raise(SIGKILL);
     const double start_s = pp_clock_s();
-    rig_must(pass_message(r, stream) == PP_EFAIL, "a message to nobody");
+    rig_must(pass_message(r, stream) == PP_EFAIL, "a message to a dead process");
     rig_must(pp_clock_s() - start_s < r->plan.timeout_s / 2, "found by its timeout");
     rig_says(r, "channel 0>1 F0 (process 0 to process 1): remote process exited");
     abort_and_check(r, stream);
@@ -81,7 +81,7 @@ static void miss_peer(struct rig *r)
         r->board->written++;
         raise(SIGKILL);
     }
-    rig_must(rig_open(r) == PP_EFAIL, "opened with nobody");
+    rig_must(rig_open(r) == PP_EFAIL, "opened without the other process");
     rig_says(r, "channel 0>1 F0 (process 0 to process 1): nothing for 0.4 s: its other processes "
                 "have not come to it");
 }

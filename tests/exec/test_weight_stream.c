@@ -115,7 +115,7 @@ static int drop_each(const struct exec_case *c)
         if (pp_weight_stream_after(run.program, i) < 0)
             continue;
         pp_op_print(&op, pp_program_style(run.program), text);
-        cr_expect(is_caught(c, i), "%s: nothing shows that %s of op %d waits for nobody",
+        cr_expect(is_caught(c, i), "%s: nothing shows that %s of op %d has nothing to wait for",
                   c->schedule, text, i);
         dropped++;
     }

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* open_memstream */
-/* A saved report that is read has the command line of a run, and does not differ from itself; what
- * cannot is refused with the name of the file. */
+/* A saved report that is read has the command line of a run and does not differ from itself. A file
+ * that cannot be read is refused with its name. */
 #include "sim/check/baseline.h"
 #include "sim/cli/cli.h"
 #include "tests/fuzz/fuzz.h"

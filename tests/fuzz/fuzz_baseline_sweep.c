@@ -1,5 +1,5 @@
-/* The rows of a sweep that is read do not differ from themselves, and can be held against fewer of
- * them; what is no sweep is refused with the name of the file. */
+/* The rows of a sweep that is read do not differ from themselves, and can be compared with fewer of
+ * them. A file that is no sweep is refused with its name. */
 #include "sim/check/baseline.h"
 #include "tests/fuzz/fuzz.h"
 

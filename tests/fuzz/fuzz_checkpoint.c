@@ -1,6 +1,6 @@
 /* A manifest is read or refused; what is read prints as the same bytes. The first byte says whether
- * the rest is taken as it is, or gets the checksum that its bytes ask for, so that the reader
- * after it is reached. */
+ * the rest is taken as it is or gets the correct checksum, which lets the next reader be
+ * reached. */
 #include "exec/checkpoint/checkpoint.h"
 #include "tests/fuzz/fuzz.h"
 

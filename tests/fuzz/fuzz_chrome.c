@@ -1,5 +1,5 @@
 /* A trace that is read from JSON can be written as JSON and read again to the same events, and as
- * CSV; compared with itself it differs in nothing, or is refused with a reason. */
+ * CSV. Compared with itself it has no difference, or is refused with a reason. */
 #include "core/text/file.h"
 #include "tests/fuzz/events.h"
 #include "traces/compare/compare.h"

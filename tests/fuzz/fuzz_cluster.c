@@ -1,5 +1,5 @@
-/* A cluster text is either refused with a message or a machine with positive, finite numbers on
- * which a model has costs, and whose devices are joined by routes. */
+/* A cluster text is either refused with a message or describes a machine with positive, finite
+ * numbers. A model has costs on that machine, and routes join its devices. */
 #include "core/cluster/fabric.h"
 #include "core/cost/analytic/roofline.h"
 #include "tests/fuzz/fuzz.h"

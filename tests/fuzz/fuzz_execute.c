@@ -1,5 +1,5 @@
-/* Whatever is read as a program is refused with a reason or runs, and a program that runs trains as
- * the loop does: the same gradients, the same loss, to the bit, and the memory that was predicted.
+/* Any text is refused with a reason or runs as a program. A program that runs trains exactly as
+ * the loop does: with the same gradients, the same loss, and the predicted memory.
  * The bytes themselves draw the model (tied or not), the replicas, the device and the lowering. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"

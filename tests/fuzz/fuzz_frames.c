@@ -1,7 +1,8 @@
-/* Whatever comes over a connection is done or refused with a reason: no byte outside of what the
- * frame may touch is read or written, and what is legal by the rules has the size that they say.
- * The first byte says who listens; then each record is a frame from one of the others, with fields
- * near what the program has, and as many bytes after it as the rules ask for, or nearly. */
+/* A frame that comes over a connection is executed or refused with a reason. No byte outside of
+ * what the frame may touch is read or written, and a legal frame has the size that the rules give.
+ * The first byte of the input is the process that listens; each record is a frame from another one.
+ * Its fields are near those of the program, and its bytes are as many as the rules ask for, or
+ * nearly. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
 #include "exec/transport/tcp.h"

@@ -1,5 +1,5 @@
-/* A table of measurements is read or refused with its line; every row becomes a command line that
- * the options take, or is skipped with a reason; what was measured changes no command. */
+/* A table of measurements is read or refused with its line. Every row becomes a command line that
+ * the options take, or is skipped with a reason. The measured values change no command. */
 #include "core/printable.h"
 #include "sim/cli/cli.h"
 #include "sim/published/published.h"

@@ -1,5 +1,5 @@
-/* A log of a training run: read, or refused with the name of the file. Of what was read the median
- * lies between the percentiles, and behind what was left out something remains. */
+/* A log of a training run is read, or refused with the name of the file. The median of its steps
+ * lies between the percentiles, and at least one step remains after the ones that were left out. */
 #include "sim/import/step_log.h"
 #include "tests/fuzz/fuzz.h"
 

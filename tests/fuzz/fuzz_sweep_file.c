@@ -1,5 +1,5 @@
-/* A file that is there already is refused and left as it is, or gone on with: then it is in order
- * and complete behind it, and a second look finds nothing to do. */
+/* An existing file is refused and left as it is, or continued. A continued file is in order and
+ * complete, and a second run finds nothing to do. */
 #include "sim/sweep/read.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/sim/sweep/file/fake_grid.h"

@@ -1,5 +1,5 @@
-/* Any trace that can be read is drawn or refused with a reason: in characters, as a script, as a
- * prediction of itself, and as a part of a page, of bounded size. */
+/* Any trace that can be read is drawn or refused with a reason. It is drawn in characters, as a
+ * script, as a prediction of itself, and as a part of a page, of bounded size. */
 #define _GNU_SOURCE /* open_memstream */
 #include "plots/page/page.h"
 #include "plots/plot.h"

@@ -1,5 +1,5 @@
-/* A trace that is read can be written as CSV and read again to the same events; whatever it says,
- * its figures are consistent or refused. */
+/* A trace that is read can be written as CSV and read again to the same events. Its figures
+ * are consistent or refused. */
 #include "tests/fuzz/fuzz.h"
 #include "traces/formats/formats.h"
 #include "traces/metrics.h"

@@ -1,8 +1,8 @@
 /* tests/oracle/fluid.h — what a lowered program does on a network, the slow and plain way.
  *
- * Written from the definition in docs/architecture.md and shares no code with the engines: time is
- * a double in seconds, everything that may happen is looked for at every moment, and the rates of
- * all transfers are found anew whenever one begins or ends. Costs and routes are input. */
+ * It was written from the definition in docs/architecture.md and shares no code with the engines.
+ * Time is a double in seconds. At every moment the model looks for everything that may happen.
+ * Whenever a transfer begins or ends, all rates are computed anew. Costs and routes are input. */
 #ifndef PP_TESTS_FLUID_H
 #define PP_TESTS_FLUID_H
 
@@ -18,9 +18,9 @@ struct fluid_options {
     bool ring_flows;
     const struct pp_network *network; /* NULL: transfers take what the costs say */
     double sync_share;                /* of compute, lost while a collective runs */
-    /* [(step * instructions + i) * replicas + replica]: how long compute ops, SENDs and collectives
-     * take, from when the last side is ready, whatever costs and network say; or NULL. With
-     * it, all times are counted in picoseconds instead of seconds, and are exact. */
+    /* Durations of compute ops, SENDs and collectives, from when the last side is ready, or NULL:
+     * [(step * instructions + i) * replicas + replica]. They replace those of costs and network.
+     * With them, all times are counted in picoseconds instead of seconds, and are exact. */
     const int64_t *replay_ps;
     double quantum_s; /* transfers end at multiples of it, some late, some early; 0 = in time */
 };

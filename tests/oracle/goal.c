@@ -89,7 +89,7 @@ static bool resources(const struct reader *r, const struct line *line, int at,
         task->port = (int)value;
         at += 2;
     }
-    return at == line->count || wrong(r, "something behind the task");
+    return at == line->count || wrong(r, "something after the task");
 }
 
 static bool read_calc(struct reader *r, const struct line *line, struct loggp_task *task)

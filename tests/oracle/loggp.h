@@ -1,9 +1,9 @@
-/* tests/oracle/loggp.h — tasks of nodes under LogGP, event by event: what LogGOPSim and ASTRA-sim
- * do with a graph when nothing but the ends of messages is modelled. Knows no program, no schedule.
+/* tests/oracle/loggp.h — tasks of nodes under LogGP, event by event. LogGOPSim and ASTRA-sim treat
+ * a graph so when they model the ends of messages alone. Knows no program, no schedule.
  *
- * A calc occupies a cpu of its node. A send occupies a port of its node for the gap of its bytes;
- * its message arrives after the latency and that gap; the receive is over when it has been posted
- * and the message is there. Eager: the send itself is over at once. No overheads. */
+ * A calc occupies a cpu of its node. A send occupies a port of its node for the gap of its bytes,
+ * and its message arrives after the latency and that gap. The receive is over when it has been
+ * posted and the message is there. An eager send itself is over at once. There are no overheads. */
 #ifndef PP_TESTS_ORACLE_LOGGP_H
 #define PP_TESTS_ORACLE_LOGGP_H
 
@@ -39,8 +39,8 @@ struct loggp {
     int nodes;
     double latency_ns, ns_per_byte;
     bool drops_a_byte;  /* the gap is that of all bytes but one, as in LogGOPSim */
-    bool is_one_by_one; /* a node has one SEND, RECV or MEET under way at a time, the one with the
-                         * lowest number first, as in ASTRA-sim; a SEND until it has arrived */
+    bool is_one_by_one; /* a node runs one SEND, RECV or MEET at a time, as in ASTRA-sim: the lowest
+                         * number first. A SEND runs until its message has arrived */
     struct loggp_task *tasks;
     int count, capacity;
     struct loggp_edge *edges;
@@ -60,9 +60,9 @@ struct loggp_result loggp_run(struct loggp *graph);
 bool goal_read(struct pp_arena *arena, const char *text, struct loggp *graph, char message[256]);
 
 /* ---- tests/oracle/chakra.c ---- */
-/* The traces of a folder, "step.NODE.et" for each node and "groups.json"; CALC, on cpu 0 or, where
- * it is no op of the GPU, 1; SEND, RECV; MEET as a ring of its bytes under the graph's latency and
- * gap, which the caller sets before. `message` says what is wrong; false then. */
+/* The traces of a folder: "step.NODE.et" for each node, and "groups.json". A CALC runs on cpu 0 if
+ * it is an op of the GPU, else on cpu 1. A MEET is a ring of its bytes under the graph's latency
+ * and gap, which the caller sets before. `message` says what is wrong; false then. */
 bool chakra_read(struct pp_arena *arena, const char *folder, struct loggp *graph,
                  char message[256]);
 

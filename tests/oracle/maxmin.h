@@ -23,9 +23,9 @@ struct fluid_flow {
     double rate;       /* bytes/s, INFINITY without links */
 };
 
-/* Set the rates of flows[0 .. count-1]: raise all of them together until a link is full, freeze the
- * flows that use it, go on with the others. `room` and `users` have an entry for each link. Returns
- * how many flows there are on one link at most. */
+/* Set the rates of flows[0 .. count-1]. All of them rise together until a link is full; the flows
+ * that use it are frozen, and the others rise on. `room` and `users` have an entry for each link.
+ * Returns the greatest number of flows on one link. */
 int fluid_share(const struct fluid_link *links, struct fluid_flow *const *flows, int count,
                 double *room, int *users);
 

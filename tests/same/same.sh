@@ -11,8 +11,8 @@
 # own, which is gone at the end; paths, host and wall-clock times are replaced by fixed words.
 # Reports of pipeexec (names that begin with exec_) keep only what no clock has a part in; with abstract costs
 # (exec_unit_) that includes the times. figures.py lists what is dropped.
-# --figures compares figures alone, so that a reworded sentence does not count: strings of JSON and cells of CSV
-# that contain a space are masked, plain text and stderr are left out.
+# --figures compares figures alone, so that a reworded sentence does not count. Strings of JSON and cells of CSV
+# that contain a space are masked; plain text and stderr are left out.
 # JOBS=2 is the number of commands that run concurrently.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

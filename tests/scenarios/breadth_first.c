@@ -42,8 +42,8 @@ static void bubbles(void)
 }
 
 /* A way to train, and the layouts that it tries: tp, pp, chunks. The author's own implementation
- * shards all state (ZeRO 3, of the preset) and hides sums and gathers; Megatron-LM of that time has
- * neither, and exchanges messages between ops. */
+ * shards all state (ZeRO 3, of the preset) and overlaps sums and gathers. Megatron-LM of that time
+ * has neither, and exchanges messages between ops. */
 enum { LAYOUTS = 5 };
 enum { NO_PIPELINE, FLAT, DEPTH, BREADTH, OWN_WAYS };
 /* The same in the software of Megatron-LM, and with its messages concurrent with compute. */
@@ -174,14 +174,14 @@ static void throughput(void)
     state_gains(gain, is_ahead, is_pipeline_ahead);
 }
 
-/* The host's time and habits of one software for all: what is left is order, sharding and
- * messages, and in the last column order and sharding. */
+/* All methods have the host's time and the defaults of one software. They differ in order, sharding
+ * and messages, and in the last column in order and sharding. */
 static void alike(void)
 {
     bool is_ahead = true, is_not_behind = true;
 
     puts("samples/s of the best layout, all with --framework megatron\n");
-    puts("           rivals: messages between ops     ... beside compute");
+    puts("           rivals: messages between ops     ... during compute");
     puts("all     bfs  1f1b  interleaved  gain    1f1b  interleaved  gain");
     for (int i = 0; i < BATCHES; i++) {
         const int n = batches[i];
@@ -197,7 +197,7 @@ static void alike(void)
     putchar('\n');
     scenario_assert(is_ahead, "in one software still ahead by more than a tenth at the three "
                               "smallest batches");
-    scenario_assert(is_not_behind, "with all messages beside compute never behind");
+    scenario_assert(is_not_behind, "never slower than rivals with messages during compute");
 }
 
 int main(int argc, char **argv)

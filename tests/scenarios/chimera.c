@@ -156,7 +156,7 @@ static void throughput(void)
     }
 }
 
-/* ---- the paper's performance model beside the simulation ------------------------------------ */
+/* ---- the paper's performance model and the simulation --------------------------------------- */
 
 static const struct {
     const char *title, *preset, *model;
@@ -295,7 +295,7 @@ static void sync_rules(void)
 {
     puts("pipesim --preset chimera-bert48 --gpus N --gbs 16N --grad-sync RULE: samples/s\n");
     scenario_assert(sync_table("a running sum takes no compute:", "") == 0,
-                    "eager is never behind");
+                    "eager is never slower");
     if (!scenario_has_network())
         return;
     putchar('\n');

@@ -1,5 +1,5 @@
 /* tests/scenarios/chimera_model.h — the performance model by which Chimera's authors choose W, D
- * and B (Li and Hoefler, SC'21, section 3.4), beside which the scenarios put the simulation:
+ * and B (Li and Hoefler, SC'21, section 3.4). The scenarios compare it with the simulation:
  *
  *     T = (F + p2p) C_f + (B + p2p) C_b + max over workers of the unoverlapped all-reduce
  *     p2p = alpha + beta bytes,  all-reduce = 2 log2(r) alpha + 2 (r-1)/r beta bytes

@@ -14,7 +14,7 @@ enum { TABLE, MODEL, PP, LAYERS, MICRO_BATCHES, MBS, TF, TI, TW, TC, FIRST_RATE 
 enum { PLAIN, INTERLEAVED, ZB_1P, ZB_2P, SCHEDULES };
 
 /* Peak memory of ZB-2p, less the state, is 2.15 to 2.3 times that of 1F1B's p micro-batches (Table
- * 4): its weight gradients that are put off hold less than a whole micro-batch. */
+ * 4). Its delayed weight gradients hold less than a whole micro-batch. */
 #define ZB_2P_ACTIVATIONS 2.25
 
 struct row {

@@ -191,7 +191,7 @@ static ncclResult_t ask(const comm_ref &comm, const ncclUniqueId &id, const stru
     const struct wire wire = wire_call(&place);
     if (wire.fd < 0 || !wire_write(wire, &self, sizeof self, stop) ||
         !wire_read(wire, &v, sizeof v, stop))
-        return comm->fail(ncclSystemError, "nobody answers at the place of the unique id");
+        return comm->fail(ncclSystemError, "no process answers at the place of the unique id");
     if (v.result != ncclSuccess)
         return comm->fail((ncclResult_t)v.result, "%s", v.text);
     all->resize((size_t)comm->ranks);

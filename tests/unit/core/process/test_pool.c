@@ -188,12 +188,12 @@ Test(pool, nothing_is_printed_by_workers, .timeout = 60)
         printf("buffered before, ");
         job = (struct job){.crash_every = 3, .crash = leave_as_if_all_were_well};
         const enum pp_status status = run(20, 2);
-        printf("and behind\n");
+        printf("and after\n");
         fflush(stdout);
         _exit(status == PP_OK && job.count == 20 ? 0 : 1);
     }
     int how;
     cr_assert(waitpid(pid, &how, 0) == pid && how == 0);
     cr_assert(pread(fd, text, sizeof(text) - 1, 0) > 0);
-    cr_assert_str_eq(text, "buffered before, and behind\n");
+    cr_assert_str_eq(text, "buffered before, and after\n");
 }

@@ -26,7 +26,7 @@ static void finish(void)
 
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
         unlink(in_folder(NAMES[i]));
-    cr_expect_eq(rmdir(folder), 0, "something was left behind");
+    cr_expect_eq(rmdir(folder), 0, "a file was left");
     pp_arena_destroy(arena);
 }
 

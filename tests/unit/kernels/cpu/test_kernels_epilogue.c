@@ -115,7 +115,7 @@ static void check_rows(const struct tables *t, const struct scene *s, int e, str
                   "%s, table %d, flags %d: row %zu of %d", what, e, s->flags, i, s->shape.m);
         cr_assert(memcmp(got + row, (const char *)before.of[e] + i * stride + row, stride - row) ==
                       0,
-                  "%s, table %d, flags %d: behind row %zu", what, e, s->flags, i);
+                  "%s, table %d, flags %d: after row %zu", what, e, s->flags, i);
     }
 }
 

@@ -33,7 +33,7 @@ static void finish(void)
 {
     for (int i = 0; i < FILES; i++)
         unlink(paths[i]);
-    cr_expect_eq(rmdir(folder), 0, "something was left behind");
+    cr_expect_eq(rmdir(folder), 0, "a file was left");
     pp_arena_destroy(arena);
 }
 

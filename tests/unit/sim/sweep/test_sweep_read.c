@@ -51,7 +51,7 @@ Test(sweep_read, rows)
     cr_expect_str_eq(string(lines.rows[0].values), "1f1b,");
     cr_expect(lines.rows[1].point == 0 && lines.rows[1].line == 3);
     cr_expect_str_eq(string(lines.rows[1].values), "zbv,\"too \"\"few\"\",\nreally\"");
-    cr_expect_eq(lines.rows[2].line, 5, "behind a row of two lines");
+    cr_expect_eq(lines.rows[2].line, 5, "after a row of two lines");
     cr_expect_str_eq(string(pp_sweep_field(lines.rows[2].row, 1)), "\"\"");
     cr_expect_str_eq(string(pp_sweep_field(lines.rows[2].row, 4)), KEY);
     cr_expect_null(pp_sweep_field(lines.rows[2].row, 5).data);
