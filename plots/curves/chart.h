@@ -99,12 +99,6 @@ bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
 /* Are durations in units of --unit, not in seconds? */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
 
-/* ---- plots/curves/notes.c ---- */
-/* Points of the sweep that are not in the file. */
-void pp_chart_tell_missing(const struct pp_chart *chart);
-/* Inputs that change along the curves though they are neither x nor in the names of series. */
-void pp_chart_tell_changes(const struct pp_chart *chart);
-
 /* ---- plots/curves/choose.c ---- */
 /* x, y and by: as asked for, else as the table suggests, which a note says. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);

@@ -1,5 +1,79 @@
 /* Any column of a table over any other, a curve for each series. */
+#include "core/quantile.h"
 #include "plots/curves/chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows say how many points their sweep has; merged sweeps differ in it. */
+static void tell_missing(const struct pp_chart *chart)
+{
+    const struct pp_table *table = &chart->table;
+    const int column = pp_table_find(table, "points");
+    double *counts = PP_ARRAY(chart->arena, double, table->rows), total = 0;
+
+    if (!chart->notes || column < 0 || pp_table_find(table, "key") < 0)
+        return;
+    for (int i = 0; i < table->rows; i++) {
+        bool is_number;
+        counts[i] = pp_table_number(table, i, column, &is_number);
+        if (isnan(counts[i]))
+            return;
+    }
+    qsort(counts, (size_t)table->rows, sizeof(*counts), pp_ascending);
+    for (int i = 0; i < table->rows; i++)
+        total += i == 0 || counts[i] > counts[i - 1] ? counts[i] : 0;
+    if (table->rows < total)
+        fprintf(chart->notes, "note: %d of %.0f points are there\n", table->rows, total);
+}
+
+static bool is_expected(const struct pp_chart *chart, int column)
+{
+    /* They are products of others, and say nothing about the layout. */
+    static const char *const PRODUCTS[] = {"gpus", "dp", "gbs", "micro_batches"};
+    const char *name = chart->table.columns[column];
+    bool is_found = column == chart->x ||
+                    (pp_chart_is_abstract(chart) &&
+                     !strcmp(chart->table.columns[chart->x], "gpus") && !strcmp(name, "pp"));
+
+    for (size_t i = 0; i < sizeof(PRODUCTS) / sizeof(*PRODUCTS); i++)
+        is_found |= !strcmp(name, PRODUCTS[i]);
+    for (int k = 0; k < chart->by_count; k++)
+        is_found |= column == chart->by[k];
+    return is_found;
+}
+
+static bool changes_along(const struct pp_chart *chart, int column)
+{
+    for (int s = 0; s < chart->series_count; s++) {
+        const struct pp_curve *curve = &chart->series[s];
+        for (int i = 1; i < curve->count; i++)
+            if (strcmp(pp_chart_cell(chart, curve->points[i].row, column),
+                       pp_chart_cell(chart, curve->points[0].row, column)) != 0)
+                return true;
+    }
+    return false;
+}
+
+/* Inputs that change along the curves though they are neither x nor in the names of series. */
+static void tell_changes(const struct pp_chart *chart)
+{
+    const char *text = "";
+    int count = 0;
+
+    /* Inputs of other tables are not known. */
+    if (!chart->notes || chart->kind->is_scatter || chart->is_categorical ||
+        pp_table_find(&chart->table, "iteration_s") < 0)
+        return;
+    for (int c = 0; c < chart->table.column_count; c++)
+        if (pp_chart_is_input(chart, c) && !is_expected(chart, c) && changes_along(chart, c))
+            text = pp_arena_printf(chart->arena, "%s%s%s", text, count++ ? ", " : "",
+                                   chart->table.columns[c]);
+    if (count > 0)
+        fprintf(chart->notes, "note: %s change%s along the curves, too\n", text,
+                count > 1 ? "" : "s");
+}
 
 static void derive(struct pp_arena *arena, struct pp_table *table)
 {
@@ -32,11 +106,11 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
     };
 
     derive(arena, &chart.table);
-    pp_chart_tell_missing(&chart);
+    tell_missing(&chart);
     PP_TRY(pp_chart_select(&chart, err));
     PP_TRY(pp_chart_choose(&chart, err));
     PP_TRY(pp_chart_group(&chart, err));
-    pp_chart_tell_changes(&chart);
+    tell_changes(&chart);
     PP_TRY(pp_chart_join(&chart, err));
     PP_TRY(pp_chart_read_marks(&chart, err));
     return pp_chart_draw(&chart, err);

@@ -38,8 +38,4 @@ struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins);
 void pp_held_add_range(const struct pp_held_sheet *sheet, int rank, struct pp_held_range *ranges,
                        int bins);
 
-/* ---- plots/memory/time_text.c ---- */
-void pp_held_draw_text(struct pp_arena *arena, const struct pp_held_sheet *sheet,
-                       const struct pp_plot_target *target);
-
 #endif

@@ -90,15 +90,6 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
 /* Its messages get the bytes that they have in the run as resolved. */
 void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run);
 
-/* ---- sim/calibrate/together.c ---- */
-/* PP_EINVAL with both names where traces are of different precision, or, unless that is wanted, of
- * different machines. */
-enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, bool may_be_mixed,
-                                           struct pp_error *err);
-/* Mark the runs of --hold-out, or of the last schedule that is not the first one's. */
-enum pp_status pp_calibrate_leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
-                                      struct pp_error *err);
-
 /* ---- sim/calibrate/samples.c ---- */
 enum pp_status pp_calibrate_collect(struct pp_calibrate *c, struct pp_error *err);
 

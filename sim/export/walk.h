@@ -47,11 +47,6 @@ static inline bool pp_walk_has_collectives(const struct pp_export_walk *w)
     return w->export->wires == PP_WIRES_COLLECTIVES;
 }
 
-/* ---- sim/export/messages.c ---- */
-void pp_walk_channel(struct pp_export_walk *w, int i);
-/* A RECV that was LATER: the task at whose end it is over. */
-int pp_walk_recv(struct pp_export_walk *w, int i);
-
 /* ---- sim/export/collectives.c ---- */
 void pp_walk_collective(struct pp_export_walk *w, int i);
 /* Work of the node alone, after `last` of its lane. */

@@ -55,7 +55,5 @@ enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config 
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
                                   bool has_own_links, struct pp_result *result,
                                   struct pp_error *err);
-/* What the fullest rank holds at its peak, into oom->holders. */
-void pp_relief_holders(struct pp_arena *arena, const struct pp_result *result, struct pp_oom *oom);
 
 #endif

@@ -45,9 +45,6 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
 /* Numbers of layers to which embedding and head are missing are meant so: 22 of 8 or 24 stages. */
 void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 
-/* ---- sim/published/cluster.c ---- */
-enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err);
-
 /* ---- the model: sim/published/model.c ---- */
 /* Is it one of a preset's name, whose sizes need not be stated? */
 bool pp_measure_is_named(const struct pp_measurement *row);

@@ -9,13 +9,90 @@
 #include "sim/simgrid/engines.h"
 #include "sim/simgrid/module/module.h"
 #include "sim/simgrid/module/solver.h"
-#include "sim/simgrid/wires_xml.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* ---- the wires of a run as a SimGrid platform ------------------------------------------------ */
+
+/* Each wire that can meet another one gets its own ordered pair of endpoints, so that n wires
+ * need about sqrt(n) hosts. It also gets a route of its shared links. Latencies are 0: the
+ * interpreter waits for them first. */
+struct endpoints {
+    int hosts;
+    int32_t *source, *dest; /* [wire]; -1 = none */
+};
+
+/* `is_plain`: for all wires. */
+static struct endpoints make_endpoints(struct pp_arena *arena, const struct pp_wires *wires,
+                                       bool is_plain)
+{
+    struct endpoints e = {.hosts = 2,
+                          .source = PP_ARRAY(arena, int32_t, wires->count),
+                          .dest = PP_ARRAY(arena, int32_t, wires->count)};
+    int64_t used = 0;
+
+    for (int w = 0; w < wires->count; w++)
+        used += is_plain || wires->wire[w].count > 0;
+    while ((int64_t)e.hosts * (e.hosts - 1) < used)
+        e.hosts++;
+    used = 0;
+    for (int w = 0; w < wires->count; w++) {
+        e.source[w] = e.dest[w] = -1;
+        if (!is_plain && wires->wire[w].count == 0)
+            continue;
+        const int source = (int)(used / (e.hosts - 1)), dest = (int)(used % (e.hosts - 1));
+        e.source[w] = source;
+        e.dest[w] = dest + (dest >= source);
+        used++;
+    }
+    return e;
+}
+
+static void print_link(const char *prefix, int number, double bytes_per_s, FILE *out)
+{
+    fprintf(out, "<link id=\"%s%d\" bandwidth=\"%.17gBps\" latency=\"0\"/>\n", prefix, number,
+            bytes_per_s);
+}
+
+/* What a wire can take by links of its own, where no shared link says less. */
+static double cap_of(const struct pp_wire *wire)
+{
+    return wire->count > 0 ? wire->cap_bytes_per_s : wire->bytes_per_s;
+}
+
+/* XML, DTD 4.1; bandwidths times `scale`. */
+static void print_endpoints(const struct pp_wires *wires, const struct endpoints *endpoints,
+                            double scale, FILE *out)
+{
+    fputs("<?xml version=\"1.0\"?>\n"
+          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+          "<platform version=\"4.1\">\n<zone id=\"wires\" routing=\"Full\">\n",
+          out);
+    for (int k = 0; k < endpoints->hosts; k++)
+        fprintf(out, "<host id=\"h%d\" speed=\"1Gf\"/>\n", k);
+    for (int l = 0; l < wires->shared_count; l++)
+        print_link("l", l, scale * wires->shared[l].bytes_per_s, out);
+    for (int w = 0; w < wires->count; w++)
+        if (endpoints->source[w] >= 0 && cap_of(&wires->wire[w]) > 0)
+            print_link("w", w, scale * cap_of(&wires->wire[w]), out);
+    for (int w = 0; w < wires->count; w++) {
+        const struct pp_wire *wire = &wires->wire[w];
+        if (endpoints->source[w] < 0)
+            continue;
+        fprintf(out, "<route src=\"h%d\" dst=\"h%d\" symmetrical=\"NO\">", endpoints->source[w],
+                endpoints->dest[w]);
+        for (int k = wire->first; k < wire->first + wire->count; k++)
+            fprintf(out, "<link_ctn id=\"l%d\"/>", wires->used[k]);
+        if (cap_of(wire) > 0)
+            fprintf(out, "<link_ctn id=\"w%d\"/>", w);
+        fputs("</route>\n", out);
+    }
+    fputs("</zone>\n</platform>\n", out);
+}
 
 bool pp_simgrid_is_built(void)
 {
@@ -44,7 +121,7 @@ static void act(void *context, const struct pp_solver *solver)
 }
 
 /* A file in memory: SimGrid reads platforms by path only. */
-static enum pp_status write_platform(const struct pp_job *job, const struct pp_endpoints *endpoints,
+static enum pp_status write_platform(const struct pp_job *job, const struct endpoints *endpoints,
                                      char path[], size_t size, struct pp_error *err)
 {
     const int fd = memfd_create("pipesim-platform", 0);
@@ -52,7 +129,7 @@ static enum pp_status write_platform(const struct pp_job *job, const struct pp_e
 
     if (!out)
         return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
-    pp_endpoints_print(job->wires, endpoints, PP_SIMGRID_SCALE, out);
+    print_endpoints(job->wires, endpoints, PP_SIMGRID_SCALE, out);
     if (fflush(out) != 0) /* left open: the path names it */
         return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
     snprintf(path, size, "/proc/self/fd/%d", fd);
@@ -64,7 +141,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     struct child *child = context;
     const struct pp_job *job = child->job;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_endpoints endpoints = pp_endpoints_make(arena, job->wires, job->is_plain);
+    const struct endpoints endpoints = make_endpoints(arena, job->wires, job->is_plain);
     char path[64];
     struct pp_simgrid_job simgrid = {.platform = path,
                                      .hosts = endpoints.hosts,

@@ -3,13 +3,159 @@
 #include "core/text/file.h"
 #include "core/text/output.h"
 #include "sim/sweep/lock.h"
-#include "sim/sweep/missing.h"
 #include "sim/sweep/set.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- points that are missing, as ranges and parts ------------------------------------------- */
+
+struct points {
+    const int64_t *numbers; /* those that are there, ascending, each once */
+    int64_t count;
+    int64_t total; /* how many the sweep has */
+    int64_t parts; /* into which it was divided; 0 or 1: not known to be */
+};
+
+/* Ranges and parts that are listed; more are "..". */
+enum { RANGES_MAX = 8, PARTS_MAX = 8 };
+
+/* Into how many parts a sweep was divided, seen from two points of one file, which are multiples of
+ * that number apart. Folded over all pairs, beginning with 0. */
+static int64_t common_parts(int64_t parts, int64_t point_a, int64_t point_b)
+{
+    int64_t rest = point_a < point_b ? point_b - point_a : point_a - point_b;
+
+    while (rest != 0) {
+        const int64_t next = parts % rest;
+        parts = rest;
+        rest = next;
+    }
+    return parts;
+}
+
+/* Visits the gaps between the points that are there: from, to (both included). */
+struct gaps {
+    const struct points *points;
+    int64_t next;  /* index of the point after the gap */
+    int64_t begin; /* the first that was not looked at */
+};
+
+static bool next_gap(struct gaps *gaps, int64_t *from, int64_t *to)
+{
+    const struct points *points = gaps->points;
+
+    while (gaps->next < points->count && points->numbers[gaps->next] == gaps->begin) {
+        gaps->next++;
+        gaps->begin++;
+    }
+    if (gaps->begin >= points->total)
+        return false;
+    *from = gaps->begin;
+    *to = (gaps->next < points->count ? points->numbers[gaps->next] : points->total) - 1;
+    gaps->begin = *to + 1;
+    return true;
+}
+
+static void list_points(const struct points *points, FILE *notes)
+{
+    struct gaps gaps = {.points = points};
+    int64_t from, to;
+
+    for (int i = 0; next_gap(&gaps, &from, &to); i++) {
+        fputs(i ? ", " : ": ", notes);
+        if (i == RANGES_MAX) {
+            fputs("..", notes);
+            return;
+        }
+        fprintf(notes, to > from ? "%" PRId64 "-%" PRId64 : "%" PRId64, from, to);
+    }
+}
+
+/* Ascending in `parts`; how many there are, or -1 when they are too many to list. */
+static int find_parts(const struct points *points, int64_t parts[PARTS_MAX])
+{
+    struct gaps gaps = {.points = points};
+    int64_t from, to;
+    int count = 0;
+
+    while (next_gap(&gaps, &from, &to)) {
+        for (int64_t point = from; point <= to; point++) {
+            const int64_t part = point % points->parts + 1;
+            int at = 0;
+
+            while (at < count && parts[at] < part)
+                at++;
+            if (at < count && parts[at] == part)
+                continue;
+            if (count == PARTS_MAX)
+                return -1;
+            for (int i = count++; i > at; i--)
+                parts[i] = parts[i - 1];
+            parts[at] = part;
+        }
+    }
+    return count;
+}
+
+/* Half of what the parts seem to hold is there, so there are not fewer of them. */
+static bool is_divided(const struct points *points)
+{
+    return points->parts > 1 && points->parts <= points->total &&
+           2 * points->count >= points->total / points->parts;
+}
+
+static void list_parts(const struct points *points, FILE *notes)
+{
+    int64_t parts[PARTS_MAX];
+    const int count = is_divided(points) ? find_parts(points, parts) : 0;
+
+    if (count == 1)
+        fprintf(notes, " (part %" PRId64 "/%" PRId64 ")", parts[0], points->parts);
+    if (count < 2)
+        return;
+    fputs(" (parts ", notes);
+    for (int i = 0; i < count; i++)
+        fprintf(notes, "%s%" PRId64, i ? ", " : "", parts[i]);
+    fprintf(notes, " of %" PRId64 ")", points->parts);
+}
+
+static void list_missing(const struct points *points, FILE *notes)
+{
+    const int64_t missing = points->total - points->count;
+
+    fprintf(notes, "%" PRId64 " of %" PRId64 " points %s missing", missing, points->total,
+            missing == 1 ? "is" : "are");
+    list_points(points, notes);
+    list_parts(points, notes);
+}
+
+/* "12 of 540 points are missing: 7, 11, 15-17, .. (part 4/4)", with the parts that have to be run
+ * again if they are few. Nothing when all are there. */
+static void note_missing(const struct points *points, FILE *notes)
+{
+    if (points->count >= points->total)
+        return;
+    fputs("pipesim: note: ", notes);
+    list_missing(points, notes);
+    fputc('\n', notes);
+}
+
+/* "21 points in p.csv, 6 of 27 points are missing: ..". */
+static void note_merged(const char *path, const struct points *points, FILE *notes)
+{
+    fprintf(notes, "pipesim: %" PRId64 " point%s in %s", points->count,
+            points->count == 1 ? "" : "s", path);
+    if (points->count < points->total) {
+        fputs(", ", notes);
+        list_missing(points, notes);
+    }
+    fputc('\n', notes);
+}
+
+/* ---- rows of the files ---------------------------------------------------------------------- */
 
 struct merge {
     struct pp_sweep_set rows;
@@ -106,9 +252,9 @@ static enum pp_status join(struct merge *m, struct pp_error *err)
     return PP_OK;
 }
 
-static struct pp_sweep_points points_of(struct pp_arena *arena, const struct pp_sweep_set *rows)
+static struct points points_of(struct pp_arena *arena, const struct pp_sweep_set *rows)
 {
-    struct pp_sweep_points points = {.count = rows->count};
+    struct points points = {.count = rows->count};
     int64_t *numbers = PP_ARRAY(arena, int64_t, rows->count);
 
     for (int64_t i = 0; i < rows->count; i++)
@@ -117,8 +263,8 @@ static struct pp_sweep_points points_of(struct pp_arena *arena, const struct pp_
     points.total = rows->entries[0].row->points;
     for (int i = 0; i < rows->file_count; i++)
         for (int64_t j = 0; j < rows->files[i].count; j++)
-            points.parts = pp_sweep_parts(points.parts, rows->files[i].rows[0].point,
-                                          rows->files[i].rows[j].point);
+            points.parts = common_parts(points.parts, rows->files[i].rows[0].point,
+                                        rows->files[i].rows[j].point);
     return points;
 }
 
@@ -127,16 +273,16 @@ static void note_result(struct pp_arena *arena, const struct merge *m, bool is_o
                         const char *path)
 {
     const int64_t count = m->rows.count;
-    const struct pp_sweep_points points =
-        is_one && count > 0 ? points_of(arena, &m->rows)
-                            : (struct pp_sweep_points){.count = count, .total = count};
+    const struct points points = is_one && count > 0
+                                     ? points_of(arena, &m->rows)
+                                     : (struct points){.count = count, .total = count};
 
     if (count == 0)
         fprintf(m->notes, "pipesim: note: there are no rows\n");
     else if (path)
-        pp_sweep_note_merged(path, &points, m->notes);
+        note_merged(path, &points, m->notes);
     else
-        pp_sweep_note_missing(&points, m->notes);
+        note_missing(&points, m->notes);
 }
 
 /* No sweep writes to it meanwhile. */

@@ -72,7 +72,7 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
 /* Predict the rows that teach but those of the family `without`; -1: none left out. */
 enum pp_status pp_refit_residuals(struct pp_refit *refit, int without, struct pp_error *err);
 
-/* ---- parts: sim/validate/refit_solve.c ---- */
+/* ---- parts: sim/validate/refit_steps.c ---- */
 double pp_refit_loss(const struct pp_refit *refit, int without);
 /* Minimum of the linear model around the present values: the change of each, [value_count].
  * `without` is a family to leave out, -1 for none. */

@@ -1,4 +1,4 @@
-/* Fits of made-up rows: the algebra of sim/validate/refit_solve.c against differences and known
+/* Fits of made-up rows: the algebra of sim/validate/refit_steps.c against differences and known
  * answers. */
 #include "sim/validate/refit.h"
 
