@@ -74,10 +74,43 @@ static inline int pp_state_cut(const struct pp_state_spec *spec, enum pp_state_c
     return pp_mesh_size(spec->shard[class]);
 }
 
-/* A device updates fewer parameters than it keeps: they are gathered afterwards. */
+/* A device updates fewer parameters than it keeps: gradients are scattered to the devices that
+ * update them, and parameters are gathered afterwards. */
 static inline bool pp_state_is_spread(const struct pp_state_spec *spec)
 {
     return pp_state_cut(spec, PP_STATE_OPTIMIZER) > pp_state_cut(spec, PP_STATE_PARAMS);
+}
+/* A scattered sum is summed again, over the groups of devices that hold all of its shards. */
+static inline bool pp_state_has_rest(const struct pp_state_spec *spec)
+{
+    return pp_state_is_spread(spec) &&
+           pp_mesh_size(spec->replicas) > pp_state_cut(spec, PP_STATE_OPTIMIZER);
+}
+/* Gradients are cut more finely than parameters: scattered after every backward. */
+static inline bool pp_state_has_parts(const struct pp_state_spec *spec)
+{
+    return pp_state_cut(spec, PP_STATE_GRADS) > pp_state_cut(spec, PP_STATE_PARAMS);
+}
+/* Parameters are cut: gathered before each use, and their gradients scattered after it. */
+static inline bool pp_state_is_gathered(const struct pp_state_spec *spec)
+{
+    return pp_state_cut(spec, PP_STATE_PARAMS) > 1;
+}
+
+/* A class lives on another tier. */
+static inline bool pp_state_is_away(const struct pp_state_spec *spec, enum pp_state_class class)
+{
+    return spec->home[class] != PP_TIER_DEVICE;
+}
+/* Parameters are brought into buffers before each use: gathered, or loaded from their tier. */
+static inline bool pp_state_is_fetched(const struct pp_state_spec *spec)
+{
+    return pp_state_is_gathered(spec) || pp_state_is_away(spec, PP_STATE_PARAMS);
+}
+/* What forwards save is quantised until a backward uses it. */
+static inline bool pp_state_is_quantised(const struct pp_state_spec *spec)
+{
+    return spec->activation_bits > 0;
 }
 /* How much of a class lives on another tier: 0 to 1. */
 static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_state_class class)
@@ -85,6 +118,22 @@ static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_st
     return spec->home[class] == PP_TIER_DEVICE ? 0
            : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
                                                : 1;
+}
+/* The host has all parameters of its device after an update, so that none have to go home. */
+static inline bool pp_state_is_updated_at_home(const struct pp_state_spec *spec)
+{
+    return spec->is_cpu_update && !pp_state_is_spread(spec);
+}
+/* Updated parameters go from the device to their tier. */
+static inline bool pp_state_goes_home(const struct pp_state_spec *spec)
+{
+    return pp_state_is_away(spec, PP_STATE_PARAMS) && !pp_state_is_updated_at_home(spec);
+}
+/* Parameters that the host has updated come up to the device: all or some of them live there. */
+static inline bool pp_state_comes_up(const struct pp_state_spec *spec)
+{
+    return spec->is_cpu_update &&
+           !(pp_state_is_updated_at_home(spec) && pp_state_moved(spec, PP_STATE_PARAMS) == 1);
 }
 
 /* "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out stay {0, 0}. PP_EINVAL: an

@@ -191,7 +191,8 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     PP_TRY(compute_program(arena, plan, &compute, err));
     if (plan->subject.file) /* before anything is added, so that messages show its own cells */
         PP_TRY(pp_verify(compute, &strict, err));
-    const bool has_copies = config->replicas * compute->pipelines > 1;
+    const struct pp_mesh replicas = {config->replicas * compute->pipelines, 1};
+    const bool has_copies = pp_mesh_size(replicas) > 1;
     for (size_t i = 0; i < sizeof(SYNC) / sizeof(*SYNC); i++)
         if (!has_copies && !plan->subject.is_listed && pp_request_int(request, SYNC[i], -1) >= 0)
             return pp_error_set(err, PP_EINVAL,
@@ -202,7 +203,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
         .recv_slots = pp_request_int(request, "recv-slots", plan->unit ? 0 : 2), /* 0: no limit */
         .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
         .has_sync = has_copies,
-        .zero = pp_request_int(request, "zero", 0),
+        .state = pp_state_spec_zero(pp_request_int(request, "zero", 0), replicas),
         .has_optimizer = true,
         .has_clip = true, /* there the norm is taken and gradients are compared */
         .has_tied = config->net.is_tied,

@@ -204,6 +204,7 @@ static enum pp_status lowering_of(struct pp_arena *arena, const struct pipesched
                                   struct pp_lower_options *options, struct pp_error *err)
 {
     const struct pp_program *p = compute->program;
+    const struct pp_mesh replicas = {(from->replicas > 1 ? from->replicas : 1) * p->pipelines, 1};
     double *recompute_frac = PP_ARRAY(arena, double, p->stages);
 
     if (p->level != PP_LEVEL_COMPUTE)
@@ -215,10 +216,9 @@ static enum pp_status lowering_of(struct pp_arena *arena, const struct pipesched
     *options = (struct pp_lower_options){
         .recv_slots = from->recv_slots ? from->recv_slots : 2,
         .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END,
-        .has_sync = (from->replicas > 1) || p->pipelines > 1,
+        .has_sync = pp_mesh_size(replicas) > 1,
         .has_optimizer = true,
-        .zero = from->shards_optimizer != 0,
-        .gather_buffers = 2,
+        .state = pp_state_spec_zero(from->shards_optimizer != 0, replicas),
         .recompute_frac = from->recomputes ? recompute_frac : NULL,
         .update_every = pp_schedule_update_every(compute->schedule, p->micro_batches)};
     return PP_OK;

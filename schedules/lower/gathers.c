@@ -64,7 +64,7 @@ static struct pp_op load_of(const struct pp_visit *v)
 /* What brings parameters into a buffer: all of them, or this rank's share from elsewhere. */
 static struct pp_op fetch_of(const struct gathers *g, const struct pp_visit *v)
 {
-    return !pp_lower_is_cut(g->options)
+    return !pp_state_is_gathered(&g->options->state)
                ? load_of(v)
                : post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v);
 }
@@ -93,7 +93,9 @@ struct written {
 
 static bool has_loads(const struct gathers *g)
 {
-    return g->options->has_moved_params && pp_lower_is_cut(g->options);
+    const struct pp_state_spec *state = &g->options->state;
+
+    return pp_state_is_away(state, PP_STATE_PARAMS) && pp_state_is_gathered(state);
 }
 
 static void post_load(struct gathers *g, int before, struct written *w)
@@ -118,7 +120,7 @@ static void post_fetch(struct gathers *g, int before, struct written *w)
 static bool has_buffer(const struct gathers *g, int next, int k)
 {
     return next < g->gathered.count &&
-           before_of(&g->gathered, next, g->options->gather_buffers) <= k;
+           before_of(&g->gathered, next, g->options->state.buffers) <= k;
 }
 
 /* Another one, at most `ahead` of them before their gathers, and one of a chunk. */
@@ -146,7 +148,7 @@ static void place_fetches(struct gathers *g)
         add_wait(g, before, fetch_of(g, &visits->list[k]));
         while (w.posted < ready && has_buffer(g, w.posted, k))
             post_fetch(g, before, &w);
-        const int ahead = g->options->gather_buffers < 2 ? 0 : 1 + has_buffer(g, w.posted, k);
+        const int ahead = g->options->state.buffers < 2 ? 0 : 1 + has_buffer(g, w.posted, k);
         while (has_loads(g) && can_load(visits, &w, ahead))
             post_load(g, before, &w);
     }
@@ -170,7 +172,7 @@ static void place_drops(struct gathers *g)
  * list. */
 static void place_sums(struct gathers *g, const struct pp_visits *visits, int purpose, int end)
 {
-    const int buffers = g->options->gather_buffers;
+    const int buffers = g->options->state.buffers;
     int waited = 0;
 
     for (int k = 0; k < visits->count; k++) {
@@ -200,38 +202,45 @@ static bool has_purpose(const struct pp_orders *lists)
     return false;
 }
 
+static bool has_work(const struct pp_lower_options *options)
+{
+    return pp_state_is_fetched(&options->state) || pp_state_has_parts(&options->state);
+}
+
 struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists)
 {
+    const struct pp_state_spec *spec = &options->state;
     struct pp_program_state state = {.has_parts =
-                                         options->has_parts && head->mode != PP_MODE_INFER};
+                                         pp_state_has_parts(spec) && head->mode != PP_MODE_INFER};
 
-    if ((!options->gather_units && !options->has_parts) || has_purpose(lists))
+    if (!has_work(options) || has_purpose(lists))
         return head->state;
-    if (!options->gather_units)
+    if (!pp_state_is_fetched(spec))
         return state;
     uint16_t *units = PP_ARRAY(arena, uint16_t, head->stages);
     for (int s = 0; s < head->stages; s++) {
-        const int count = options->gather_units[s];
-        units[s] = (uint16_t)(count < 1 ? 1 : count > UINT16_MAX ? UINT16_MAX : count);
+        const int count = pp_lower_units(options, s);
+        units[s] = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     }
     state.units = units;
-    state.is_moved = options->has_moved_params;
-    state.is_whole = !pp_lower_is_cut(options);
-    state.buffers = options->gather_buffers < UINT16_MAX ? options->gather_buffers : UINT16_MAX;
+    state.is_moved = pp_state_is_away(spec, PP_STATE_PARAMS);
+    state.is_whole = !pp_state_is_gathered(spec);
+    state.buffers = spec->buffers < UINT16_MAX ? spec->buffers : UINT16_MAX;
     return state;
 }
 
 static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, int stages,
                         bool is_training)
 {
-    const bool is_cut = pp_lower_is_cut(g->options);
+    const struct pp_state_spec *state = &g->options->state;
+    const bool is_cut = pp_state_is_gathered(state), is_fetched = pp_state_is_fetched(state);
     const int end = lists->count[rank];
 
     g->inserts = (struct pp_inserts){0};
     pp_visits_moments(&g->walk, lists, rank);
-    if (g->options->gather_units) {
+    if (is_fetched) {
         pp_visits_of_params(&g->walk, &g->gathered);
         place_drops(g);
     }
@@ -239,11 +248,11 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
         pp_visits_of_grads(&g->walk, &g->scattered);
         place_sums(g, &g->scattered, PP_FOR_VISIT, end);
     }
-    if (g->options->has_parts && is_training) {
+    if (pp_state_has_parts(state) && is_training) {
         pp_visits_of_parts(&g->walk, is_cut ? &g->scattered : NULL, stages, &g->parts);
         place_sums(g, &g->parts, PP_FOR_PART, end);
     }
-    if (g->options->gather_units)
+    if (is_fetched)
         place_fetches(g);
     pp_inserts_apply(g->walk.arena, lists, rank, &g->inserts);
 }
@@ -256,12 +265,11 @@ enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_
     int longest = 0;
 
     (void)err;
-    if ((!options->gather_units && !options->has_parts) || has_purpose(lists))
+    if (!has_work(options) || has_purpose(lists))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
         longest = lists->count[rank] > longest ? lists->count[rank] : longest;
-    struct gathers g = {.walk = {.arena = arena, .units = options->gather_units},
-                        .options = options};
+    struct gathers g = {.walk = {.arena = arena, .units = options->units}, .options = options};
     g.walk.moments = PP_ARRAY(arena, struct pp_moment, longest + 1);
     for (int rank = 0; rank < head->ranks; rank++)
         gather_rank(&g, lists, rank, head->stages, is_training);

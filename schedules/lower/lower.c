@@ -25,9 +25,9 @@ static const struct {
     {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
 };
 
-bool pp_lower_is_cut(const struct pp_lower_options *options)
+int pp_lower_units(const struct pp_lower_options *options, int stage)
 {
-    return options->gather_units && !(options->has_moved_params && options->has_whole_params);
+    return options->units && options->units[stage] > 1 ? options->units[stage] : 1;
 }
 
 int pp_lower_buckets(const struct pp_lower_options *options, int stage)

@@ -5,6 +5,7 @@
 #ifndef PP_SCHEDULES_LOWER_LOWER_H
 #define PP_SCHEDULES_LOWER_LOWER_H
 
+#include "core/cost/state.h"
 #include "schedules/program/program.h"
 
 /* When a RECV is posted.
@@ -24,32 +25,19 @@ struct pp_lower_options {
     bool has_sync; /* a stage has copies (dp * cp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
     bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
-    int zero;           /* gradients at the end of a step. 0: AR. 1: RS, U on the shard, AG */
-    bool has_rest; /* with 1: what is scattered is summed over the groups of shards, by AR.rest */
-    const int *gather_units; /* [stage]: number of units in which parameters that are cut (or live
-                                elsewhere, see below) are gathered, from the first layer of a chunk
-                                to the last; NULL = they are whole */
-    int gather_buffers;      /* gathered units that fit at the same time. 1: no gather ahead, no
-                                concurrent scatter; k: k - 1 units ahead */
-    bool has_parts;          /* gradients are cut more finely than parameters: scattered after every
-                              * backward */
-    const int *buckets;      /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
-                              * NULL = all 1 */
-    int update_every;        /* asynchronous: a chunk is summed and updated as soon as it has gone
-                              * backward with this many more micro-batches. 0 = once, at the end */
+    /* The cut and the home of each class; all zero: whole, on the device. With k buffers gathers
+     * run k - 1 units ahead, and with one no scatter runs concurrently with compute. */
+    struct pp_state_spec state;
+    const int *units;   /* [stage]: number of units in which parameters are gathered or loaded,
+                         * from the first layer of a chunk to the last; NULL = all 1 */
+    const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
+                         * NULL = all 1 */
+    int update_every;   /* asynchronous: a chunk is summed and updated as soon as it has gone
+                         * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
-        *recompute_frac;   /* [stage]; > 0: insert R before the stage's backward; NULL = none */
-    bool has_moved_saves;  /* what forwards save waits for its backward on another memory tier */
-    bool has_fewer_bits;   /* ... quantised */
-    bool has_moved_state;  /* optimizer state lives on another tier */
-    bool is_host_update;   /* and is updated there, by the host */
-    bool has_moved_params; /* parameters live on another tier: loaded before they are used, in
-                            * gather_units */
-    bool has_whole_params; /* and are not cut: no gather follows the load */
-    bool keeps_params;     /* what the host updates is where parameters live: none come up */
-    bool has_params_home;  /* what is updated goes to where parameters live */
-    bool no_slots;         /* no buffers: the program is never run for real, printed or verified */
+        *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
+    bool no_slots;       /* no buffers: the program is never run for real, printed or verified */
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
@@ -97,9 +85,8 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists);
 
-/* Parameters are cut, so that gathers and scatters serve their uses. */
-bool pp_lower_is_cut(const struct pp_lower_options *options);
-
+/* Units of a stage's parameters. */
+int pp_lower_units(const struct pp_lower_options *options, int stage);
 /* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
 int pp_lower_buckets(const struct pp_lower_options *options, int stage);
 

@@ -275,7 +275,7 @@ static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct
 {
     const struct moment *moment = &m->moments[k];
 
-    for (int i = moment->at; m->options->has_fewer_bits && i < moment->end; i++)
+    for (int i = moment->at; pp_state_is_quantised(&m->options->state) && i < moment->end; i++)
         if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
             add(m, moment->end, ops[i], PP_Q, 0);
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
@@ -290,11 +290,11 @@ static void move_rank(struct moves *m, struct pp_orders *lists, int rank)
     m->inserts = (struct pp_inserts){0};
     m->downs.count = m->ups.count = 0;
     find_moments(m, lists, rank);
-    if (m->options->has_moved_saves)
+    if (pp_state_is_away(&m->options->state, PP_STATE_ACTIVATIONS))
         find_copies(m, ops);
     for (int k = 0; k < m->moment_count; k++) {
         write_before(m, k, &w);
-        if (m->options->has_fewer_bits)
+        if (pp_state_is_quantised(&m->options->state))
             write_restored(m, k, ops);
         write_behind(m, k, ops, &w);
     }
@@ -325,9 +325,12 @@ enum pp_status pp_lower_moves(struct pp_arena *arena, const struct pp_program_he
                               const struct pp_lower_options *options, struct pp_orders *lists,
                               struct pp_error *err)
 {
+    const bool has_work = pp_state_is_away(&options->state, PP_STATE_ACTIVATIONS) ||
+                          pp_state_is_quantised(&options->state);
+
     (void)err;
-    if ((!options->has_moved_saves && !options->has_fewer_bits) || head->mode == PP_MODE_INFER ||
-        pp_lists_have(lists, PP_COPY) || pp_lists_have(lists, PP_Q))
+    if (!has_work || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_COPY) ||
+        pp_lists_have(lists, PP_Q))
         return PP_OK;
     struct moves m = moves_make(arena, head, options, lists);
     for (int rank = 0; rank < head->ranks; rank++)

@@ -101,22 +101,22 @@ static int whole_at(const struct pp_op *ops, int count, int at)
 }
 
 /* What an update needs, and what is left of it. */
-static void move_update(struct pp_arena *arena, const struct pp_lower_options *options,
+static void move_update(struct pp_arena *arena, const struct pp_state_spec *state,
                         const struct pp_op *ops, int count, int at, struct pp_inserts *inserts)
 {
-    const bool is_host = options->is_host_update;
+    const bool is_host = state->is_cpu_update;
     const struct pp_op before = move_of(&ops[at], is_host ? PP_FOR_GRADS : PP_FOR_FETCH),
                        behind = move_of(&ops[at], is_host ? PP_FOR_PARAMS : PP_FOR_STORE);
 
     pp_inserts_add(arena, inserts, ready_at(ops, count, at, is_host), before);
     pp_inserts_add(arena, inserts, at, wait_of(before));
-    if (is_host && options->keeps_params)
+    if (is_host && !pp_state_comes_up(state))
         return;
     pp_inserts_add(arena, inserts, at + 1, behind);
     pp_inserts_add(arena, inserts, needed_at(ops, count, at, is_host), wait_of(behind));
 }
 
-static void move_rank(struct pp_arena *arena, const struct pp_lower_options *options,
+static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
                       struct pp_orders *lists, int rank)
 {
     const struct pp_op *ops = lists->ops[rank];
@@ -126,12 +126,12 @@ static void move_rank(struct pp_arena *arena, const struct pp_lower_options *opt
     for (int i = 0; i < count; i++) {
         if (ops[i].kind != PP_U)
             continue;
-        if (options->has_moved_state)
-            move_update(arena, options, ops, count, i, &inserts);
-        if (options->has_params_home)
+        if (pp_state_is_away(state, PP_STATE_OPTIMIZER))
+            move_update(arena, state, ops, count, i, &inserts);
+        if (pp_state_goes_home(state))
             pp_inserts_add(arena, &inserts, whole_at(ops, count, i), move_of(&ops[i], PP_FOR_HOME));
     }
-    for (int i = 0; i < count && options->has_params_home; i++)
+    for (int i = 0; i < count && pp_state_goes_home(state); i++)
         if (ops[i].kind == PP_U)
             pp_inserts_add(arena, &inserts, count, wait_of(move_of(&ops[i], PP_FOR_HOME)));
     pp_inserts_apply(arena, lists, rank, &inserts);
@@ -153,11 +153,13 @@ enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_prog
                                     const struct pp_lower_options *options, struct pp_orders *lists,
                                     struct pp_error *err)
 {
+    const struct pp_state_spec *state = &options->state;
+    const bool has_work = pp_state_is_away(state, PP_STATE_OPTIMIZER) || pp_state_goes_home(state);
+
     (void)err;
-    if ((!options->has_moved_state && !options->has_params_home) || head->mode == PP_MODE_INFER ||
-        has_moves(lists))
+    if (!has_work || head->mode == PP_MODE_INFER || has_moves(lists))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
-        move_rank(arena, options, lists, rank);
+        move_rank(arena, state, lists, rank);
     return PP_OK;
 }

@@ -191,7 +191,7 @@ static enum pp_status order_sums(struct sync *s, struct pp_error *err)
     /* The only sum over several ranks of one pipeline: later gathers would wait for the last of
      * them. */
     const struct sum tied = {.is_tied = true,
-                             .is_late = is_end || pp_lower_is_cut(s->options),
+                             .is_late = is_end || pp_state_is_gathered(&s->options->state),
                              .turn = is_cut(s) ? 1 : -1};
 
     s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
@@ -212,7 +212,8 @@ static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 
 static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe)
 {
-    return (struct pp_op){.kind = !sum->is_tied && s->options->zero > 0 ? PP_RS : PP_AR,
+    return (struct pp_op){.kind = !sum->is_tied && pp_state_is_spread(&s->options->state) ? PP_RS
+                                                                                          : PP_AR,
                           .aux = sum->is_tied ? PP_TIED : 0,
                           .stage = (uint16_t)sum->stage,
                           .pipe = (uint16_t)pipe,
@@ -258,7 +259,8 @@ static int inside_at(const struct sync *s, const struct sum *sum, int rank, int 
 {
     const struct pp_op *ops = s->lists->ops[rank];
 
-    if (sum->is_tied || !pp_lower_is_cut(s->options) || s->options->gather_units[sum->stage] < 2)
+    if (sum->is_tied || !pp_state_is_gathered(&s->options->state) ||
+        pp_lower_units(s->options, sum->stage) < 2)
         return at;
     while (at > before && ops[at - 1].kind == PP_RS && ops[at - 1].purpose == PP_FOR_VISIT &&
            ops[at - 1].stage == sum->stage)
@@ -276,7 +278,7 @@ static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, in
     do {
         const int place = op.bucket + 1 < op.buckets ? inside : at;
         pp_inserts_add(s->arena, &s->posts[rank], place, op);
-        if (op.kind == PP_RS && s->options->has_rest)
+        if (op.kind == PP_RS && pp_state_has_rest(&s->options->state))
             pp_inserts_add(s->arena, &s->posts[rank], place, rest_of(op));
     } while (++op.bucket < op.buckets);
 }

@@ -51,12 +51,12 @@ static void add_rest(const struct updates *u, struct pp_inserts *inserts, int be
 static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,
                        const struct pp_op *backward)
 {
-    const uint8_t sum = u->options->zero > 0 ? PP_RS : PP_AR;
+    const uint8_t sum = pp_state_is_spread(&u->options->state) ? PP_RS : PP_AR;
     struct pp_op op = {.kind = sum, .stage = backward->stage, .pipe = backward->pipe};
 
     if (u->options->has_sync)
         add_collective(u, inserts, before, op);
-    if (u->options->has_sync && u->options->has_rest)
+    if (u->options->has_sync && pp_state_has_rest(&u->options->state))
         add_rest(u, inserts, before, op);
     op.kind = PP_U;
     if (u->options->has_optimizer)

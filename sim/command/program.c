@@ -10,37 +10,20 @@
 
 #include <string.h>
 
-/* Gradients, or parameters too, are cut over all replicas. */
-static enum pp_status cut(const struct pp_program *compute, int zero,
-                          struct pp_lower_options *options, struct pp_error *err)
+/* Several copies of weights. */
+static enum pp_status check_versions(const struct pp_program *compute, int zero,
+                                     const struct pp_state_spec *state, struct pp_error *err)
 {
-    if (compute->pipelines > 1 || compute->versions > 1)
+    if (zero > 1 && (compute->pipelines > 1 || compute->versions > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--zero %d: %s keeps several copies of its weights, so only the "
                             "optimizer state can be cut; nearest: --zero 1",
                             zero, compute->name);
-    options->has_parts = zero == 2;
-    options->has_sync &= zero < 3;
-    options->zero = zero < 3;
-    return PP_OK;
-}
-
-/* Chunks are gathered and loaded whole. */
-static enum pp_status fetch(struct pp_arena *arena, const struct pp_program *compute, bool is_cut,
-                            struct pp_lower_options *options, struct pp_error *err)
-{
-    int *units = PP_ARRAY(arena, int, compute->stages);
-
-    if (options->has_moved_params && compute->versions > 1)
+    if (pp_state_is_away(state, PP_STATE_PARAMS) && compute->versions > 1)
         return pp_error_set(err, PP_EINVAL,
                             "--offload p: %s updates its weights while it uses several versions of "
                             "them; nearest: --offload os=host",
                             compute->name);
-    for (int s = 0; s < compute->stages; s++)
-        units[s] = 1;
-    if (is_cut || options->has_moved_params)
-        options->gather_units = units;
-    options->has_whole_params = !is_cut;
     return PP_OK;
 }
 
@@ -54,28 +37,26 @@ static enum pp_status lower_options(const struct pp_request *request,
     const int zero = pp_request_int(request, "zero", 0);
     const int count = pp_request_int(request, "buckets", 1);
     int *buckets = PP_ARRAY(arena, int, compute->stages);
-    struct pp_state_spec state = {0};
+    const struct pp_mesh replicas = {pp_request_int(request, "dp", 1) * compute->pipelines, 1};
 
-    *options = (struct pp_lower_options){
-        .post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
-        .recv_slots = pp_request_int(request, "recv-slots", 2),
-        .grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END,
-        .has_sync = pp_request_int(request, "dp", 1) * compute->pipelines > 1,
-        .has_optimizer = true,
-        .zero = zero,
-        .gather_buffers = pp_request_int(request, "gather-buffers", 2),
-        .buckets = buckets};
-    PP_TRY(pp_tiers_resolve(request, NULL, &state, err));
-    pp_tiers_lower(&state, options);
+    *options = (struct pp_lower_options){.post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
+                                         .recv_slots = pp_request_int(request, "recv-slots", 2),
+                                         .grad_sync =
+                                             sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END,
+                                         .has_sync = pp_mesh_size(replicas) > 1,
+                                         .has_optimizer = true,
+                                         .state = pp_state_spec_zero(zero, replicas),
+                                         .buckets = buckets};
+    options->state.buffers = pp_request_int(request, "gather-buffers", 2);
+    PP_TRY(pp_tiers_resolve(request, NULL, &options->state, err));
     if (!options->has_sync && (zero || sync || count > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
                             zero   ? "zero"
                             : sync ? "grad-sync"
                                    : "buckets");
-    if (zero > 1)
-        PP_TRY(cut(compute, zero, options, err));
-    PP_TRY(fetch(arena, compute, zero == 3, options, err));
+    PP_TRY(check_versions(compute, zero, &options->state, err));
+    options->has_sync &= !pp_state_is_gathered(&options->state);
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = count;
     if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {

@@ -131,19 +131,6 @@ enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct p
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }
 
-void pp_tiers_lower(const struct pp_state_spec *state, struct pp_lower_options *options)
-{
-    options->has_moved_saves = state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE;
-    options->has_fewer_bits = state->activation_bits > 0;
-    options->has_moved_state = state->home[PP_STATE_OPTIMIZER] != PP_TIER_DEVICE;
-    options->is_host_update = state->is_cpu_update;
-    options->has_moved_params = state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
-    options->has_whole_params = pp_state_cut(state, PP_STATE_PARAMS) == 1;
-    const bool is_there = state->is_cpu_update && !pp_state_is_spread(state);
-    options->keeps_params = is_there && pp_state_moved(state, PP_STATE_PARAMS) == 1;
-    options->has_params_home = options->has_moved_params && !is_there;
-}
-
 /* ---- room ------------------------------------------------------------------------------------ */
 
 bool pp_tiers_are_used(const struct pp_result *r)

@@ -13,8 +13,6 @@ struct pp_request;
  * tiers are checked too (NULL: not). PP_EINVAL names what is legal. */
 enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err);
-/* What offloading asks of the lowering. */
-void pp_tiers_lower(const struct pp_state_spec *state, struct pp_lower_options *options);
 
 /* Something of the run lives on another tier. */
 bool pp_tiers_are_used(const struct pp_result *result);

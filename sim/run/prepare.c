@@ -141,25 +141,18 @@ static void drop_training_state(enum pp_program_mode mode, struct pp_costs *cost
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
-/* What sharded state adds to a program. */
-static void lower_state(struct pp_arena *arena, const struct pp_state_spec *state,
-                        const struct pp_costs *costs, struct pp_lower_options *options)
+/* NULL: parameters are not fetched. */
+static const int *fetched_units(struct pp_arena *arena, const struct pp_state_spec *state,
+                                const struct pp_costs *costs)
 {
-    const int params = pp_state_cut(state, PP_STATE_PARAMS),
-              grads = pp_state_cut(state, PP_STATE_GRADS),
-              optimizer = pp_state_cut(state, PP_STATE_OPTIMIZER);
+    int *units;
 
-    options->zero = optimizer > params;
-    options->has_rest = optimizer > params && pp_mesh_size(state->replicas) > optimizer;
-    options->has_parts = grads > params;
-    options->gather_buffers = state->buffers;
-    pp_tiers_lower(state, options);
-    if (params == 1 && !options->has_moved_params)
-        return;
-    int *units = PP_ARRAY(arena, int, costs->stages);
+    if (!pp_state_is_fetched(state))
+        return NULL;
+    units = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)
         units[s] = costs->gathers[s].units;
-    options->gather_units = units;
+    return units;
 }
 
 static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
@@ -173,7 +166,8 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         const bool is_training = mode_of(compute) == PP_MODE_TRAIN;
         options.has_sync = is_training && pp_config_is_summed(config);
         options.has_optimizer = is_training;
-        lower_state(arena, &config->state, result->costs, &options);
+        options.state = config->state;
+        options.units = fetched_units(arena, &config->state, result->costs);
         options.has_tied = is_training && result->costs->tied != NULL;
         options.recompute_frac = recompute_fracs(arena, result);
     }

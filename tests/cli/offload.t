@@ -6,6 +6,11 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero 1 --off
 $ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'
 > offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
 > is only simulated: nothing here executes its COPY
+$ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero $z --offload p=host,os=host --cpu-optimizer -o kept.csv && pipesim verify kept.csv; done | sed 's/.*: legal/legal/'
+> legal: 2 ranks, 2 stages, 2 micro-batches, 40 instructions
+> legal: 2 ranks, 2 stages, 2 micro-batches, 52 instructions
+> legal: 2 ranks, 2 stages, 2 micro-batches, 56 instructions
+> legal: 2 ranks, 2 stages, 2 micro-batches, 44 instructions
 # Bytes on the tiers, of the device with most there.
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/}/p'
 >   "tiers": {

@@ -89,12 +89,13 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     int *buckets = PP_ARRAY(arena, int, source->stages);
     for (int s = 0; s < source->stages; s++)
         buckets[s] = or (c->buckets, 1);
+    const struct pp_mesh replicas = {c->replicas * source->pipelines, 1};
     const struct pp_lower_options options = {.post = c->post,
                                              .recv_slots = 2,
                                              .buckets = buckets,
                                              .grad_sync = c->grad_sync,
-                                             .zero = c->zero,
-                                             .has_sync = c->replicas * source->pipelines > 1,
+                                             .state = pp_state_spec_zero(c->zero, replicas),
+                                             .has_sync = pp_mesh_size(replicas) > 1,
                                              .has_optimizer = true,
                                              .has_clip = true,
                                              .has_tied = !c->is_untied,

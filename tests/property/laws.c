@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "schedules/registry.h"
 #include "tests/unit/support/random_program.h"
+#include "tests/unit/support/state_specs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,15 +116,22 @@ static void draw_gathers(struct pp_arena *arena, struct rng *rng, const struct p
                          struct pp_lower_options *lower)
 {
     int *units = PP_ARRAY(arena, int, compute->stages);
+    bool is_spread = pp_state_is_spread(&lower->state);
 
     if (compute->pipelines > 1 || compute->versions > 1 || !rng_chance(rng, 40))
         return;
     for (int s = 0; s < compute->stages; s++)
         units[s] = rng_int(rng, 1, 3);
-    lower->gather_units = units;
-    lower->gather_buffers = rng_int(rng, 1, 4);
-    lower->has_parts = rng_chance(rng, 30);
-    lower->has_rest = lower->zero > 0 && rng_chance(rng, 50);
+    const int buffers = rng_int(rng, 1, 4);
+    const bool has_parts = rng_chance(rng, 30) && lower->has_sync;
+    is_spread = (is_spread && lower->has_sync) || has_parts;
+    const bool has_rest = is_spread && rng_chance(rng, 50);
+    lower->units = units;
+    lower->state = specs_cut(2, has_parts ? 4 : 2, is_spread ? 4 : 2,
+                             has_rest          ? 8
+                             : lower->has_sync ? 4
+                                               : 2);
+    lower->state.buffers = buffers;
 }
 
 static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bool has_replicas)
@@ -134,7 +142,7 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
                                      .grad_sync =
                                          (enum pp_grad_sync)rng_int(rng, 0, PP_SYNC_EAGER_OPT),
                                      .has_optimizer = true,
-                                     .zero = rng_int(rng, 0, 1),
+                                     .state = specs_zero(rng_int(rng, 0, 1)),
                                      .has_tied = rng_chance(rng, 20)};
     struct pp_program *compute;
     struct pp_error err = {0};

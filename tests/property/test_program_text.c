@@ -12,6 +12,10 @@ static const double recompute[] = {1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 
                                    1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const int buckets[] = {2, 1, 3, 1, 4, 2, 2, 2, 255, 2, 1, 3, 1, 4, 2, 2, 2, 9,
                               2, 1, 3, 1, 4, 2, 2, 2, 255, 2, 1, 3, 1, 4, 2, 2, 2, 9};
+#define TWO_ZERO_1                                                                                 \
+    {                                                                                              \
+        .replicas = {2, 1}, .shard = { [PP_STATE_OPTIMIZER] = {2, 1} }                             \
+    }
 static const struct pp_lower_options variants[] = {
     {.post = PP_POST_EARLY, .recv_slots = 0},
     {.post = PP_POST_EARLY, .recv_slots = 2, .has_sync = true, .has_optimizer = true},
@@ -26,7 +30,7 @@ static const struct pp_lower_options variants[] = {
      .grad_sync = PP_SYNC_EAGER_OPT,
      .has_sync = true,
      .has_optimizer = true,
-     .zero = 1,
+     .state = TWO_ZERO_1,
      .recompute_frac = recompute},
     {.post = PP_POST_BATCHED,
      .recv_slots = 1,
@@ -34,7 +38,7 @@ static const struct pp_lower_options variants[] = {
      .has_sync = true,
      .has_optimizer = true,
      .has_tied = true,
-     .zero = 1,
+     .state = TWO_ZERO_1,
      .buckets = buckets},
     {.post = PP_POST_EARLY,
      .recv_slots = 2,
@@ -47,19 +51,17 @@ static const struct pp_lower_options variants[] = {
      .recv_slots = 2,
      .has_sync = true,
      .has_optimizer = true,
-     .zero = 1,
-     .has_rest = true,
-     .gather_units = buckets,
-     .gather_buffers = 3,
-     .has_parts = true,
+     .state = {.replicas = {8, 1}, .shard = {{2, 1}, {4, 1}, {4, 1}}, .buffers = 3},
+     .units = buckets,
      .recompute_frac = recompute},
     {.post = PP_POST_EARLY, /* and live elsewhere */
      .recv_slots = 2,
      .has_optimizer = true,
-     .gather_units = buckets,
-     .gather_buffers = 2,
-     .has_moved_params = true,
-     .has_params_home = true},
+     .state = {.replicas = {2, 1},
+               .shard = {{2, 1}, {2, 1}, {2, 1}},
+               .buffers = 2,
+               .home = {[PP_STATE_PARAMS] = PP_TIER_HOST}},
+     .units = buckets},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
@@ -128,7 +130,7 @@ static void check_shape(const struct pp_schedule *schedule, struct pp_shape shap
     }
     check_text(arena, compute);
     for (int k = 0; k < VARIANTS; k++) {
-        if (variants[k].gather_units && (compute->pipelines > 1 || compute->versions > 1))
+        if (variants[k].units && (compute->pipelines > 1 || compute->versions > 1))
             continue;
         cr_assert_eq(pp_lower(arena, compute, &variants[k], &lowered, &err), PP_OK, "%s: %s",
                      schedule->name, err.message);

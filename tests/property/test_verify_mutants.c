@@ -7,6 +7,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/state_specs.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct trial {
     struct tally tally;
     uint64_t random;
     const char *what; /* for messages */
-    char shape[128];
+    char shape[256];
 };
 
 static int draw(struct trial *t, int below)
@@ -117,50 +118,35 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         .post = (enum pp_post)draw(t, 4),
         .recv_slots = draw(t, 4),
         .grad_sync = (enum pp_grad_sync)draw(t, 3),
-        .has_sync = draw(t, 2),
         .has_optimizer = draw(t, 2),
-        .zero = draw(t, 2),
         .has_tied = draw(t, 2),
         .recompute_frac = draw(t, 3) ? NULL : all,
         .buckets = draw(t, 2) ? NULL : cuts,
         .has_clip = draw(t, 3) == 0,
+        .units = draw(t, 4) ? cuts : NULL,
+        .state = specs_at(draw(t, draw(t, 2) ? SPECS : SPECS_ON_DEVICE)),
     };
 
-    if (head.pipelines == 1 && draw(t, 3) == 0) { /* parameters that are cut */
-        options.gather_units = draw(t, 4) ? cuts : NULL;
-        options.gather_buffers = 1 + draw(t, 4);
-        options.has_parts = options.has_sync && draw(t, 2);
-        options.has_rest = options.zero && draw(t, 2);
-    }
-    options.has_moved_saves = draw(t, 5) == 0; /* other memory tiers */
-    options.has_fewer_bits = draw(t, 5) == 0;
-    options.has_moved_state = options.has_optimizer && draw(t, 4) == 0;
-    options.is_host_update = options.has_moved_state && draw(t, 2);
-    options.has_moved_params = draw(t, 3) == 0;
-    if (options.has_moved_params) {
-        const bool is_spread = options.has_sync && options.zero;
-        options.has_whole_params = head.pipelines > 1 || !options.gather_units;
-        options.gather_units = cuts;
-        options.gather_buffers = 1 + draw(t, 4);
-        options.keeps_params = options.is_host_update && !is_spread && draw(t, 2);
-        options.has_params_home = options.has_optimizer && (!options.is_host_update || is_spread);
-    }
+    if (head.pipelines > 1)
+        options.state = specs_of_copies(options.state);
+    options.has_sync = specs_are_summed(&options.state);
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
+    const struct pp_state_spec *state = &options.state;
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s%s%s%s%s",
+    char shards[PP_STATE_TEXT_BYTES];
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s, %s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
-             options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
-             options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
+             options.has_optimizer ? ", U" : "", options.has_tied ? ", tied" : "",
              options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
-             options.has_clip ? ", clip" : "", options.gather_units ? ", gathers" : "",
-             options.has_moved_params ? ", loads" : "", options.has_moved_saves ? ", copies" : "",
-             options.has_fewer_bits ? ", bits" : "",
-             options.is_host_update    ? ", host update"
-             : options.has_moved_state ? ", moves"
-                                       : "");
+             options.has_clip ? ", clip" : "", pp_state_print(state, shards),
+             pp_state_is_away(state, PP_STATE_PARAMS) ? ", loads" : "",
+             pp_state_is_away(state, PP_STATE_ACTIVATIONS) ? ", copies" : "",
+             pp_state_is_quantised(state) ? ", bits" : "",
+             pp_state_is_away(state, PP_STATE_OPTIMIZER) ? ", moves" : "",
+             state->is_cpu_update ? ", host update" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

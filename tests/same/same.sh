@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proof that a refactoring changes no output: record what programs print, later compare to the bit.
 #
-#   same.sh record BINDIR OUTDIR                 run every command with the programs of BINDIR, keep what came
+#   same.sh record BINDIR OUTDIR [PATTERN]       run every command with the programs of BINDIR, keep what came
 #   same.sh compare [--figures] BINDIR OUTDIR [PATTERN]   run again (only names that match PATTERN, a regular
 #                                                expression), print what differs; exit 1 if anything does
 #   same.sh installed BUILDDIR                   the paths that "meson install" would write, sorted
@@ -105,7 +105,7 @@ compare() {
 }
 
 case ${1:-} in
-record) [ $# -eq 3 ] && run "$2" "$(mkdir -p "$3" && cd "$3" && pwd)" . || usage ;;
+record) [ $# -ge 3 ] && run "$2" "$(mkdir -p "$3" && cd "$3" && pwd)" "${4:-.}" || usage ;;
 compare) compare "${@:2}" ;;
 installed) meson introspect "${2:?BUILDDIR}" --installed | python3 "$here/figures.py" installed ;;
 one) one "${@:2}" ;; # for xargs

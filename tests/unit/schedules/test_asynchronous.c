@@ -5,6 +5,7 @@
 #include "schedules/memory/memory.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/state_specs.h"
 
 #include <criterion/criterion.h>
 
@@ -122,11 +123,11 @@ Test(asynchronous, updates)
                                                          .has_sync = true,
                                                          .has_optimizer = true,
                                                          .has_tied = true,
-                                                         .zero = k % 3 == 1,
+                                                         .state = specs_zero(k % 3 == 1),
                                                          .recompute_frac = recompute};
                 struct pp_program *p = compute(arena, names[k % 2], ranks, n, 3);
                 p = lower(arena, names[k % 2], p, n, options);
-                check_updates(p, k % 2 ? n : 1, options.zero);
+                check_updates(p, k % 2 ? n : 1, k % 3 == 1);
             }
 }
 

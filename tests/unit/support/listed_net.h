@@ -6,6 +6,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/registry.h"
 #include "sim/engine/network.h"
+#include "tests/unit/support/state_specs.h"
 
 #include <criterion/criterion.h>
 
@@ -56,7 +57,8 @@ static inline struct pp_program *ln_program(struct pp_arena *arena, const char *
                                    .micro_batches = micro_batches,
                                    .splits = 1,
                                    .pipelines = s->placement == PP_PLACE_TWO_WAY ? 2 : 1};
-    const struct pp_lower_options lower = {.recv_slots = 2, .zero = zero, .has_sync = has_sync};
+    const struct pp_lower_options lower = {
+        .recv_slots = 2, .state = specs_zero(zero), .has_sync = has_sync};
     struct pp_program *compute, *program;
     struct pp_error err = {0};
 

@@ -5,6 +5,7 @@
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 #include "tests/unit/support/cost_inputs.h"
+#include "tests/unit/support/state_specs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static int64_t step_ps(struct pp_arena *arena, const struct pp_costs *costs, int
     const struct pp_shape shape = {
         .ranks = 1, .chunks = 1, .pipelines = 1, .micro_batches = 1, .splits = 1, .granules = 1};
     const struct pp_lower_options lower = {
-        .recv_slots = 2, .has_sync = true, .has_optimizer = true, .zero = zero};
+        .recv_slots = 2, .has_sync = true, .has_optimizer = true, .state = specs_zero(zero)};
     const struct pp_eval_options options = {.ring_flows = has_flows};
     struct pp_program *compute, *program;
     struct pp_eval *plan;

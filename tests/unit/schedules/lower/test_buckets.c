@@ -7,6 +7,7 @@
 #include "schedules/memory/memory.h"
 #include "schedules/verify/verify.h"
 #include "tests/unit/support/cells.h"
+#include "tests/unit/support/state_specs.h"
 
 enum { MAX_STAGES = 64 };
 
@@ -212,7 +213,7 @@ Test(buckets, lowering_by_hand)
                   "(0AR#0/2)WAIT (0AR#1/2)WAIT ((0;1)AR)WAIT 0U\n"
                   "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1AR#0/3 1AR#1/3 1AR#2/3 (0;1)AR "
                   "(1SEND_B0)WAIT (1AR#0/3)WAIT (1AR#1/3)WAIT (1AR#2/3)WAIT ((0;1)AR)WAIT 1U\n");
-    options.zero = 1;
+    options.state = specs_zero(1);
     options.has_tied = false;
     cells_text_is(
         lower(arena, compute, &options),
@@ -290,7 +291,7 @@ static void check_buckets(struct pp_arena *arena, const struct pp_program *compu
                                        .grad_sync = (enum pp_grad_sync)grad_sync,
                                        .has_sync = true,
                                        .has_optimizer = true,
-                                       .zero = compute->ranks % 2};
+                                       .state = specs_zero(compute->ranks % 2)};
     const struct pp_program *whole = lower(arena, compute, &options);
     const struct pp_costs *costs = whole_costs(arena, compute);
     const struct pp_rank_memory *needs = pp_memory_peaks(arena, whole, costs);

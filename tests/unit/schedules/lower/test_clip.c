@@ -4,6 +4,7 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/verify/verify.h"
 #include "tests/unit/support/cells.h"
+#include "tests/unit/support/state_specs.h"
 
 static const uint16_t two_chunks[] = {0, 1, 0, 1};
 static const struct pp_program_head head = {.name = "test",
@@ -54,7 +55,7 @@ Test(clip, by_hand)
 
     tail_is(p, 0, "2AR 0AR (2AR)WAIT (0AR)WAIT 0BAR 2U 0U");
     tail_is(p, 1, "1SEND_B0 3AR 1AR (1SEND_B0)WAIT (3AR)WAIT (1AR)WAIT 0BAR 3U 1U");
-    options.zero = 1;
+    options.state = specs_zero(1);
     p = lower(arena, &options);
     tail_is(p, 0, "2RS 0RS (2RS)WAIT (0RS)WAIT 0BAR 2U 2AG 0U 0AG (2AG)WAIT (0AG)WAIT");
     options.has_sync = false;
@@ -106,7 +107,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
                                              .grad_sync = at / 4 % 3,
                                              .has_sync = at % 5 != 0,
                                              .has_optimizer = true,
-                                             .zero = at % 2,
+                                             .state = specs_zero(at % 2),
                                              .has_tied = compute->stages > 1 && at % 3 == 0,
                                              .has_clip = true};
     struct pp_program *p, *again;

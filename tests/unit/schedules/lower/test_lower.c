@@ -4,6 +4,7 @@
 
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/state_specs.h"
 
 static struct pp_lower_options train_options(void)
 {
@@ -55,7 +56,7 @@ Test(lower, pairs_recompute_and_zero_by_hand)
                                              .has_sync = true,
                                              .has_optimizer = true,
                                              .has_tied = true,
-                                             .zero = 1,
+                                             .state = specs_zero(1),
                                              .recompute_frac = frac};
 
     cells_text_is(
@@ -113,7 +114,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
                                                  .grad_sync = at / 12 % 3,
                                                  .has_sync = true,
                                                  .has_optimizer = true,
-                                                 .zero = at / 36,
+                                                 .state = specs_zero(at / 36),
                                                  .has_tied = at % 5 == 0,
                                                  .recompute_frac = at % 7 == 0 ? frac : NULL};
         struct pp_program *p;

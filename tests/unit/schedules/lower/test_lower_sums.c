@@ -5,6 +5,7 @@
 #include "schedules/chimera.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/state_specs.h"
 
 /* Compute instructions that follow the post of (stage)'s sum on `rank`. */
 static int compute_behind_sum(const struct pp_program *p, int rank, int stage)
@@ -73,7 +74,7 @@ Test(lower_sums, all_ranks_post_sums_in_one_order)
                                                  .has_sync = true,
                                                  .has_optimizer = true,
                                                  .has_tied = at / 3 % 2,
-                                                 .zero = at / 6};
+                                                 .state = specs_zero(at / 6)};
         struct pp_program *p =
             lower_text(arena, head, "0F0 1F1 1B1 0B0\n1F0 1I0 0F1 0B1 1W0", &options);
         struct pp_error err;

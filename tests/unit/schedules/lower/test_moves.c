@@ -2,6 +2,7 @@
  * back, and little is under way at once. */
 #include "schedules/verify/verify.h"
 #include "tests/unit/support/lower_cases.h"
+#include "tests/unit/support/state_specs.h"
 
 struct wanted {
     bool saves, bits, state, host;
@@ -16,17 +17,19 @@ enum { WISHES = sizeof wishes / sizeof *wishes };
 
 static struct pp_lower_options options_of(const struct pp_program *compute, struct wanted wanted)
 {
-    return (struct pp_lower_options){
+    struct pp_lower_options options = {
         .recv_slots = 2,
         .has_sync = compute->pipelines > 1 || compute->micro_batches % 2,
         .has_optimizer = true,
-        .zero = compute->micro_batches % 3 == 0,
-        .has_moved_saves = wanted.saves,
-        .has_fewer_bits = wanted.bits,
-        .has_moved_state = wanted.state,
-        .is_host_update = wanted.host,
+        .state = specs_zero(compute->micro_batches % 3 == 0),
         .update_every = compute->versions > 1 ? compute->micro_batches : 0,
     };
+
+    options.state.home[PP_STATE_ACTIVATIONS] = wanted.saves ? PP_TIER_HOST : PP_TIER_DEVICE;
+    options.state.home[PP_STATE_OPTIMIZER] = wanted.state ? PP_TIER_NVME : PP_TIER_DEVICE;
+    options.state.activation_bits = wanted.bits ? 4 : 0;
+    options.state.is_cpu_update = wanted.host;
+    return options;
 }
 
 /* ---- an oracle: sets of what is here, walked once ---------------------------------------------

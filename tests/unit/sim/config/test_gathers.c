@@ -1,17 +1,21 @@
 /* Gathers of parameters that are cut: how often, in which order, and that nothing else is legal. */
 #include "tests/unit/support/lower_cases.h"
 
-#include "tests/unit/support/cells.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 #include "sim/config/gathers.h"
+#include "tests/unit/support/cells.h"
+#include "tests/unit/support/state_specs.h"
 
 enum { STAGES_MAX = 64 };
 
 static struct pp_lower_options cut_options(const int *units, int buffers)
 {
-    return (struct pp_lower_options){
-        .recv_slots = 2, .has_optimizer = true, .gather_units = units, .gather_buffers = buffers};
+    struct pp_lower_options options = {
+        .recv_slots = 2, .has_optimizer = true, .units = units, .state = specs_cut(2, 2, 2, 2)};
+
+    options.state.buffers = buffers;
+    return options;
 }
 
 static struct pp_program *lower(struct pp_arena *arena, const struct pp_program *compute,
@@ -94,6 +98,23 @@ static int counted_runs(const struct pp_program *p, const int *units, int rank)
     return runs;
 }
 
+/* The next spec that a rule allows, in an order that mixes all of them. */
+static struct pp_state_spec next_spec(int *number, bool (*is_allowed)(const struct pp_state_spec *))
+{
+    enum { STRIDE = 7919 };
+
+    for (;;) {
+        const struct pp_state_spec spec = specs_at((int)((int64_t)(*number)++ * STRIDE % SPECS));
+        if (is_allowed(&spec))
+            return spec;
+    }
+}
+
+static bool is_cut(const struct pp_state_spec *spec)
+{
+    return pp_state_is_gathered(spec);
+}
+
 static void check_case(struct pp_arena *arena, const struct pp_program *compute, void *context)
 {
     static const double all[STAGES_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -106,15 +127,13 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         for (int s = 0; s < compute->stages; s++)
             units[s] = at % 3 == 0 ? 1 : 1 + (s + at) % 4;
-        struct pp_lower_options options = cut_options(units, 1 + at % 5);
+        struct pp_lower_options options = cut_options(units, 2);
+        options.state = next_spec(&counts[2], is_cut);
         options.post = at % 4;
         options.grad_sync = at % 3;
-        options.has_sync = at > 5;
-        options.zero = options.has_rest = at > 8;
-        options.has_parts = options.has_sync && at % 4 == 3;
+        options.has_sync = specs_are_summed(&options.state);
         options.has_tied = at % 3 != 1 && compute->stages > 1;
         options.recompute_frac = at % 5 == 0 ? all : NULL;
-        options.has_moved_params = options.has_params_home = at % 4 == 1;
         struct pp_program *p = lower(arena, compute, &options);
         struct machine machine = machine_make(arena, p);
         cr_assert(machine_run(&machine, at % 2), "%s", compute->name);
@@ -132,7 +151,7 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
 
 Test(gathers, every_schedule_gathers_as_often_as_its_units_change, .timeout = 400)
 {
-    int counts[2] = {0};
+    int counts[3] = {0};
 
     for_each_case(check_case, counts);
     cr_assert(counts[0] > 1000 && counts[1] > 1000, "%d, %d", counts[0], counts[1]);
@@ -140,6 +159,11 @@ Test(gathers, every_schedule_gathers_as_often_as_its_units_change, .timeout = 40
 
 /* Loads, with gathers and without: also of pipelines in both directions, where nothing is gathered.
  * Every visit has one load, and nothing of it can be left out. */
+static bool is_away(const struct pp_state_spec *spec)
+{
+    return pp_state_is_away(spec, PP_STATE_PARAMS);
+}
+
 static void check_loads(struct pp_arena *arena, const struct pp_program *compute, void *context)
 {
     int *counts = context, units[STAGES_MAX];
@@ -150,17 +174,17 @@ static void check_loads(struct pp_arena *arena, const struct pp_program *compute
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         for (int s = 0; s < compute->stages; s++)
             units[s] = at % 3 == 0 ? 1 : 1 + (s + at) % 4;
-        struct pp_lower_options options = cut_options(units, 1 + at % 4);
-        options.has_moved_params = options.has_params_home = true;
-        options.has_whole_params = compute->pipelines > 1 || at % 2;
-        options.has_sync = compute->pipelines > 1 || at > 3;
-        options.zero = options.has_sync && at % 3;
+        struct pp_lower_options options = cut_options(units, 2);
+        options.state = next_spec(&counts[1], is_away);
+        if (compute->pipelines > 1)
+            options.state = specs_of_copies(options.state);
+        options.has_sync = specs_are_summed(&options.state);
         const struct pp_program *p = lower(arena, compute, &options);
         int loads = 0, fetches = 0, drops = 0;
         for (int i = 0; i < pp_program_size(p); i++) {
             const bool is_load = p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
             loads += is_load;
-            fetches += options.has_whole_params
+            fetches += !pp_state_is_gathered(&options.state)
                            ? is_load
                            : p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i]);
             drops += p->kind[i] == PP_DROP;
@@ -174,7 +198,7 @@ static void check_loads(struct pp_arena *arena, const struct pp_program *compute
 
 Test(gathers, every_visit_is_loaded_once, .timeout = 400)
 {
-    int counts[1] = {0};
+    int counts[2] = {0};
 
     for_each_case(check_loads, counts);
     cr_assert_gt(counts[0], 1000);
@@ -219,12 +243,12 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
                   "0AG.forward (0AG.forward)WAIT 0F0 0DROP 1AG.forward (1AG.forward)WAIT 1F0 1B0 "
                   "1DROP 1RS.visit (1RS.visit)WAIT 0AG.backward (0AG.backward)WAIT 0B0 0DROP "
                   "0RS.visit (0RS.visit)WAIT 1U 0U\n");
-    options.gather_buffers = 2;
+    options.state.buffers = 2;
     cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
                   "0AG.forward (0AG.forward)WAIT 1AG.forward 0F0 0DROP (1AG.forward)WAIT "
                   "0AG.backward 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 0DROP "
                   "(1RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 1U 0U\n");
-    options.gather_buffers = 3;
+    options.state.buffers = 3;
     cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
                   "0AG.forward (0AG.forward)WAIT 1AG.forward 0AG.backward 0F0 0DROP "
                   "(1AG.forward)WAIT 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 0DROP "
@@ -235,24 +259,22 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
                   "0AG.backward 0F1 0B0 0DROP 0RS.visit (0AG.backward)WAIT 0B1 0DROP "
                   "(0RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 0U\n");
     options = cut_options(whole, 2); /* parameters that live elsewhere: whole, and cut */
-    options.has_moved_params = options.has_whole_params = options.has_params_home = true;
+    options.state = specs_cut(1, 1, 1, 1);
+    options.state.home[PP_STATE_PARAMS] = PP_TIER_HOST;
     cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
                   "0MOVE.load (0MOVE.load)WAIT 1MOVE.load 0F0 0DROP (1MOVE.load)WAIT 0MOVE.reload "
                   "1F0 1B0 1DROP (0MOVE.reload)WAIT 0B0 0DROP 1U 1MOVE.home 0U 0MOVE.home "
                   "(1MOVE.home)WAIT (0MOVE.home)WAIT\n");
-    options.has_whole_params = false;
+    options.state = specs_cut(2, 2, 2, 2);
+    options.state.home[PP_STATE_PARAMS] = PP_TIER_HOST;
     cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
                   "0MOVE.load (0MOVE.load)WAIT 0AG.forward (0AG.forward)WAIT 1MOVE.load "
                   "0MOVE.reload 0F0 0DROP (1MOVE.load)WAIT 1AG.forward (1AG.forward)WAIT "
                   "(0MOVE.reload)WAIT 0AG.backward 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 "
                   "0DROP (1RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 1U 1MOVE.home 0U 0MOVE.home "
                   "(1MOVE.home)WAIT (0MOVE.home)WAIT\n");
-    options = (struct pp_lower_options){.has_sync = true,
-                                        .has_optimizer = true,
-                                        .zero = 1,
-                                        .has_rest = true,
-                                        .has_parts = true,
-                                        .gather_buffers = 2};
+    options = (struct pp_lower_options){
+        .has_sync = true, .has_optimizer = true, .state = specs_cut(1, 2, 2, 4)};
     cells_text_is(lower_text(arena, head_of(1, 3), "0F0 0B0 0F1 0B1 0F2 0B2", &options),
                   "0F0 0B0 0RS.part 0F1 0B1 (0RS.part)WAIT 0RS.part 0F2 0B2 0RS 0AR.rest "
                   "(0RS.part)WAIT (0RS)WAIT (0AR.rest)WAIT 0U 0AG (0AG)WAIT\n");
