@@ -46,43 +46,14 @@ static bool is_cut_over_all(const struct pp_emit_job *job)
     return true;
 }
 
-static struct pp_emit_value stage(const struct pp_emit_job *job)
-{
-    return PP_EMIT_INT(stage_of(job));
-}
-
-static struct pp_emit_value mics(const struct pp_emit_job *job)
-{
-    return mics_of(job) ? PP_EMIT_INT(mics_of(job)) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value secondary(const struct pp_emit_job *job)
-{
-    const int size = pp_mesh_size(job->config->state.secondary);
-
-    return size > 1 && stage_of(job) == 3 ? PP_EMIT_INT(size) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value overlap(const struct pp_emit_job *job)
-{
-    return stage_of(job) ? PP_EMIT_BOOL(job->config->costs.is_dp_overlapped) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value tier(enum pp_tier home)
+/* NULL: it stays on the device. */
+static const char *tier(const struct pp_emit_job *job, enum pp_state_class class)
 {
     static const char *const words[PP_TIERS] = {[PP_TIER_HOST] = "cpu", [PP_TIER_NVME] = "nvme"};
 
-    return words[home] ? PP_EMIT_TEXT(words[home]) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value optimizer_device(const struct pp_emit_job *job)
-{
-    return stage_of(job) ? tier(job->config->state.home[PP_STATE_OPTIMIZER]) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value params_device(const struct pp_emit_job *job)
-{
-    return stage_of(job) == 3 ? tier(job->config->state.home[PP_STATE_PARAMS]) : PP_EMIT_NOTHING;
+    return stage_of(job) < (class == PP_STATE_PARAMS ? 3 : 1)
+               ? NULL
+               : words[job->config->state.home[class]];
 }
 
 static bool has_drives(const struct pp_state_spec *state)
@@ -91,33 +62,38 @@ static bool has_drives(const struct pp_state_spec *state)
            state->home[PP_STATE_PARAMS] == PP_TIER_NVME;
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
-
-/* With a pipeline the script's model is cut, not DeepSpeed's. */
-static struct pp_emit_value autotp(const struct pp_emit_job *job)
-{
-    return job->layout.tp > 1 && !has_pipeline(job) ? PP_EMIT_INT(job->layout.tp) : PP_EMIT_NOTHING;
-}
+/* ---- settings -------------------------------------------------------------------------------- */
 
 #define ZERO "zero_optimization"
 
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {"", "train_batch_size", .value = pp_emit_gbs},
-    {"", "train_micro_batch_size_per_gpu", PP_EMIT_LAYOUT(mbs)},
-    {"", "gradient_accumulation_steps", PP_EMIT_LAYOUT(micro_batches)},
-    {"", "sequence_parallel_size", PP_EMIT_LAYOUT(cp), .unless = 1},
-    {"bf16", "enabled", .value = pp_emit_bf16},
-    {"fp16", "enabled", .value = pp_emit_fp16},
-    {ZERO, "stage", .value = stage},
-    {ZERO, "overlap_comm", .value = overlap},
-    {ZERO, "mics_shard_size", .value = mics},
-    {ZERO, "zero_hpz_partition_size", .value = secondary},
-    {ZERO ".offload_optimizer", "device", .value = optimizer_device},
-    {ZERO ".offload_param", "device", .value = params_device},
-    {"tensor_parallel", "autotp_size", .value = autotp},
-};
-/* clang-format on */
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    const struct pp_layout *l = &job->layout;
+    const int stage = stage_of(job), secondary = pp_mesh_size(job->config->state.secondary);
+
+    pp_emit_section(e, "");
+    pp_emit_int(e, "train_batch_size", l->gbs);
+    pp_emit_int(e, "train_micro_batch_size_per_gpu", l->mbs);
+    pp_emit_int(e, "gradient_accumulation_steps", l->micro_batches);
+    pp_emit_degree(e, "sequence_parallel_size", l->cp);
+    pp_emit_section(e, "bf16");
+    pp_emit_flag(e, "enabled", pp_emit_is_bf16(job));
+    pp_emit_section(e, "fp16");
+    pp_emit_flag(e, "enabled", pp_emit_is_fp16(job));
+    pp_emit_section(e, ZERO);
+    pp_emit_int(e, "stage", stage);
+    if (stage > 0)
+        pp_emit_bool(e, "overlap_comm", job->config->costs.is_dp_overlapped);
+    pp_emit_given(e, "mics_shard_size", mics_of(job));
+    if (stage == 3 && secondary > 1)
+        pp_emit_int(e, "zero_hpz_partition_size", secondary);
+    pp_emit_section(e, ZERO ".offload_optimizer");
+    pp_emit_text(e, "device", tier(job, PP_STATE_OPTIMIZER));
+    pp_emit_section(e, ZERO ".offload_param");
+    pp_emit_text(e, "device", tier(job, PP_STATE_PARAMS));
+    pp_emit_section(e, "tensor_parallel"); /* with a pipeline the script cuts the model */
+    pp_emit_degree(e, "autotp_size", has_pipeline(job) ? 1 : l->tp);
+}
 
 /* ---- what it cannot do ----------------------------------------------------------------------- */
 
@@ -219,9 +195,10 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, pp_emit_say_head},
     {PP_EMIT_DIFFERS, pp_emit_say_map},
     {PP_EMIT_DIFFERS, pp_emit_say_bits},
+    {.say = NULL},
 };
 
-static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps);
+static const struct pp_emit_part all = {put, gaps};
 
 static const char *launch(const struct pp_emit_job *job, int i)
 {
@@ -254,7 +231,7 @@ static const char *launch(const struct pp_emit_job *job, int i)
     if (i == 2 && job->config->costs.recompute != PP_RECOMPUTE_NONE)
         return "The script sets recomputation: deepspeed.checkpointing.checkpoint() around its "
                "layers.";
-    if (i == 3 && (optimizer_device(job).type || params_device(job).type) &&
+    if (i == 3 && (tier(job, PP_STATE_OPTIMIZER) || tier(job, PP_STATE_PARAMS)) &&
         has_drives(&job->config->state))
         return "State on drives needs an nvme_path next to its device.";
     return i < 3 ? "" : NULL;
@@ -272,7 +249,7 @@ const struct pp_emit_tool pp_emit_deepspeed = {
     .name = "deepspeed",
     .title = "DeepSpeed",
     .print = pp_emit_json,
-    .tables = (const struct pp_emit_table *const[]){&table, NULL},
+    .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
     .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,

@@ -20,7 +20,6 @@ enum {
     TOOLS = sizeof(pp_emit_tools) / sizeof(*pp_emit_tools),
     LAUNCH_LINES = 4,
     REMARKS = 32,
-    SETTINGS = 128,
 };
 
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
@@ -70,21 +69,7 @@ enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *pars
     return pp_emit_open_plan(parsed, &target->tool, err);
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static struct pp_emit_value member(const struct pp_emit_row *row, const void *of)
-{
-    const int value = *(const int *)((const char *)of + row->offset);
-
-    return value == row->unless ? PP_EMIT_NOTHING : PP_EMIT_INT(value);
-}
-
-static struct pp_emit_value value_of(const struct pp_emit_job *job, const struct pp_emit_row *row)
-{
-    return row->of == PP_EMIT_OF_LAYOUT  ? member(row, &job->layout)
-           : row->of == PP_EMIT_OF_MODEL ? member(row, &job->config->model)
-                                         : row->value(job);
-}
+/* ---- remarks --------------------------------------------------------------------------------- */
 
 /* "llama3-70b (70.6B) on 64 h100: 1f1b, TP 8 x CP 1 x PP 8 x DP 1, ..." */
 static const char *what_is(const struct pp_emit_job *job)
@@ -111,29 +96,17 @@ static void add_remark(struct pp_emission *emission, const char *text)
         emission->remarks[emission->remark_count++] = pp_printable(emission->arena, text);
 }
 
-static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_table *table,
+static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_gap *gap,
                                struct pp_emission *emission, struct pp_error *err)
 {
-    for (int i = 0; i < table->gap_count; i++) {
-        const char *text = table->gaps[i].say(job);
-        if (text && table->gaps[i].weight == PP_EMIT_REFUSED)
+    for (; gap->say; gap++) {
+        const char *text = gap->say(job);
+        if (text && gap->weight == PP_EMIT_REFUSED)
             return pp_error_set(err, PP_EINVAL, "--emit %s: %s", job->tool->name, text);
         if (text)
             add_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
     }
     return PP_OK;
-}
-
-static void add_settings(const struct pp_emit_job *job, const struct pp_emit_table *table,
-                         struct pp_emission *emission)
-{
-    for (int i = 0; i < table->row_count; i++) {
-        const struct pp_emit_setting one = {&table->rows[i], value_of(job, &table->rows[i])};
-        if (one.value.type == PP_EMIT_NONE)
-            continue;
-        emission->settings[emission->count++] = one;
-        assert(emission->count < SETTINGS);
-    }
 }
 
 /* FILE.csv for FILE.toml. */
@@ -181,10 +154,9 @@ bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
 
     if (pp_emit_choose(&job, &ignored) != PP_OK || pp_emit_is_other(&job))
         return false;
-    for (int i = 0; tool->tables[i]; i++)
-        for (int k = 0; k < tool->tables[i]->gap_count; k++)
-            if (tool->tables[i]->gaps[k].weight == PP_EMIT_REFUSED &&
-                tool->tables[i]->gaps[k].say(&job))
+    for (int i = 0; tool->parts[i]; i++)
+        for (const struct pp_emit_gap *gap = tool->parts[i]->gaps; gap->say; gap++)
+            if (gap->weight == PP_EMIT_REFUSED && gap->say(&job))
                 return false;
     return true;
 }
@@ -198,11 +170,8 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
         .config = run->config,
         .path = run->path && strcmp(run->path, "-") != 0 ? run->path : NULL,
     };
-    struct pp_emission emission = {
-        .arena = arena,
-        .remarks = PP_ARRAY(arena, const char *, REMARKS),
-        .settings = PP_ARRAY(arena, struct pp_emit_setting, SETTINGS),
-    };
+    struct pp_emission emission = {.arena = arena,
+                                   .remarks = PP_ARRAY(arena, const char *, REMARKS)};
     const char *text;
 
     PP_TRY(pp_emit_choose(&job, err));
@@ -218,9 +187,9 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
     add_remark(&emission, run->remark);
     for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
         add_remark(&emission, text);
-    for (int i = 0; tool->tables[i]; i++) {
-        PP_TRY(add_gaps(&job, tool->tables[i], &emission, err));
-        add_settings(&job, tool->tables[i], &emission);
+    for (int i = 0; tool->parts[i]; i++) {
+        PP_TRY(add_gaps(&job, tool->parts[i]->gaps, &emission, err));
+        tool->parts[i]->put(&job, &emission);
     }
     if (job.path)
         return write_files(&job, &emission, run->program, err);

@@ -29,9 +29,8 @@ const struct pp_emit_tool pp_emit_megatron = {
     .name = "megatron",
     .title = "Megatron-LM",
     .print = pp_emit_shell,
-    .tables =
-        (const struct pp_emit_table *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,
-                                              &pp_emit_megatron_state, NULL},
+    .parts = (const struct pp_emit_part *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,
+                                                  &pp_emit_megatron_state, NULL},
     .homes = homes,
     .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,

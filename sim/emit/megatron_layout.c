@@ -1,11 +1,7 @@
 /* sim/emit/megatron_layout.c — Megatron-LM: degrees, batch, and how blocks are shared out. */
 #include "sim/emit/megatron.h"
 
-#include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-enum { STAGE_BYTES = 24, ENDS_BYTES = 64 }; /* "(t*65535|)*65535,", "E|", "mmmmL" */
 
 /* ---- how blocks are shared out --------------------------------------------------------------- */
 
@@ -33,85 +29,58 @@ static enum split split_of(const struct pp_emit_job *job)
     return job->shape.chunks == 1 && b[0] > 0 && b[last] > 0 ? ENDS : LISTED;
 }
 
-static struct pp_emit_value counted(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(split_of(job) == COUNTED);
-}
-
-static struct pp_emit_value first_layers(const struct pp_emit_job *job)
-{
-    return split_of(job) == ENDS ? PP_EMIT_INT(job->blocks[0]) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value last_layers(const struct pp_emit_job *job)
-{
-    return split_of(job) == ENDS ? PP_EMIT_INT(job->blocks[pp_emit_stages(job) - 1])
-                                 : PP_EMIT_NOTHING;
-}
-
-/* A text that grows within its buffer. */
-struct list {
-    char *text;
-    size_t used, size;
-};
-__attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    list->used += (size_t)vsnprintf(list->text + list->used, list->size - list->used, format, args);
-    va_end(args);
-    assert(list->used < list->size);
-}
-
-static void add_blocks(struct list *list, int count)
+static void add_blocks(FILE *out, int count)
 {
     if (count == 1)
-        add(list, "t");
+        fprintf(out, "t");
     else if (count > 1)
-        add(list, "t*%d", count);
+        fprintf(out, "t*%d", count);
 }
 
 /* "Et*7|(t*8|)*6,t*7L": stages in the order of chunks, runs of equal ones in brackets. */
-static struct pp_emit_value layout(const struct pp_emit_job *job)
+static const char *layout(const struct pp_emit_job *job)
 {
     const int stages = pp_emit_stages(job), *b = job->blocks;
-    struct list list = {.size = (size_t)stages * STAGE_BYTES + ENDS_BYTES};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
-    if (split_of(job) != LISTED)
-        return PP_EMIT_NOTHING;
-    list.text = PP_ARRAY(job->arena, char, list.size);
-    add(&list, "E");
-    add_blocks(&list, b[0]);
-    add(&list, "|");
+    fputs("E", out);
+    add_blocks(out, b[0]);
+    fputs("|", out);
     for (int s = 1, run; s < stages - 1; s += run) {
         for (run = 1; s + run < stages - 1 && b[s + run] == b[s];)
             run++;
-        add(&list, "%s", run > 1 ? "(" : "");
-        add_blocks(&list, b[s]);
-        add(&list, "|");
+        fputs(run > 1 ? "(" : "", out);
+        add_blocks(out, b[s]);
+        fputs("|", out);
         if (run > 1)
-            add(&list, ")*%d,", run);
+            fprintf(out, ")*%d,", run);
     }
-    add_blocks(&list, b[stages - 1]);
+    add_blocks(out, b[stages - 1]);
     for (int i = 0; i < job->config->model.mtp; i++)
-        add(&list, "m");
-    add(&list, "L");
-    return PP_EMIT_TEXT(list.text);
+        fputs("m", out);
+    fputs("L", out);
+    return pp_emit_keep(job, out, &text);
 }
 
-static struct pp_emit_value chunks(const struct pp_emit_job *job)
+static void put_split(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    if (job->shape.chunks == 1 || split_of(job) == LISTED) /* the layout says it */
-        return PP_EMIT_NOTHING;
-    return PP_EMIT_INT(job->shape.chunks);
-}
+    const int chunks = job->shape.chunks, group = pp_emit_option(job, "group");
+    const enum split split = split_of(job);
 
-static struct pp_emit_value group(const struct pp_emit_job *job)
-{
-    if (job->shape.chunks == 1 || pp_emit_option(job, "group") == job->layout.pp)
-        return PP_EMIT_NOTHING;
-    return PP_EMIT_INT(pp_emit_option(job, "group"));
+    if (split != LISTED) /* the layout says it */
+        pp_emit_degree(e, "num-virtual-stages-per-pipeline-rank", chunks);
+    if (chunks > 1 && group != job->layout.pp)
+        pp_emit_int(e, "microbatch-group-size-per-virtual-pipeline-stage", group);
+    pp_emit_flag(e, "account-for-embedding-in-pipeline-split", split == COUNTED);
+    pp_emit_flag(e, "account-for-loss-in-pipeline-split", split == COUNTED);
+    if (split == ENDS) {
+        pp_emit_int(e, "decoder-first-pipeline-num-layers", job->blocks[0]);
+        pp_emit_int(e, "decoder-last-pipeline-num-layers", job->blocks[pp_emit_stages(job) - 1]);
+    }
+    if (split == LISTED)
+        pp_emit_text(e, "pipeline-model-parallel-layout", layout(job));
 }
 
 /* ---- degrees --------------------------------------------------------------------------------- */
@@ -122,25 +91,6 @@ static bool needs_sequence_parallel(const struct pp_emit_job *job)
     return job->layout.tp > 1 && job->config->model.experts.count > 0;
 }
 
-static struct pp_emit_value sequence_parallel(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(pp_emit_is_sequence_parallel(job) || needs_sequence_parallel(job));
-}
-
-static struct pp_emit_value tp_overlap(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(job->config->costs.tp_overlap_frac > 0 &&
-                        pp_emit_is_sequence_parallel(job));
-}
-
-static struct pp_emit_value etp(const struct pp_emit_job *job)
-{
-    const int degree = pp_layout_etp(&job->layout);
-
-    return job->config->model.experts.count > 0 && degree != job->layout.tp ? PP_EMIT_INT(degree)
-                                                                            : PP_EMIT_NOTHING;
-}
-
 static bool is_pipeline_outside_dp(const struct pp_emit_job *job)
 {
     const uint8_t *axis = job->config->map.axis;
@@ -148,12 +98,30 @@ static bool is_pipeline_outside_dp(const struct pp_emit_job *job)
     return axis[0] == PP_AXIS_TP && axis[1] == PP_AXIS_CP && axis[2] == PP_AXIS_PP;
 }
 
-static struct pp_emit_value tp_pp_dp(const struct pp_emit_job *job)
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    return PP_EMIT_FLAG(is_pipeline_outside_dp(job));
+    const struct pp_layout *l = &job->layout;
+    const bool is_sequence = pp_emit_is_sequence_parallel(job);
+    const int etp = pp_layout_etp(l);
+
+    pp_emit_section(e, "parallelism");
+    pp_emit_int(e, "tensor-model-parallel-size", l->tp);
+    pp_emit_flag(e, "sequence-parallel", is_sequence || needs_sequence_parallel(job));
+    pp_emit_flag(e, "tp-comm-overlap", job->config->costs.tp_overlap_frac > 0 && is_sequence);
+    pp_emit_int(e, "pipeline-model-parallel-size", l->pp);
+    put_split(job, e);
+    pp_emit_degree(e, "context-parallel-size", l->cp);
+    pp_emit_degree(e, "expert-model-parallel-size", l->ep);
+    if (job->config->model.experts.count > 0 && etp != l->tp)
+        pp_emit_int(e, "expert-tensor-parallel-size", etp);
+    pp_emit_flag(e, "use-tp-pp-dp-mapping", is_pipeline_outside_dp(job));
+    pp_emit_section(e, "batch");
+    pp_emit_int(e, "micro-batch-size", l->mbs);
+    pp_emit_int(e, "global-batch-size", l->gbs);
+    pp_emit_int(e, "seq-length", l->seq);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- what it cannot do ----------------------------------------------------------------------- */
 
 static const char *say_seq(const struct pp_emit_job *job)
 {
@@ -188,33 +156,6 @@ static const char *say_map(const struct pp_emit_job *job)
     return is_pipeline_outside_dp(job) ? NULL : pp_emit_say_map(job);
 }
 
-#define PARALLEL "parallelism"
-#define BATCH    "batch"
-
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {PARALLEL, "tensor-model-parallel-size", PP_EMIT_LAYOUT(tp)},
-    {PARALLEL, "sequence-parallel", .value = sequence_parallel},
-    {PARALLEL, "tp-comm-overlap", .value = tp_overlap},
-    {PARALLEL, "pipeline-model-parallel-size", PP_EMIT_LAYOUT(pp)},
-    {PARALLEL, "num-virtual-stages-per-pipeline-rank", .value = chunks},
-    {PARALLEL, "microbatch-group-size-per-virtual-pipeline-stage", .value = group},
-    {PARALLEL, "account-for-embedding-in-pipeline-split", .value = counted},
-    {PARALLEL, "account-for-loss-in-pipeline-split", .value = counted},
-    {PARALLEL, "decoder-first-pipeline-num-layers", .value = first_layers},
-    {PARALLEL, "decoder-last-pipeline-num-layers", .value = last_layers},
-    {PARALLEL, "pipeline-model-parallel-layout", .value = layout},
-    {PARALLEL, "context-parallel-size", PP_EMIT_LAYOUT(cp), .unless = 1},
-    {PARALLEL, "expert-model-parallel-size", PP_EMIT_LAYOUT(ep), .unless = 1},
-    {PARALLEL, "expert-tensor-parallel-size", .value = etp},
-    {PARALLEL, "use-tp-pp-dp-mapping", .value = tp_pp_dp},
-
-    {BATCH, "micro-batch-size", PP_EMIT_LAYOUT(mbs)},
-    {BATCH, "global-batch-size", .value = pp_emit_gbs},
-    {BATCH, "seq-length", PP_EMIT_LAYOUT(seq)},
-};
-/* clang-format on */
-
 static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_REFUSED, say_seq},
     {PP_EMIT_DIFFERS, pp_emit_say_schedule},
@@ -223,6 +164,7 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, say_warmup},
     {PP_EMIT_DIFFERS, pp_emit_say_head},
     {PP_EMIT_DIFFERS, say_map},
+    {.say = NULL},
 };
 
-const struct pp_emit_table pp_emit_megatron_layout = PP_EMIT_TABLE(rows, gaps);
+const struct pp_emit_part pp_emit_megatron_layout = {put, gaps};

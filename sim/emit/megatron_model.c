@@ -3,79 +3,6 @@
 
 #include <stdio.h>
 
-enum { RUN_BYTES = 16 }; /* "+[1]*65535" */
-
-/* ---- model ----------------------------------------------------------------------------------- */
-
-static struct pp_emit_value is_grouped(const struct pp_emit_job *job)
-{
-    const struct pp_model *m = &job->config->model;
-
-    return PP_EMIT_FLAG(m->kv_heads != m->heads && m->latent.kv_rank == 0);
-}
-
-static struct pp_emit_value groups(const struct pp_emit_job *job)
-{
-    return is_grouped(job).integer ? PP_EMIT_INT(job->config->model.kv_heads) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value kv_channels(const struct pp_emit_job *job)
-{
-    const struct pp_model *m = &job->config->model;
-
-    return m->latent.kv_rank || m->head_dim * m->heads == m->hidden ? PP_EMIT_NOTHING
-                                                                    : PP_EMIT_INT(m->head_dim);
-}
-
-static struct pp_emit_value position_type(const struct pp_emit_job *job)
-{
-    return PP_EMIT_TEXT(job->config->model.positions > 0 ? "learned_absolute" : "rope");
-}
-
-static struct pp_emit_value positions(const struct pp_emit_job *job)
-{
-    const struct pp_model *m = &job->config->model;
-
-    return PP_EMIT_INT(m->positions > 0 ? m->positions : job->layout.seq);
-}
-
-static struct pp_emit_value normalization(const struct pp_emit_job *job)
-{
-    return job->config->model.has_bias_norm ? PP_EMIT_NOTHING : PP_EMIT_TEXT("RMSNorm");
-}
-
-static struct pp_emit_value is_gated(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(job->config->model.is_gated);
-}
-
-static struct pp_emit_value no_bias(const struct pp_emit_job *job)
-{
-    const struct pp_model *m = &job->config->model;
-
-    return PP_EMIT_FLAG(!m->has_bias_mlp && !m->has_bias_attn_out);
-}
-
-static struct pp_emit_value qkv_bias(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(no_bias(job).integer && job->config->model.has_bias_attn_qkv);
-}
-
-static struct pp_emit_value qk_norm(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(job->config->model.has_qk_norm);
-}
-
-static struct pp_emit_value sinks(const struct pp_emit_job *job)
-{
-    return job->config->model.has_sinks ? PP_EMIT_TEXT("learnable") : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value untied(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(!job->config->model.is_tied);
-}
-
 /* The least number of blocks that, repeated, give all. */
 static int period_of(const struct pp_model *m, bool (*is_set)(const struct pp_model *, int))
 {
@@ -94,20 +21,19 @@ static const char *bits(const struct pp_emit_job *job, bool (*is_set)(const stru
 {
     const struct pp_model *m = &job->config->model;
     const int period = period_of(m, is_set);
-    const size_t size = (size_t)period * RUN_BYTES + RUN_BYTES;
-    char *text = PP_ARRAY(job->arena, char, size);
-    size_t used = (size_t)snprintf(text, size, "(");
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
     for (int i = 0, run; i < period; i += run) {
         for (run = 1; i + run < period && is_set(m, i + run) == is_set(m, i);)
             run++;
-        used += (size_t)snprintf(text + used, size - used, "%s[%d]*%d", i ? "+" : "", is_set(m, i),
-                                 run);
+        fprintf(out, "%s[%d]*%d", i ? "+" : "(", is_set(m, i), run);
     }
-    used += (size_t)snprintf(text + used, size - used, ")");
+    fputs(")", out);
     if (period < m->layers)
-        snprintf(text + used, size - used, "*%d", m->layers / period);
-    return text;
+        fprintf(out, "*%d", m->layers / period);
+    return pp_emit_keep(job, out, &text);
 }
 
 static bool is_mixture(const struct pp_model *model, int block)
@@ -115,131 +41,111 @@ static bool is_mixture(const struct pp_model *model, int block)
     return pp_model_moe_blocks(model, block, 1) > 0;
 }
 
-static struct pp_emit_value window(const struct pp_emit_job *job)
+static void put_attention(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    const struct pp_window *w = &job->config->model.window;
+    const struct pp_model *m = &job->config->model;
+    const bool is_latent = m->latent.kv_rank > 0,
+               is_grouped = m->kv_heads != m->heads && !is_latent;
 
-    return w->keys && !w->is_chunked
-               ? PP_EMIT_TEXT(pp_arena_printf(job->arena, "%d,0", w->keys - 1))
-               : PP_EMIT_NOTHING;
+    pp_emit_flag(e, "group-query-attention", is_grouped);
+    if (is_grouped)
+        pp_emit_int(e, "num-query-groups", m->kv_heads);
+    if (!is_latent && m->head_dim * m->heads != m->hidden)
+        pp_emit_int(e, "kv-channels", m->head_dim);
 }
 
-static struct pp_emit_value window_blocks(const struct pp_emit_job *job)
+static void put_window(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;
 
-    return window(job).type && pp_model_windowed_blocks(m, 0, m->layers) < m->layers
-               ? PP_EMIT_TEXT(bits(job, pp_model_is_windowed))
-               : PP_EMIT_NOTHING;
+    if (!m->window.keys || m->window.is_chunked)
+        return;
+    pp_emit_text(e, "window-size", pp_arena_printf(job->arena, "%d,0", m->window.keys - 1));
+    if (pp_model_windowed_blocks(m, 0, m->layers) < m->layers)
+        pp_emit_text(e, "window-attn-skip-freq", bits(job, pp_model_is_windowed));
 }
 
-static struct pp_emit_value is_latent(const struct pp_emit_job *job)
+static void put_latent(const struct pp_model *m, struct pp_emission *e)
 {
-    return PP_EMIT_FLAG(job->config->model.latent.kv_rank > 0);
+    pp_emit_flag(e, "multi-latent-attention", m->latent.kv_rank > 0);
+    pp_emit_given(e, "q-lora-rank", m->latent.q_rank);
+    pp_emit_given(e, "kv-lora-rank", m->latent.kv_rank);
+    if (m->latent.kv_rank > 0)
+        pp_emit_int(e, "qk-head-dim", m->head_dim - m->latent.rope_dim);
+    pp_emit_given(e, "qk-pos-emb-head-dim", m->latent.rope_dim);
+    pp_emit_given(e, "v-head-dim", m->latent.value_dim);
 }
 
-static struct pp_emit_value qk_head_dim(const struct pp_emit_job *job)
+static void put_model(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;
+    const bool has_bias = m->has_bias_mlp || m->has_bias_attn_out, is_learned = m->positions > 0;
 
-    return m->latent.kv_rank ? PP_EMIT_INT(m->head_dim - m->latent.rope_dim) : PP_EMIT_NOTHING;
+    pp_emit_section(e, "model");
+    pp_emit_given(e, "num-layers", m->layers);
+    pp_emit_given(e, "hidden-size", m->hidden);
+    pp_emit_given(e, "ffn-hidden-size", m->ffn);
+    pp_emit_given(e, "num-attention-heads", m->heads);
+    put_attention(job, e);
+    pp_emit_given(e, "vocab-size", m->vocab);
+    pp_emit_text(e, "position-embedding-type", is_learned ? "learned_absolute" : "rope");
+    pp_emit_int(e, "max-position-embeddings", is_learned ? m->positions : job->layout.seq);
+    pp_emit_text(e, "normalization", m->has_bias_norm ? NULL : "RMSNorm");
+    pp_emit_flag(e, "swiglu", m->is_gated);
+    pp_emit_flag(e, "disable-bias-linear", !has_bias);
+    pp_emit_flag(e, "add-qkv-bias", !has_bias && m->has_bias_attn_qkv);
+    pp_emit_flag(e, "qk-layernorm", m->has_qk_norm);
+    pp_emit_text(e, "softmax-type", m->has_sinks ? "learnable" : NULL);
+    put_window(job, e);
+    pp_emit_flag(e, "untie-embeddings-and-output-weights", !m->is_tied);
+    put_latent(m, e);
+    pp_emit_given(e, "mtp-num-layers", m->mtp);
 }
 
-static struct pp_emit_value moe_blocks(const struct pp_emit_job *job)
+/* A capacity factor of 1 is what all experts are sent where tokens are spread evenly; none are
+ * dropped. */
+static void put_experts(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;
-
-    return m->experts.count && pp_model_moe_blocks(m, 0, m->layers) < m->layers
-               ? PP_EMIT_TEXT(bits(job, is_mixture))
-               : PP_EMIT_NOTHING;
-}
-
-static bool has_experts(const struct pp_emit_job *job)
-{
-    return job->config->model.experts.count > 0;
-}
-
-/* A member of a mixture of experts. */
-static struct pp_emit_value of_experts(const struct pp_emit_job *job, int value)
-{
-    return has_experts(job) && value ? PP_EMIT_INT(value) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value top_k(const struct pp_emit_job *job)
-{
-    return of_experts(job, job->config->model.experts.top_k);
-}
-
-static struct pp_emit_value moe_ffn(const struct pp_emit_job *job)
-{
-    return of_experts(job, job->config->model.experts.ffn);
-}
-
-static struct pp_emit_value shared_ffn(const struct pp_emit_job *job)
-{
-    return of_experts(job, job->config->model.experts.shared_ffn);
-}
-
-static struct pp_emit_value router_groups(const struct pp_emit_job *job)
-{
-    return of_experts(job, job->config->model.experts.groups);
-}
-
-static struct pp_emit_value group_limit(const struct pp_emit_job *job)
-{
-    return of_experts(job, job->config->model.experts.group_limit);
-}
-
-static struct pp_emit_value dispatcher(const struct pp_emit_job *job)
-{
-    return !has_experts(job) ? PP_EMIT_NOTHING
-                             : PP_EMIT_TEXT(job->config->costs.is_sent_once ? "flex" : "alltoall");
-}
-
-static struct pp_emit_value deepep(const struct pp_emit_job *job)
-{
-    return has_experts(job) && job->config->costs.is_sent_once ? PP_EMIT_TEXT("deepep")
-                                                               : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value grouped_gemm(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(has_experts(job));
-}
-
-/* 1 is what all experts are sent where tokens are spread evenly; none are dropped. */
-static struct pp_emit_value capacity(const struct pp_emit_job *job)
-{
     const double factor = job->config->costs.capacity_factor;
+    const bool is_sent_once = job->config->costs.is_sent_once;
 
-    return factor > 0 && factor != 1 && has_experts(job)
-               ? PP_EMIT_TEXT(pp_arena_printf(job->arena, "%g", factor))
-               : PP_EMIT_NOTHING;
+    pp_emit_section(e, "experts");
+    if (m->experts.count == 0)
+        return;
+    pp_emit_int(e, "num-experts", m->experts.count);
+    pp_emit_given(e, "moe-router-topk", m->experts.top_k);
+    pp_emit_given(e, "moe-ffn-hidden-size", m->experts.ffn);
+    pp_emit_given(e, "moe-shared-expert-intermediate-size", m->experts.shared_ffn);
+    if (pp_model_moe_blocks(m, 0, m->layers) < m->layers)
+        pp_emit_text(e, "moe-layer-freq", bits(job, is_mixture));
+    pp_emit_given(e, "moe-router-num-groups", m->experts.groups);
+    pp_emit_given(e, "moe-router-group-topk", m->experts.group_limit);
+    pp_emit_text(e, "moe-token-dispatcher-type", is_sent_once ? "flex" : "alltoall");
+    pp_emit_text(e, "moe-flex-dispatcher-backend", is_sent_once ? "deepep" : NULL);
+    pp_emit_flag(e, "moe-grouped-gemm", true);
+    if (factor > 0 && factor != 1)
+        pp_emit_text(e, "moe-expert-capacity-factor", pp_arena_printf(job->arena, "%g", factor));
+    pp_emit_flag(e, "overlap-moe-expert-parallel-comm",
+                 pp_emit_option(job, "extra-warmup") && job->layout.ep > 1);
 }
 
-static struct pp_emit_value expert_overlap(const struct pp_emit_job *job)
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    return PP_EMIT_FLAG(pp_emit_option(job, "extra-warmup") && job->layout.ep > 1);
+    const enum pp_precision precision = pp_emit_precision(job);
+
+    put_model(job, e);
+    put_experts(job, e);
+    pp_emit_section(e, "precision");
+    pp_emit_flag(e, "bf16", pp_emit_is_bf16(job));
+    pp_emit_flag(e, "fp16", pp_emit_is_fp16(job));
+    pp_emit_text(e, "fp8-format", precision == PP_PRECISION_FP8 ? "hybrid" : NULL);
+    pp_emit_text(e, "fp4-format", precision == PP_PRECISION_NVFP4 ? "e2m1" : NULL);
+    pp_emit_text(e, "attention-backend",
+                 job->config->cluster.device.is_attention_unfused ? "unfused" : "auto");
 }
 
-/* ---- precision and kernels ------------------------------------------------------------------- */
-
-static struct pp_emit_value fp8(const struct pp_emit_job *job)
-{
-    return pp_emit_precision(job) == PP_PRECISION_FP8 ? PP_EMIT_TEXT("hybrid") : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value fp4(const struct pp_emit_job *job)
-{
-    return pp_emit_precision(job) == PP_PRECISION_NVFP4 ? PP_EMIT_TEXT("e2m1") : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value attention(const struct pp_emit_job *job)
-{
-    return PP_EMIT_TEXT(job->config->cluster.device.is_attention_unfused ? "unfused" : "auto");
-}
-
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- what it cannot do ----------------------------------------------------------------------- */
 
 static const char *say_fp16_experts(const struct pp_emit_job *job)
 {
@@ -269,63 +175,10 @@ static const char *say_model(const struct pp_emit_job *job)
                                   : NULL;
 }
 
-#define MODEL     "model"
-#define EXPERTS   "experts"
-#define PRECISION "precision"
-
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {MODEL, "num-layers", PP_EMIT_MODEL(layers)},
-    {MODEL, "hidden-size", PP_EMIT_MODEL(hidden)},
-    {MODEL, "ffn-hidden-size", PP_EMIT_MODEL(ffn)},
-    {MODEL, "num-attention-heads", PP_EMIT_MODEL(heads)},
-    {MODEL, "group-query-attention", .value = is_grouped},
-    {MODEL, "num-query-groups", .value = groups},
-    {MODEL, "kv-channels", .value = kv_channels},
-    {MODEL, "vocab-size", PP_EMIT_MODEL(vocab)},
-    {MODEL, "position-embedding-type", .value = position_type},
-    {MODEL, "max-position-embeddings", .value = positions},
-    {MODEL, "normalization", .value = normalization},
-    {MODEL, "swiglu", .value = is_gated},
-    {MODEL, "disable-bias-linear", .value = no_bias},
-    {MODEL, "add-qkv-bias", .value = qkv_bias},
-    {MODEL, "qk-layernorm", .value = qk_norm},
-    {MODEL, "softmax-type", .value = sinks},
-    {MODEL, "window-size", .value = window},
-    {MODEL, "window-attn-skip-freq", .value = window_blocks},
-    {MODEL, "untie-embeddings-and-output-weights", .value = untied},
-    {MODEL, "multi-latent-attention", .value = is_latent},
-    {MODEL, "q-lora-rank", PP_EMIT_MODEL(latent.q_rank)},
-    {MODEL, "kv-lora-rank", PP_EMIT_MODEL(latent.kv_rank)},
-    {MODEL, "qk-head-dim", .value = qk_head_dim},
-    {MODEL, "qk-pos-emb-head-dim", PP_EMIT_MODEL(latent.rope_dim)},
-    {MODEL, "v-head-dim", PP_EMIT_MODEL(latent.value_dim)},
-    {MODEL, "mtp-num-layers", PP_EMIT_MODEL(mtp)},
-
-    {EXPERTS, "num-experts", PP_EMIT_MODEL(experts.count)},
-    {EXPERTS, "moe-router-topk", .value = top_k},
-    {EXPERTS, "moe-ffn-hidden-size", .value = moe_ffn},
-    {EXPERTS, "moe-shared-expert-intermediate-size", .value = shared_ffn},
-    {EXPERTS, "moe-layer-freq", .value = moe_blocks},
-    {EXPERTS, "moe-router-num-groups", .value = router_groups},
-    {EXPERTS, "moe-router-group-topk", .value = group_limit},
-    {EXPERTS, "moe-token-dispatcher-type", .value = dispatcher},
-    {EXPERTS, "moe-flex-dispatcher-backend", .value = deepep},
-    {EXPERTS, "moe-grouped-gemm", .value = grouped_gemm},
-    {EXPERTS, "moe-expert-capacity-factor", .value = capacity},
-    {EXPERTS, "overlap-moe-expert-parallel-comm", .value = expert_overlap},
-
-    {PRECISION, "bf16", .value = pp_emit_bf16},
-    {PRECISION, "fp16", .value = pp_emit_fp16},
-    {PRECISION, "fp8-format", .value = fp8},
-    {PRECISION, "fp4-format", .value = fp4},
-    {PRECISION, "attention-backend", .value = attention},
-};
-/* clang-format on */
-
 static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_REFUSED, say_fp16_experts},
     {PP_EMIT_DIFFERS, say_model},
+    {.say = NULL},
 };
 
-const struct pp_emit_table pp_emit_megatron_model = PP_EMIT_TABLE(rows, gaps);
+const struct pp_emit_part pp_emit_megatron_model = {put, gaps};

@@ -10,44 +10,14 @@ enum { LIST_BYTES = 256 };
 
 /* ---- recomputation --------------------------------------------------------------------------- */
 
-static struct pp_emit_value granularity(const struct pp_emit_job *job)
-{
-    static const char *const words[] = {[PP_RECOMPUTE_SELECTIVE] = "selective",
-                                        [PP_RECOMPUTE_FULL] = "full",
-                                        [PP_RECOMPUTE_STAGE] = "full"};
-    const enum pp_recompute how = job->config->costs.recompute;
-
-    return how == PP_RECOMPUTE_NONE ? PP_EMIT_NOTHING : PP_EMIT_TEXT(words[how]);
-}
-
-static struct pp_emit_value method(const struct pp_emit_job *job)
-{
-    const enum pp_recompute how = job->config->costs.recompute;
-
-    return how == PP_RECOMPUTE_FULL    ? PP_EMIT_TEXT("uniform")
-           : how == PP_RECOMPUTE_STAGE ? PP_EMIT_TEXT("block")
-                                       : PP_EMIT_NOTHING;
-}
-
-/* Of each chunk alike, as many as the first needs. */
-static struct pp_emit_value recompute_layers(const struct pp_emit_job *job)
-{
-    const enum pp_recompute how = job->config->costs.recompute;
-
-    return how == PP_RECOMPUTE_FULL ? PP_EMIT_INT(1)
-           : how == PP_RECOMPUTE_STAGE
-               ? PP_EMIT_INT((int)ceil(job->config->costs.first_stage_ratio * job->blocks[0]))
-               : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value modules(const struct pp_emit_job *job)
+static const char *modules(const struct pp_emit_job *job)
 {
     unsigned left = job->config->costs.again;
     char text[LIST_BYTES] = "";
     size_t used = 0;
 
     if (job->config->costs.recompute != PP_RECOMPUTE_SELECTIVE || !left)
-        return PP_EMIT_NOTHING;
+        return NULL;
     for (const struct pp_again_name *n = pp_again_names; n->name; n++) {
         if (!(left & n->module))
             continue;
@@ -55,7 +25,7 @@ static struct pp_emit_value modules(const struct pp_emit_job *job)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", name);
         left &= ~(unsigned)n->module;
     }
-    return PP_EMIT_LIST(pp_arena_printf(job->arena, "%s", text));
+    return pp_arena_strdup(job->arena, text);
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -86,54 +56,9 @@ static struct sharding sharding_of(const struct pp_emit_job *job)
     };
 }
 
-static struct pp_emit_value distributed_optimizer(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(sharding_of(job).is_cut);
-}
-
-static struct pp_emit_value instances(const struct pp_emit_job *job)
-{
-    const struct sharding s = sharding_of(job);
-
-    return s.is_cut && s.instances > 1 ? PP_EMIT_INT(s.instances) : PP_EMIT_NOTHING;
-}
-
 bool pp_emit_megatron_is_fsdp(const struct pp_emit_job *job)
 {
     return sharding_of(job).is_fsdp;
-}
-
-static struct pp_emit_value fsdp(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(pp_emit_megatron_is_fsdp(job));
-}
-
-static struct pp_emit_value strategy(const struct pp_emit_job *job)
-{
-    return pp_emit_megatron_is_fsdp(job) ? PP_EMIT_TEXT(sharding_of(job).strategy)
-                                         : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value outer_strategy(const struct pp_emit_job *job)
-{
-    return pp_emit_megatron_is_fsdp(job) && sharding_of(job).is_outer ? PP_EMIT_TEXT("optim")
-                                                                      : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value checkpoint_format(const struct pp_emit_job *job)
-{
-    return pp_emit_megatron_is_fsdp(job) ? PP_EMIT_TEXT("fsdp_dtensor") : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value grad_overlap(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(pp_emit_replicas(job) > 1 && job->config->costs.is_dp_overlapped);
-}
-
-static struct pp_emit_value param_overlap(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(grad_overlap(job).integer && sharding_of(job).is_cut &&
-                        job->config->costs.framework->has_params_ahead);
 }
 
 static bool is_on_host(const struct pp_emit_job *job, enum pp_state_class class)
@@ -141,23 +66,61 @@ static bool is_on_host(const struct pp_emit_job *job, enum pp_state_class class)
     return job->config->state.home[class] == PP_TIER_HOST;
 }
 
-static struct pp_emit_value cpu_optimizer(const struct pp_emit_job *job)
+/* ---- settings -------------------------------------------------------------------------------- */
+
+/* Layers of --recompute stage-aware are those of each chunk alike, as many as the first needs. */
+static void put_recompute(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    return PP_EMIT_FLAG(is_on_host(job, PP_STATE_OPTIMIZER));
+    const struct pp_cost_inputs *c = &job->config->costs;
+    const double first = c->first_stage_ratio * job->blocks[0],
+                 moved_frac = pp_state_moved(&job->config->state, PP_STATE_ACTIVATIONS);
+    const int all = job->config->model.layers, moved = (int)lround(moved_frac * all);
+
+    pp_emit_section(e, "recomputation");
+    if (c->recompute == PP_RECOMPUTE_SELECTIVE) {
+        pp_emit_text(e, "recompute-granularity", "selective");
+        pp_emit_list(e, "recompute-modules", modules(job));
+    } else if (c->recompute != PP_RECOMPUTE_NONE) {
+        const bool is_full = c->recompute == PP_RECOMPUTE_FULL;
+        pp_emit_text(e, "recompute-granularity", "full");
+        pp_emit_text(e, "recompute-method", is_full ? "uniform" : "block");
+        pp_emit_int(e, "recompute-num-layers", is_full ? 1 : (int)ceil(first));
+    }
+    /* Megatron-LM refuses it with a pipeline. */
+    if (is_on_host(job, PP_STATE_ACTIVATIONS) && job->layout.pp == 1 && moved > 0)
+        pp_emit_int(e, "cpu-offloading-num-layers", moved < all ? moved : moved - 1);
 }
 
-/* Megatron-LM refuses it with a pipeline. */
-static struct pp_emit_value cpu_layers(const struct pp_emit_job *job)
+static void put_state(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    const double frac = pp_state_moved(&job->config->state, PP_STATE_ACTIVATIONS);
-    const int layers = (int)lround(frac * job->config->model.layers);
+    const struct sharding s = sharding_of(job);
+    const struct pp_cost_inputs *c = &job->config->costs;
+    const bool is_overlapped = pp_emit_replicas(job) > 1 && c->is_dp_overlapped,
+               is_on_cpu = is_on_host(job, PP_STATE_OPTIMIZER);
 
-    if (!is_on_host(job, PP_STATE_ACTIVATIONS) || job->layout.pp > 1 || layers == 0)
-        return PP_EMIT_NOTHING;
-    return PP_EMIT_INT(layers < job->config->model.layers ? layers : layers - 1);
+    pp_emit_section(e, "state");
+    pp_emit_flag(e, "use-distributed-optimizer", s.is_cut);
+    if (s.is_cut && s.instances > 1)
+        pp_emit_int(e, "num-distributed-optimizer-instances", s.instances);
+    pp_emit_flag(e, "use-megatron-fsdp", s.is_fsdp);
+    pp_emit_text(e, "data-parallel-sharding-strategy", s.is_fsdp ? s.strategy : NULL);
+    pp_emit_text(e, "outer-dp-sharding-strategy", s.is_fsdp && s.is_outer ? "optim" : NULL);
+    pp_emit_flag(e, "no-gradient-accumulation-fusion", s.is_fsdp);
+    pp_emit_text(e, "ckpt-format", s.is_fsdp ? "fsdp_dtensor" : NULL);
+    pp_emit_flag(e, "overlap-grad-reduce", is_overlapped);
+    pp_emit_flag(e, "overlap-param-gather",
+                 is_overlapped && s.is_cut && c->framework->has_params_ahead);
+    pp_emit_flag(e, "optimizer-cpu-offload", is_on_cpu);
+    pp_emit_flag(e, "use-precision-aware-optimizer", is_on_cpu);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    put_recompute(job, e);
+    put_state(job, e);
+}
+
+/* ---- what it cannot do ----------------------------------------------------------------------- */
 
 static const char *say_recompute(const struct pp_emit_job *job)
 {
@@ -200,36 +163,12 @@ static const char *say_offload(const struct pp_emit_job *job)
                : NULL;
 }
 
-#define RECOMPUTE "recomputation"
-#define STATE     "state"
-
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {RECOMPUTE, "recompute-granularity", .value = granularity},
-    {RECOMPUTE, "recompute-modules", .value = modules},
-    {RECOMPUTE, "recompute-method", .value = method},
-    {RECOMPUTE, "recompute-num-layers", .value = recompute_layers},
-    {RECOMPUTE, "cpu-offloading-num-layers", .value = cpu_layers},
-
-    {STATE, "use-distributed-optimizer", .value = distributed_optimizer},
-    {STATE, "num-distributed-optimizer-instances", .value = instances},
-    {STATE, "use-megatron-fsdp", .value = fsdp},
-    {STATE, "data-parallel-sharding-strategy", .value = strategy},
-    {STATE, "outer-dp-sharding-strategy", .value = outer_strategy},
-    {STATE, "no-gradient-accumulation-fusion", .value = fsdp},
-    {STATE, "ckpt-format", .value = checkpoint_format},
-    {STATE, "overlap-grad-reduce", .value = grad_overlap},
-    {STATE, "overlap-param-gather", .value = param_overlap},
-    {STATE, "optimizer-cpu-offload", .value = cpu_optimizer},
-    {STATE, "use-precision-aware-optimizer", .value = cpu_optimizer},
-};
-/* clang-format on */
-
 static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, say_recompute},
     {PP_EMIT_DIFFERS, say_state},
     {PP_EMIT_DIFFERS, say_offload},
     {PP_EMIT_DIFFERS, pp_emit_say_bits},
+    {.say = NULL},
 };
 
-const struct pp_emit_table pp_emit_megatron_state = PP_EMIT_TABLE(rows, gaps);
+const struct pp_emit_part pp_emit_megatron_state = {put, gaps};

@@ -11,30 +11,7 @@ static bool has_experts(const struct pp_emit_job *job)
     return job->config->model.experts.count > 0;
 }
 
-static struct pp_emit_value engine(const struct pp_emit_job *job)
-{
-    return PP_EMIT_TEXT(job->call->name);
-}
-
-static struct pp_emit_value tp_mode(const struct pp_emit_job *job)
-{
-    return PP_EMIT_TEXT(pp_emit_is_sequence_parallel(job) ? "REDUCE_SCATTER" : "ALL_REDUCE");
-}
-
-/* Left out where it is false, which is its default: nanotron 0.4 does not know it. */
-static struct pp_emit_value recompute(const struct pp_emit_job *job)
-{
-    const enum pp_recompute how = job->config->costs.recompute;
-
-    return PP_EMIT_FLAG(how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
-}
-
-static struct pp_emit_value zero(const struct pp_emit_job *job)
-{
-    return PP_EMIT_INT(pp_emit_cut(job, PP_STATE_OPTIMIZER) > 1);
-}
-
-static struct pp_emit_value dtype(const struct pp_emit_job *job)
+static const char *dtype(const struct pp_emit_job *job)
 {
     static const char *const names[PP_PRECISIONS] = {
         [PP_PRECISION_FP32] = "float32", [PP_PRECISION_TF32] = "float32",
@@ -42,74 +19,56 @@ static struct pp_emit_value dtype(const struct pp_emit_job *job)
         [PP_PRECISION_FP8] = "bfloat16", [PP_PRECISION_NVFP4] = "bfloat16",
     };
 
-    return PP_EMIT_TEXT(names[job->config->cluster.device.precision]);
-}
-
-static struct pp_emit_value is_llama(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(!has_experts(job));
-}
-
-static struct pp_emit_value is_qwen(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(has_experts(job));
-}
-
-static struct pp_emit_value positions(const struct pp_emit_job *job)
-{
-    return PP_EMIT_INT(job->layout.seq);
-}
-
-static struct pp_emit_value is_tied(const struct pp_emit_job *job)
-{
-    return PP_EMIT_BOOL(job->config->model.is_tied);
-}
-
-static struct pp_emit_value top_k(const struct pp_emit_job *job)
-{
-    return has_experts(job) ? PP_EMIT_INT(job->config->model.experts.top_k) : PP_EMIT_NOTHING;
+    return names[job->config->cluster.device.precision];
 }
 
 /* Qwen2Config's width of a feed-forward layer is that of an expert, too. */
-static struct pp_emit_value ffn(const struct pp_emit_job *job)
+static void put_model(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;
 
-    return PP_EMIT_INT(has_experts(job) ? m->experts.ffn : m->ffn);
+    pp_emit_section(e, "model");
+    pp_emit_text(e, "dtype", dtype(job));
+    pp_emit_section(e, "model.model_config");
+    pp_emit_flag(e, has_experts(job) ? "is_qwen2_config" : "is_llama_config", true);
+    pp_emit_given(e, "num_hidden_layers", m->layers);
+    pp_emit_given(e, "hidden_size", m->hidden);
+    pp_emit_int(e, "intermediate_size", has_experts(job) ? m->experts.ffn : m->ffn);
+    pp_emit_given(e, "num_attention_heads", m->heads);
+    pp_emit_given(e, "num_key_value_heads", m->kv_heads);
+    pp_emit_given(e, "vocab_size", m->vocab);
+    pp_emit_int(e, "max_position_embeddings", job->layout.seq);
+    pp_emit_bool(e, "tie_word_embeddings", m->is_tied);
+    if (!has_experts(job))
+        return;
+    pp_emit_section(e, "model.model_config.moe_config");
+    pp_emit_int(e, "num_experts", m->experts.count);
+    pp_emit_int(e, "top_k", m->experts.top_k);
 }
 
-#define PARALLEL "parallelism"
-#define MODEL    "model.model_config"
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    const struct pp_layout *l = &job->layout;
+    const enum pp_recompute how = job->config->costs.recompute;
 
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {PARALLEL, "dp", PP_EMIT_LAYOUT(dp)},
-    {PARALLEL, "pp", PP_EMIT_LAYOUT(pp)},
-    {PARALLEL, "tp", PP_EMIT_LAYOUT(tp)},
-    {PARALLEL, "expert_parallel_size", PP_EMIT_LAYOUT(ep), .unless = 1},
-    {PARALLEL, "context_parallel_size", PP_EMIT_LAYOUT(cp), .unless = 1},
-    {PARALLEL, "pp_engine", .value = engine},
-    {PARALLEL, "tp_mode", .value = tp_mode},
-    {PARALLEL, "recompute_layer", .value = recompute},
-    {"tokens", "sequence_length", PP_EMIT_LAYOUT(seq)},
-    {"tokens", "micro_batch_size", PP_EMIT_LAYOUT(mbs)},
-    {"tokens", "batch_accumulation_per_replica", PP_EMIT_LAYOUT(micro_batches)},
-    {"optimizer", "zero_stage", .value = zero},
-    {"model", "dtype", .value = dtype},
-    {MODEL, "is_llama_config", .value = is_llama},
-    {MODEL, "is_qwen2_config", .value = is_qwen},
-    {MODEL, "num_hidden_layers", PP_EMIT_MODEL(layers)},
-    {MODEL, "hidden_size", PP_EMIT_MODEL(hidden)},
-    {MODEL, "intermediate_size", .value = ffn},
-    {MODEL, "num_attention_heads", PP_EMIT_MODEL(heads)},
-    {MODEL, "num_key_value_heads", PP_EMIT_MODEL(kv_heads)},
-    {MODEL, "vocab_size", PP_EMIT_MODEL(vocab)},
-    {MODEL, "max_position_embeddings", .value = positions},
-    {MODEL, "tie_word_embeddings", .value = is_tied},
-    {MODEL ".moe_config", "num_experts", PP_EMIT_MODEL(experts.count)},
-    {MODEL ".moe_config", "top_k", .value = top_k},
-};
-/* clang-format on */
+    pp_emit_section(e, "parallelism");
+    pp_emit_int(e, "dp", l->dp);
+    pp_emit_int(e, "pp", l->pp);
+    pp_emit_int(e, "tp", l->tp);
+    pp_emit_degree(e, "expert_parallel_size", l->ep);
+    pp_emit_degree(e, "context_parallel_size", l->cp);
+    pp_emit_text(e, "pp_engine", job->call->name);
+    pp_emit_text(e, "tp_mode", pp_emit_is_sequence_parallel(job) ? "REDUCE_SCATTER" : "ALL_REDUCE");
+    /* Left out where it is false, which is its default: nanotron 0.4 does not know it. */
+    pp_emit_flag(e, "recompute_layer", how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
+    pp_emit_section(e, "tokens");
+    pp_emit_int(e, "sequence_length", l->seq);
+    pp_emit_int(e, "micro_batch_size", l->mbs);
+    pp_emit_int(e, "batch_accumulation_per_replica", l->micro_batches);
+    pp_emit_section(e, "optimizer");
+    pp_emit_int(e, "zero_stage", pp_emit_cut(job, PP_STATE_OPTIMIZER) > 1);
+    put_model(job, e);
+}
 
 /* ---- what it cannot do ----------------------------------------------------------------------- */
 
@@ -212,9 +171,10 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, pp_emit_say_head},
     {PP_EMIT_DIFFERS, pp_emit_say_map},
     {PP_EMIT_DIFFERS, pp_emit_say_bits},
+    {.say = NULL},
 };
 
-static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps);
+static const struct pp_emit_part all = {put, gaps};
 
 static const char *launch(const struct pp_emit_job *job, int i)
 {
@@ -242,7 +202,7 @@ const struct pp_emit_tool pp_emit_nanotron = {
     .name = "nanotron",
     .title = "nanotron",
     .print = pp_emit_yaml,
-    .tables = (const struct pp_emit_table *const[]){&table, NULL},
+    .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
     .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,

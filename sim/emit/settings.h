@@ -1,4 +1,4 @@
-/* sim/emit/settings.h — what the files of the frameworks share: a framework is a table of settings,
+/* sim/emit/settings.h — what the files of the frameworks share: a framework is its settings,
  * a table of what it cannot do, and a syntax. Internal to sim/emit*.c. */
 #ifndef PP_SIM_EMIT_SETTINGS_H
 #define PP_SIM_EMIT_SETTINGS_H
@@ -33,35 +33,6 @@ static inline int pp_emit_option(const struct pp_emit_job *job, const char *name
     return pp_schedule_option_value(job->schedule, &job->shape, name);
 }
 
-/* A value of a setting. BOOL and LIST are printed as they are, TEXT in quotes where the syntax has
- * them. A LIST is a text in the syntax of the framework. */
-enum pp_emit_type { PP_EMIT_NONE, PP_EMIT_INT, PP_EMIT_TEXT, PP_EMIT_BOOL, PP_EMIT_LIST };
-struct pp_emit_value {
-    enum pp_emit_type type; /* NONE: the setting is left out */
-    int64_t integer;        /* INT, BOOL */
-    const char *text;       /* TEXT, LIST */
-};
-#define PP_EMIT_NOTHING  ((struct pp_emit_value){.type = PP_EMIT_NONE})
-#define PP_EMIT_INT(n)   ((struct pp_emit_value){.type = PP_EMIT_INT, .integer = (n)})
-#define PP_EMIT_TRUE     ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = 1})
-#define PP_EMIT_FLAG(is) ((is) ? PP_EMIT_TRUE : PP_EMIT_NOTHING)
-#define PP_EMIT_BOOL(is) ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = (is)})
-#define PP_EMIT_TEXT(t)  ((struct pp_emit_value){.type = PP_EMIT_TEXT, .text = (t)})
-#define PP_EMIT_LIST(t)  ((struct pp_emit_value){.type = PP_EMIT_LIST, .text = (t)})
-
-/* One setting: a member of the layout or of the model, or what a function says. A member that
- * equals `unless`, the framework's default, is left out. */
-struct pp_emit_row {
-    const char *section; /* "parallelism", "model.model_config"; "" = none */
-    const char *name;
-    enum { PP_EMIT_OF_JOB, PP_EMIT_OF_LAYOUT, PP_EMIT_OF_MODEL } of;
-    size_t offset; /* of an int */
-    int unless;
-    struct pp_emit_value (*value)(const struct pp_emit_job *job);
-};
-#define PP_EMIT_LAYOUT(member) .of = PP_EMIT_OF_LAYOUT, .offset = offsetof(struct pp_layout, member)
-#define PP_EMIT_MODEL(member)  .of = PP_EMIT_OF_MODEL, .offset = offsetof(struct pp_model, member)
-
 /* What the framework cannot do as asked: a sentence with the nearest that it can, NULL where all is
  * well. REFUSED: it cannot run the degrees at all. */
 enum pp_emit_weight { PP_EMIT_DIFFERS, PP_EMIT_REFUSED };
@@ -70,30 +41,41 @@ struct pp_emit_gap {
     const char *(*say)(const struct pp_emit_job *job);
 };
 
-/* Part of a framework. */
-struct pp_emit_table {
-    const struct pp_emit_row *rows;
-    int row_count;
-    const struct pp_emit_gap *gaps; /* NULL = none */
-    int gap_count;
-};
-#define PP_EMIT_TABLE(rows, gaps)                                                                  \
-    {                                                                                              \
-        (rows), sizeof(rows) / sizeof(*(rows)), (gaps), sizeof(gaps) / sizeof(*(gaps))             \
-    }
-
-/* What is printed. */
+/* What is printed: settings in order, equal sections together. */
 struct pp_emit_setting {
-    const struct pp_emit_row *row;
-    struct pp_emit_value value;
+    const char *section; /* "parallelism", "model.model_config"; "" = none */
+    const char *name;
+    enum { PP_EMIT_INT, PP_EMIT_BOOL, PP_EMIT_TEXT, PP_EMIT_LIST } type;
+    int64_t integer;  /* INT, BOOL */
+    const char *text; /* TEXT: in quotes where the syntax has them; LIST: in that syntax already */
 };
 struct pp_emission {
     struct pp_arena *arena;
     const char **remarks; /* sentences of at most a few lines, in order */
     int remark_count;
-    struct pp_emit_setting *settings; /* those that are set; equal sections are together */
-    int count;
+    struct pp_emit_setting *settings;
+    int count, capacity;
+    const char *section; /* of the next setting */
 };
+
+/* ---- sim/emit/settings.c: add a setting ---- */
+void pp_emit_section(struct pp_emission *emission, const char *section);
+void pp_emit_int(struct pp_emission *emission, const char *name, int64_t value);
+/* Left out where it is 0, a dimension that the model lacks; 1, a degree; or false. */
+void pp_emit_given(struct pp_emission *emission, const char *name, int64_t value);
+void pp_emit_degree(struct pp_emission *emission, const char *name, int64_t degree);
+void pp_emit_flag(struct pp_emission *emission, const char *name, bool is);
+void pp_emit_bool(struct pp_emission *emission, const char *name, bool is);
+/* NULL: left out. */
+void pp_emit_text(struct pp_emission *emission, const char *name, const char *text);
+void pp_emit_list(struct pp_emission *emission, const char *name, const char *text);
+
+/* Part of a framework. */
+struct pp_emit_part {
+    void (*put)(const struct pp_emit_job *job, struct pp_emission *emission);
+    const struct pp_emit_gap *gaps; /* the last one says NULL */
+};
+
 /* ---- sim/emit/text.c ---- */
 /* Arguments as an array of bash named ARGS; sections are comments. */
 void pp_emit_shell(const struct pp_emission *emission, FILE *out);
@@ -113,7 +95,7 @@ struct pp_emit_home {
 struct pp_emit_tool {
     const char *name, *title;
     void (*print)(const struct pp_emission *emission, FILE *out);
-    const struct pp_emit_table *const *tables; /* NULL-terminated */
+    const struct pp_emit_part *const *parts; /* NULL-terminated */
     /* Classes that may leave the device, or that have their own sentence why not. The first row
      * that lacks the tier is printed. A class without a row stays on the device. */
     const struct pp_emit_home *homes;
@@ -126,7 +108,8 @@ struct pp_emit_tool {
 };
 extern const struct pp_emit_tool pp_emit_deepspeed, pp_emit_megatron, pp_emit_nanotron,
     pp_emit_torchtitan;
-extern const struct pp_emit_table pp_emit_torchtitan_split;
+/* How blocks are shared out over stages. */
+void pp_emit_torchtitan_split(const struct pp_emit_job *job, struct pp_emission *emission);
 /* Whether stages are named module by module. */
 bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job);
 
@@ -141,11 +124,10 @@ const char *pp_emit_say_schedule(const struct pp_emit_job *job);
 /* ---- sim/emit/values.c: settings and gaps of several frameworks ---- */
 /* As many blocks in every stage. */
 bool pp_emit_is_even(const struct pp_emit_job *job);
-struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job);
 enum pp_precision pp_emit_precision(const struct pp_emit_job *job);
 /* Whether all but narrower matrices is in that type. */
-struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job);
-struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job);
+bool pp_emit_is_bf16(const struct pp_emit_job *job);
+bool pp_emit_is_fp16(const struct pp_emit_job *job);
 /* Devices that hold the same parameters, over which state may be cut. */
 int pp_emit_replicas(const struct pp_emit_job *job);
 int pp_emit_nodes(const struct pp_emit_job *job); /* of the cluster that are used */
@@ -159,5 +141,7 @@ const char *pp_emit_say_head(const struct pp_emit_job *job);
 const char *pp_emit_say_home(const struct pp_emit_job *job);
 const char *pp_emit_say_bits(const struct pp_emit_job *job);
 const char *pp_emit_say_map(const struct pp_emit_job *job);
+/* Closes a stream of open_memstream(); its text in the arena. */
+const char *pp_emit_keep(const struct pp_emit_job *job, FILE *out, char **text);
 
 #endif

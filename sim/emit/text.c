@@ -28,7 +28,7 @@ static bool is_new_section(const struct pp_emission *emission, int i)
 {
     const struct pp_emit_setting *s = &emission->settings[i];
 
-    return i == 0 || strcmp(s->row->section, s[-1].row->section) != 0;
+    return i == 0 || strcmp(s->section, s[-1].section) != 0;
 }
 
 /* ---- bash ------------------------------------------------------------------------------------ */
@@ -40,15 +40,13 @@ static bool is_plain_word(const char *text)
 
 static void print_argument(const struct pp_emit_setting *s, FILE *out)
 {
-    const struct pp_emit_value v = s->value;
-
-    fprintf(out, "    --%s", s->row->name);
-    if (v.type == PP_EMIT_INT)
-        fprintf(out, " %" PRId64, v.integer);
-    if (v.type == PP_EMIT_LIST)
-        fprintf(out, " %s", v.text);
-    if (v.type == PP_EMIT_TEXT)
-        fprintf(out, is_plain_word(v.text) ? " %s" : " '%s'", v.text);
+    fprintf(out, "    --%s", s->name);
+    if (s->type == PP_EMIT_INT)
+        fprintf(out, " %" PRId64, s->integer);
+    if (s->type == PP_EMIT_LIST)
+        fprintf(out, " %s", s->text);
+    if (s->type == PP_EMIT_TEXT)
+        fprintf(out, is_plain_word(s->text) ? " %s" : " '%s'", s->text);
     fputc('\n', out);
 }
 
@@ -59,7 +57,7 @@ void pp_emit_shell(const struct pp_emission *emission, FILE *out)
     for (int i = 0; i < emission->count; i++) {
         const struct pp_emit_setting *s = &emission->settings[i];
         if (is_new_section(emission, i))
-            fprintf(out, "    # %s\n", s->row->section);
+            fprintf(out, "    # %s\n", s->section);
         print_argument(s, out);
     }
     fputs(")\n", out);
@@ -86,16 +84,16 @@ void pp_emit_toml(const struct pp_emission *emission, FILE *out)
     for (int i = 0; i < emission->count; i++) {
         const struct pp_emit_setting *s = &emission->settings[i];
         if (is_new_section(emission, i))
-            fprintf(out, "\n[%s]\n", s->row->section);
-        fprintf(out, "%s = ", s->row->name);
-        if (s->value.type == PP_EMIT_INT)
-            fprintf(out, "%" PRId64 "\n", s->value.integer);
-        else if (s->value.type == PP_EMIT_BOOL)
-            fprintf(out, "%s\n", s->value.integer ? "true" : "false");
-        else if (s->value.type == PP_EMIT_TEXT)
-            print_quoted(s->value.text, out);
+            fprintf(out, "\n[%s]\n", s->section);
+        fprintf(out, "%s = ", s->name);
+        if (s->type == PP_EMIT_INT)
+            fprintf(out, "%" PRId64 "\n", s->integer);
+        else if (s->type == PP_EMIT_BOOL)
+            fprintf(out, "%s\n", s->integer ? "true" : "false");
+        else if (s->type == PP_EMIT_TEXT)
+            print_quoted(s->text, out);
         else
-            fprintf(out, "%s\n", s->value.text);
+            fprintf(out, "%s\n", s->text);
     }
 }
 
@@ -116,11 +114,11 @@ static json_t *object_at(json_t *root, const char *path)
     return at;
 }
 
-static json_t *json_of(struct pp_emit_value value)
+static json_t *json_of(const struct pp_emit_setting *s)
 {
-    return value.type == PP_EMIT_INT    ? json_integer(value.integer)
-           : value.type == PP_EMIT_BOOL ? json_boolean(value.integer)
-                                        : json_string(value.text);
+    return s->type == PP_EMIT_INT    ? json_integer(s->integer)
+           : s->type == PP_EMIT_BOOL ? json_boolean(s->integer)
+                                     : json_string(s->text);
 }
 
 void pp_emit_json(const struct pp_emission *emission, FILE *out)
@@ -132,7 +130,7 @@ void pp_emit_json(const struct pp_emission *emission, FILE *out)
     json_object_set_new(root, "_comment", comment);
     for (int i = 0; i < emission->count; i++) {
         const struct pp_emit_setting *s = &emission->settings[i];
-        json_object_set_new(object_at(root, s->row->section), s->row->name, json_of(s->value));
+        json_object_set_new(object_at(root, s->section), s->name, json_of(s));
     }
     pp_json_print(root, out);
 }
@@ -162,14 +160,14 @@ void pp_emit_yaml(const struct pp_emission *emission, FILE *out)
     print_remarks(emission, out);
     for (int i = 0; i < emission->count; i++) {
         const struct pp_emit_setting *s = &emission->settings[i];
-        const int depth = print_path(from, s->row->section, out);
-        fprintf(out, "%*s%s: ", 2 * depth, "", s->row->name);
-        if (s->value.type == PP_EMIT_INT)
-            fprintf(out, "%" PRId64 "\n", s->value.integer);
-        else if (s->value.type == PP_EMIT_BOOL)
-            fprintf(out, "%s\n", s->value.integer ? "true" : "false");
+        const int depth = print_path(from, s->section, out);
+        fprintf(out, "%*s%s: ", 2 * depth, "", s->name);
+        if (s->type == PP_EMIT_INT)
+            fprintf(out, "%" PRId64 "\n", s->integer);
+        else if (s->type == PP_EMIT_BOOL)
+            fprintf(out, "%s\n", s->integer ? "true" : "false");
         else
-            fprintf(out, "%s\n", s->value.text);
-        from = s->row->section;
+            fprintf(out, "%s\n", s->text);
+        from = s->section;
     }
 }

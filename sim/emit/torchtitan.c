@@ -49,19 +49,14 @@ static bool reads(const struct pp_config *c)
            style_of(c) != OTHER;
 }
 
-static struct pp_emit_value schedule(const struct pp_emit_job *job)
+/* NULL: there is no pipeline. */
+static const char *schedule(const struct pp_emit_job *job)
 {
-    if (!has_pipeline(job))
-        return PP_EMIT_NOTHING;
-    return PP_EMIT_TEXT(job->call                      ? job->call->name
-                        : style_of(job->config) == VEE ? "ZBVZeroBubble"
-                        : job->shape.chunks == 1       ? "PipelineScheduleSingle"
-                                                       : "PipelineScheduleMulti");
-}
-
-static struct pp_emit_value schedule_csv(const struct pp_emit_job *job)
-{
-    return job->list_path ? PP_EMIT_TEXT(job->list_path) : PP_EMIT_NOTHING;
+    return !has_pipeline(job)             ? NULL
+           : job->call                    ? job->call->name
+           : style_of(job->config) == VEE ? "ZBVZeroBubble"
+           : job->shape.chunks == 1       ? "PipelineScheduleSingle"
+                                          : "PipelineScheduleMulti";
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -89,36 +84,12 @@ static struct sharding sharding_of(const struct pp_emit_job *job)
                              .is_exact = p > 1 && p == os && shard * l->cp == cut};
 }
 
-static struct pp_emit_value replicate(const struct pp_emit_job *job)
-{
-    const int degree = sharding_of(job).replicate;
-
-    return degree > 1 ? PP_EMIT_INT(degree) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value shard(const struct pp_emit_job *job)
-{
-    return PP_EMIT_INT(sharding_of(job).shard);
-}
-
-static struct pp_emit_value reshard(const struct pp_emit_job *job)
-{
-    const struct sharding s = sharding_of(job);
-
-    return s.reshard ? PP_EMIT_TEXT(s.reshard) : PP_EMIT_NOTHING;
-}
-
 static bool is_offloaded(const struct pp_emit_job *job)
 {
     return job->config->state.home[PP_STATE_OPTIMIZER] == PP_TIER_HOST;
 }
 
-static struct pp_emit_value offload(const struct pp_emit_job *job)
-{
-    return is_offloaded(job) ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
-}
-
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static const struct flavor {
     const char *model, *name, *flavor;
@@ -149,99 +120,63 @@ static const struct flavor *flavor_of(const struct pp_emit_job *job)
     return NULL;
 }
 
-static struct pp_emit_value model_name(const struct pp_emit_job *job)
-{
-    const struct flavor *f = flavor_of(job);
-
-    return f ? PP_EMIT_TEXT(f->name) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value model_flavor(const struct pp_emit_job *job)
-{
-    const struct flavor *f = flavor_of(job);
-
-    return f ? PP_EMIT_TEXT(f->flavor) : PP_EMIT_NOTHING;
-}
-
-/* A pipeline cuts it into micro-batches; without one gradients are accumulated. */
-static struct pp_emit_value local_batch(const struct pp_emit_job *job)
+static void put_training(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_layout *l = &job->layout;
+    const enum pp_precision p = pp_emit_precision(job);
+    const bool is_single = p == PP_PRECISION_FP32 || p == PP_PRECISION_TF32;
+    const int parts = has_pipeline(job) ? l->micro_batches : 1; /* else gradients are accumulated */
 
-    return PP_EMIT_INT((int64_t)l->mbs * (has_pipeline(job) ? l->micro_batches : 1));
+    pp_emit_section(e, "training");
+    pp_emit_int(e, "local_batch_size", (int64_t)l->mbs * parts);
+    pp_emit_int(e, "global_batch_size", l->gbs);
+    pp_emit_int(e, "seq_len", l->seq);
+    pp_emit_text(e, "mixed_precision_param", is_single ? "float32" : "bfloat16");
+    pp_emit_flag(e, "enable_cpu_offload", is_offloaded(job));
 }
 
-static struct pp_emit_value micro_batch(const struct pp_emit_job *job)
+static void put_parallelism(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    return has_pipeline(job) ? PP_EMIT_INT(job->layout.mbs) : PP_EMIT_NOTHING;
+    const struct pp_layout *l = &job->layout;
+    const struct sharding s = sharding_of(job);
+
+    pp_emit_section(e, "parallelism");
+    pp_emit_degree(e, "data_parallel_replicate_degree", s.replicate);
+    pp_emit_int(e, "data_parallel_shard_degree", s.shard);
+    pp_emit_text(e, "fsdp_reshard_after_forward", s.reshard);
+    pp_emit_int(e, "tensor_parallel_degree", l->tp);
+    pp_emit_flag(e, "enable_async_tensor_parallel", job->config->costs.tp_overlap_frac > 0);
+    pp_emit_int(e, "context_parallel_degree", l->cp);
+    if (l->ep > 1) {
+        pp_emit_int(e, "expert_parallel_degree", l->ep);
+        pp_emit_int(e, "expert_tensor_parallel_degree", pp_layout_etp(l));
+    }
+    pp_emit_int(e, "pipeline_parallel_degree", l->pp);
+    pp_emit_text(e, "pipeline_parallel_schedule", schedule(job));
+    pp_emit_text(e, "pipeline_parallel_schedule_csv", job->list_path);
+    if (has_pipeline(job))
+        pp_emit_int(e, "pipeline_parallel_microbatch_size", l->mbs);
+    pp_emit_torchtitan_split(job, e);
 }
 
-static struct pp_emit_value precision(const struct pp_emit_job *job)
-{
-    const enum pp_precision p = job->config->cluster.device.precision;
-
-    return PP_EMIT_TEXT(p == PP_PRECISION_FP32 || p == PP_PRECISION_TF32 ? "float32" : "bfloat16");
-}
-
-static struct pp_emit_value async_tp(const struct pp_emit_job *job)
-{
-    return job->config->costs.tp_overlap_frac > 0 ? PP_EMIT_TRUE : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value etp(const struct pp_emit_job *job)
-{
-    return job->layout.ep > 1 ? PP_EMIT_INT(pp_layout_etp(&job->layout)) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value recompute(const struct pp_emit_job *job)
+static void put(const struct pp_emit_job *job, struct pp_emission *e)
 {
     static const char *const modes[] = {[PP_RECOMPUTE_NONE] = "none",
                                         [PP_RECOMPUTE_SELECTIVE] = "selective",
                                         [PP_RECOMPUTE_FULL] = "full",
                                         [PP_RECOMPUTE_STAGE] = "full"};
+    const enum pp_recompute how = job->config->costs.recompute;
+    const struct flavor *f = flavor_of(job);
 
-    return PP_EMIT_TEXT(modes[job->config->costs.recompute]);
+    pp_emit_section(e, "model");
+    pp_emit_text(e, "name", f ? f->name : NULL);
+    pp_emit_text(e, "flavor", f ? f->flavor : NULL);
+    put_training(job, e);
+    put_parallelism(job, e);
+    pp_emit_section(e, "activation_checkpoint");
+    pp_emit_text(e, "mode", modes[how]);
+    pp_emit_text(e, "selective_ac_option", how == PP_RECOMPUTE_SELECTIVE ? "op" : NULL);
 }
-
-static struct pp_emit_value selective(const struct pp_emit_job *job)
-{
-    return job->config->costs.recompute == PP_RECOMPUTE_SELECTIVE ? PP_EMIT_TEXT("op")
-                                                                  : PP_EMIT_NOTHING;
-}
-
-#define MODEL    "model"
-#define TRAINING "training"
-#define PARALLEL "parallelism"
-
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {MODEL, "name", .value = model_name},
-    {MODEL, "flavor", .value = model_flavor},
-
-    {TRAINING, "local_batch_size", .value = local_batch},
-    {TRAINING, "global_batch_size", .value = pp_emit_gbs},
-    {TRAINING, "seq_len", PP_EMIT_LAYOUT(seq)},
-    {TRAINING, "mixed_precision_param", .value = precision},
-    {TRAINING, "enable_cpu_offload", .value = offload},
-
-    {PARALLEL, "data_parallel_replicate_degree", .value = replicate},
-    {PARALLEL, "data_parallel_shard_degree", .value = shard},
-    {PARALLEL, "fsdp_reshard_after_forward", .value = reshard},
-    {PARALLEL, "tensor_parallel_degree", PP_EMIT_LAYOUT(tp)},
-    {PARALLEL, "enable_async_tensor_parallel", .value = async_tp},
-    {PARALLEL, "context_parallel_degree", PP_EMIT_LAYOUT(cp)},
-    {PARALLEL, "expert_parallel_degree", PP_EMIT_LAYOUT(ep), .unless = 1},
-    {PARALLEL, "expert_tensor_parallel_degree", .value = etp},
-    {PARALLEL, "pipeline_parallel_degree", PP_EMIT_LAYOUT(pp)},
-    {PARALLEL, "pipeline_parallel_schedule", .value = schedule},
-    {PARALLEL, "pipeline_parallel_schedule_csv", .value = schedule_csv},
-    {PARALLEL, "pipeline_parallel_microbatch_size", .value = micro_batch},
-};
-static const struct pp_emit_row behind[] = {
-    {"activation_checkpoint", "mode", .value = recompute},
-    {"activation_checkpoint", "selective_ac_option", .value = selective},
-};
-/* clang-format on */
 
 /* ---- what it cannot do ----------------------------------------------------------------------- */
 
@@ -355,6 +290,7 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, pp_emit_say_head},
     {PP_EMIT_DIFFERS, pp_emit_say_map},
     {PP_EMIT_DIFFERS, pp_emit_say_bits},
+    {.say = NULL},
 };
 
 /* What has another name, or none, in its Python classes of 2026. */
@@ -395,9 +331,7 @@ static const char *launch(const struct pp_emit_job *job, int i)
     return NULL;
 }
 
-static const struct pp_emit_table table = PP_EMIT_TABLE(rows, gaps),
-                                  rest = {.rows = behind,
-                                          .row_count = sizeof behind / sizeof *behind};
+static const struct pp_emit_part all = {put, gaps};
 
 static const struct pp_emit_home homes[] = {
     {PP_STATE_ACTIVATIONS, 0,
@@ -412,7 +346,7 @@ const struct pp_emit_tool pp_emit_torchtitan = {
     .name = "torchtitan",
     .title = "torchtitan",
     .print = pp_emit_toml,
-    .tables = (const struct pp_emit_table *const[]){&table, &pp_emit_torchtitan_split, &rest, NULL},
+    .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
     .home_count = sizeof(homes) / sizeof(*homes),
     .launch = launch,

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { WEIGHTS = 9, WIDTH = 80, NAME_BYTES = 32, MARKS = 5 };
 
@@ -68,29 +67,6 @@ static bool find_weights(const struct pp_emit_job *job, struct weights *found)
     return false;
 }
 
-static struct pp_emit_value first_weight(const struct pp_emit_job *job)
-{
-    struct weights w;
-
-    return job->layout.pp > 1 && find_weights(job, &w) ? PP_EMIT_INT(w.first) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value last_weight(const struct pp_emit_job *job)
-{
-    struct weights w;
-
-    return job->layout.pp > 1 && find_weights(job, &w) ? PP_EMIT_INT(w.last) : PP_EMIT_NOTHING;
-}
-
-static struct pp_emit_value layers_per_stage(const struct pp_emit_job *job)
-{
-    struct weights w;
-
-    return job->layout.pp > 1 && job->shape.chunks != stages_taken(job) && find_weights(job, &w)
-               ? PP_EMIT_INT(layers_of_stage(job, w))
-               : PP_EMIT_NOTHING;
-}
-
 bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job)
 {
     struct weights ignored;
@@ -123,15 +99,13 @@ __attribute__((format(printf, 2, 3))) static void add(struct list *list, const c
 }
 
 /* Every module of every stage by its name. */
-static struct pp_emit_value modules(const struct pp_emit_job *job)
+static const char *modules(const struct pp_emit_job *job)
 {
     const int stages = pp_emit_stages(job);
     char *text = NULL;
     size_t size;
-
-    if (!pp_emit_torchtitan_is_listed(job))
-        return PP_EMIT_NOTHING;
     FILE *out = open_memstream(&text, &size);
+
     fputs("[\n", out);
     for (int s = 0, block = 0; s < stages; s++) {
         struct list list = {.out = out, .column = fprintf(out, "    [")};
@@ -146,20 +120,21 @@ static struct pp_emit_value modules(const struct pp_emit_job *job)
         fputs("],\n", out);
     }
     fputs("]", out);
-    fclose(out);
-    const char *kept = pp_arena_printf(job->arena, "%s", text);
-    free(text);
-    return PP_EMIT_LIST(kept);
+    return pp_emit_keep(job, out, &text);
 }
 
-/* clang-format off */
-static const struct pp_emit_row rows[] = {
-    {"parallelism", "pipeline_parallel_layers_per_stage", .value = layers_per_stage},
-    {"parallelism", "pipeline_parallel_first_stage_less_layers", .value = first_weight},
-    {"parallelism", "pipeline_parallel_last_stage_less_layers", .value = last_weight},
-    {"parallelism", "module_fqns_per_model_part", .value = modules},
-};
-/* clang-format on */
+void pp_emit_torchtitan_split(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    struct weights w;
 
-const struct pp_emit_table pp_emit_torchtitan_split = {.rows = rows,
-                                                       .row_count = sizeof rows / sizeof *rows};
+    if (job->layout.pp == 1)
+        return;
+    if (!find_weights(job, &w)) {
+        pp_emit_list(e, "module_fqns_per_model_part", modules(job));
+        return;
+    }
+    if (job->shape.chunks != stages_taken(job))
+        pp_emit_int(e, "pipeline_parallel_layers_per_stage", layers_of_stage(job, w));
+    pp_emit_int(e, "pipeline_parallel_first_stage_less_layers", w.first);
+    pp_emit_int(e, "pipeline_parallel_last_stage_less_layers", w.last);
+}

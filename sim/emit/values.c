@@ -1,6 +1,9 @@
 /* Settings and gaps that several frameworks have alike. */
 #include "sim/emit/settings.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 bool pp_emit_is_even(const struct pp_emit_job *job)
 {
     for (int s = 1; s < pp_emit_stages(job); s++)
@@ -9,26 +12,21 @@ bool pp_emit_is_even(const struct pp_emit_job *job)
     return true;
 }
 
-struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job)
-{
-    return PP_EMIT_INT(job->layout.gbs);
-}
-
 enum pp_precision pp_emit_precision(const struct pp_emit_job *job)
 {
     return job->config->cluster.device.precision;
 }
 
-struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job)
+bool pp_emit_is_bf16(const struct pp_emit_job *job)
 {
     const enum pp_precision precision = pp_emit_precision(job);
 
-    return PP_EMIT_FLAG(precision == PP_PRECISION_BF16 || pp_precision_is_narrow(precision));
+    return precision == PP_PRECISION_BF16 || pp_precision_is_narrow(precision);
 }
 
-struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job)
+bool pp_emit_is_fp16(const struct pp_emit_job *job)
 {
-    return PP_EMIT_FLAG(pp_emit_precision(job) == PP_PRECISION_FP16);
+    return pp_emit_precision(job) == PP_PRECISION_FP16;
 }
 
 int pp_emit_replicas(const struct pp_emit_job *job)
@@ -127,4 +125,12 @@ const char *pp_emit_say_map(const struct pp_emit_job *job)
         return NULL;
     return pp_arena_printf(job->arena, "devices are not numbered as --map %s; nearest: the default",
                            pp_map_print(job->config->map, text));
+}
+
+const char *pp_emit_keep(const struct pp_emit_job *job, FILE *out, char **text)
+{
+    fclose(out);
+    const char *kept = pp_arena_strdup(job->arena, *text);
+    free(*text);
+    return kept;
 }
