@@ -11,7 +11,7 @@ enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
 
 static const struct pp_command commands[] = {
     [PP_EXEC_RUN] = {"run", "pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]",
-                     "train a transformer for real, as the schedule says", 0, 0},
+                     "train a transformer for real, by any schedule", 0, 0},
     [PP_EXEC_HELP] = {"help", "pipeexec help [COMMAND|man|bash|zsh|fish]", "help on one command", 0,
                       1},
 };
@@ -29,19 +29,20 @@ static const struct pp_command commands[] = {
 static const struct pp_option rows[] = {
     {PP_ROW_TEXT("schedule", "NAME|FILE", G_SCHEDULE, RUN), .is_common = true,
      .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .default_text = "1f1b",
-     .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or "
-             "has a / in its name."},
+     .help = "A schedule or a program file. 'pipesim schedules' names the schedules. A file ends "
+             "in .csv or has a / in its name."},
     PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts"),
     PP_OPTIONS_SHAPE(G_SCHEDULE, RUN),
     PP_OPTIONS_DIALECT(G_SCHEDULE, RUN),
     {PP_ROW_CHOICE("recompute", "HOW", "none|full", G_SCHEDULE, RUN),
      .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
-     .help = "full: keep only the input of a stage, and compute its forward again before its "
+     .help = "full: keep only the input of each stage, and compute its forward again before its "
              "backward."},
     PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN),
     {PP_ROW_INT("zero", "STAGE", 0, 1, G_SCHEDULE, RUN), .default_text = "0",
-     .help = "ZeRO stage. 1: the replicas of a stage share its optimizer state out; gradients are "
-             "scattered among them, and each updates a share of the weights, which all gather."},
+     .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "
+             "reduce-scattered, each replica updates its share of the weights, and the weights are "
+             "all-gathered."},
     PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN),
 
     {PP_ROW_INT("np", "P", 1, 1024, G_LAYOUT, RUN), .is_common = true,
@@ -56,16 +57,16 @@ static const struct pp_option rows[] = {
 
     {PP_ROW_TEXT("model", "NAME|FILE", G_MODEL, RUN), .is_common = true, .offered = pp_model_name,
      .default_text = "tiny",
-     .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim "
-             "models' names the presets."},
+     .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA can be "
+             "trained. 'pipesim models' names the presets."},
     PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
     {PP_ROW_TEXT("data", "FILE", G_MODEL, RUN), .is_common = true,
-     .default_text = "a text that is built in", .help = "The text that is learned, byte by byte."},
+     .default_text = "a built-in text", .help = "The text to train on, byte by byte."},
     {PP_ROW_CHOICE("tokens", "KIND", "bytes|u16", G_MODEL, RUN), .default_text = "bytes",
-     .help = "What --data holds. bytes: each is a token. u16: a shard of 16-bit tokens as llm.c "
-             "writes them (.bin)."},
+     .help = "Content of --data. bytes: each byte is a token. u16: a shard of 16-bit tokens "
+             "(.bin), as llm.c writes it."},
     {PP_ROW_TEXT("tokenizer", "DIR|FILE", G_MODEL, RUN),
-     .help = "Read --data as text, by the byte-pair encoding of GPT-2's kind in this folder, "
+     .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
              "tokenizer.json or VOCAB:MERGES."},
 
     {PP_ROW_INT("steps", "K", 1, BIG, G_RECIPE, RUN), .is_common = true,
@@ -75,15 +76,15 @@ static const struct pp_option rows[] = {
      .default_text = "1e-3", .help = "Learning rate of AdamW."},
     {PP_ROW_COUNT("min-lr", "X", G_RECIPE, RUN), .kind = "a number such as 1e-4",
      .default_text = "a tenth of --lr",
-     .help = "Learning rate of the last step: a cosine leads there."},
+     .help = "Learning rate of the last step, at the end of a cosine."},
     {PP_ROW_INT("lr-warmup", "K", 0, BIG, G_RECIPE, RUN), .default_text = "0",
-     .help = "Steps in which the learning rate rises from 0."},
+     .help = "Steps during which the learning rate rises from 0."},
     {PP_ROW_COUNT("weight-decay", "X", G_RECIPE, RUN), .kind = "a number such as 0.1",
-     .default_text = "0.1", .help = "Decoupled decay of matrices."},
+     .default_text = "0.1", .help = "Decoupled weight decay, of matrices only."},
     {PP_ROW_COUNT("clip", "NORM", G_RECIPE, RUN),
      .aliases = PP_NAMES("clip-grad", "training.max_norm"), .kind = "a number such as 1.0",
      .default_text = "0: no clipping",
-     .help = "Greatest norm of all gradients; the ranks meet before the update."},
+     .help = "Clip the gradients to this global norm; all ranks synchronize before the update."},
     {PP_ROW_LONG("seed", "S", 0, INT64_MAX, G_RECIPE, RUN), .default_text = "0",
      .help = "Seed of the weights, of the samples, and of the orders that backend fake draws."},
     {PP_ROW_CHOICE("precision", "TYPE", "fp32|double|bf16", G_RECIPE, RUN), .default_text = "fp32",
@@ -92,105 +93,104 @@ static const struct pp_option rows[] = {
 
     {PP_ROW_CHOICE("backend", "NAME", "cpu|cuda|fake", G_MACHINE, RUN),
      .aliases = PP_NAMES("device"), .default_text = "cpu",
-     .help =
-         "Where work runs. cuda: all ranks on one GPU, the first that CUDA_VISIBLE_DEVICES leaves, "
-         "or with --transport nccl or ipc a process for each, which take the GPUs of their host in "
-         "turn. fake: on the CPU, but in the worst order that the events of the program allow."},
+     .help = "Where work runs. cuda: all ranks on the first visible GPU. With --transport nccl or "
+             "ipc each rank is a process, and the processes take the GPUs of their host in turn. "
+             "fake: on the CPU, in the worst order that the events of the program allow."},
     {PP_ROW_CHOICE("device-mode", "MODE", "serial|streams|partition", G_MACHINE, RUN),
      .default_text = "serial; streams with --transport nccl or ipc",
-     .help = "How ranks share a GPU. serial: one op at a time, so that it takes what it would take "
-             "alone. streams: each rank, channel and sum has a CUDA stream of its own, and what "
-             "the program lets overlap does. partition: so, and each rank has multiprocessors of "
-             "its own (CUDA 12.4)."},
+     .help = "How ranks share a GPU. serial: one op at a time, so that each op takes as long as it "
+             "would alone. streams: each rank, channel and sum has its own CUDA stream, and ops "
+             "overlap as the program allows. partition: as streams, and each rank has its own "
+             "multiprocessors (CUDA 12.4)."},
     {PP_ROW_CHOICE("weight-grad-stream", "on|off", "off|on", G_MACHINE, RUN), .default_text = "off",
-     .help = "on: each rank computes its W on a stream of its own, which takes what F, I and B "
-             "leave of the GPU (--device-mode streams or partition; --backend fake)."},
+     .help = "on: each rank computes its W on a separate stream, which takes the part of the GPU "
+             "that F, I and B leave (--device-mode streams or partition; --backend fake)."},
     {PP_ROW_CHOICE("cuda-graphs", "on|off", "on|off", G_MACHINE, RUN), .default_text = "on",
-     .help = "With --backend cuda: after the first step, launch an op as one graph of its kernels, "
-             "where it is the same in every step, instead of kernel by kernel."},
+     .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
+             "instead of kernel by kernel, after the first step."},
     {PP_ROW_CHOICE("transport", "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN),
-     .default_text =
-         "local; with processes that a launcher has started tcp, or nccl with --backend cuda",
+     .default_text = "local; under a launcher tcp, or nccl with --backend cuda",
      .help =
-         "Where ranks run and how they talk. local: threads of one process. shm: processes of this "
-         "machine, on memory that they share. tcp: processes of any hosts; those that torchrun, "
-         "srun or mpirun has started, else as many as are needed. nccl: the same with a GPU each "
-         "(--backend cuda), or sharing GPUs; messages and gradient sums go by NCCL. ipc: the same "
-         "on one host, where processes map each other's memory of GPUs and copy by themselves."},
-    {PP_ROW_TEXT("rendezvous", "WHERE", G_MACHINE, RUN), .default_text = "what the launcher says",
-     .help = "Where processes meet that a launcher has started, or you have with RANK and "
-             "WORLD_SIZE: file://PATH, a file that all see, in which the first one writes where it "
-             "listens, or tcp://HOST:PORT. Append ?rank=R&world_size=N without these variables, "
-             "and ?timeout=S for another time than 60 s."},
+         "Where ranks run and how they communicate. local: threads of one process. shm: processes "
+         "of this machine with shared memory. tcp: processes on any hosts, which torchrun, srun, "
+         "mpirun or pipeexec itself starts. nccl: such processes with --backend cuda, each with "
+         "its own GPU or sharing GPUs; NCCL carries messages and gradient sums. ipc: processes of "
+         "one host that map each other's GPU memory and copy directly."},
+    {PP_ROW_TEXT("rendezvous", "WHERE", G_MACHINE, RUN), .default_text = "that of the launcher",
+     .help = "Where processes meet that a launcher or you (with RANK and WORLD_SIZE) have started. "
+             "file://PATH: a file that all processes see; the first process writes its address "
+             "there. tcp://HOST:PORT: the address of the first process. Append "
+             "?rank=R&world_size=N without these variables, and ?timeout=S to replace 60 s."},
     {PP_ROW_CHOICE("clock", "CLOCK", "virtual|wall", G_MACHINE, RUN), .is_common = true,
      .default_text =
          "virtual; wall with --device-mode streams or partition, and with --transport nccl or ipc",
-     .help = "Whose time is told. virtual: a rank's clock advances by the time that its ops take a "
-             "core or the GPU and by waiting for others, as if each rank had a device and wires of "
-             "its own. wall: what a watch shows."},
+     .help = "How time is measured. virtual: each rank's clock advances by the time of its ops on "
+             "a core or the GPU and by waiting for other ranks, as if each rank had its own device "
+             "and links. wall: elapsed time."},
     {PP_ROW_INT("cores", "K", 1, 4096, G_MACHINE, RUN), .default_text = "those of the machine",
-     .help = "Compute ops that run at a time, on the virtual clock of CPUs."},
+     .help = "Compute ops that run concurrently, on the virtual clock of CPUs."},
     {PP_ROW_INT("timeout", "S", 0, BIG, G_MACHINE, RUN), .default_text = "600",
-     .help = "Seconds after which a run in which no rank makes progress ends, saying who waits for "
-             "what. 0: never."},
+     .help = "Seconds without progress of any rank after which the run ends and prints which rank "
+             "waits for what. 0: never."},
     {PP_ROW_TEXT("inject", "TEXT", G_MACHINE, RUN), .is_repeatable = true,
-     .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, freeze, stop, drop or jump instead "
-             "of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
+     .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5 step:2', or hang, "
+             "freeze, stop, drop or jump instead of kill. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
              "--slow and --link-bw."},
     {PP_ROW_TEXT("link", "TEXT", G_MACHINE, RUN), .default_text = "latency:10us bandwidth:10GBps",
-     .help = "The wires of the virtual clock, for messages and gradient sums."},
+     .help = "The links of the virtual clock, for messages and gradient sums."},
     {PP_ROW_TEXT("slow", "RANK=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
      .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
-             "replica (3.0=0.8): on the virtual clock its ops take longer, on the wall clock it "
+             "replica (3.0=0.8). On the virtual clock its ops take longer; on the wall clock it "
              "sleeps after them."},
     {PP_ROW_TEXT("link-bw", "A-B=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
-     .help = "Scale the bandwidth of the wire from rank A to rank B, on the virtual clock; * "
-             "stands for any characters: 0-1=0.1, *-3=0.5."},
+     .help = "Scale the bandwidth of the link from rank A to rank B on the virtual clock: 0-1=0.1, "
+             "*-3=0.5. * stands for any characters."},
     {PP_ROW_TEXT("unit", "COSTS", G_WHATIF, RUN),
-     .help = "Ops and messages take so many seconds on the virtual clock, whatever the CPU takes: "
-             "F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. Everything is computed all "
-             "the same."},
+     .help = "Seconds of ops and messages on the virtual clock, in place of measured ones: F=1,B=2 "
+             "or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. The computation does not change."},
 
     {PP_ROW_FLAG("check", G_CHECK, RUN), .is_common = true,
      .help = "Compare the gradients of every step, and the weights at the end, with training on "
-             "one rank. Without it, those of the first step."},
+             "one rank. Without it, only the gradients of the first step are compared."},
     {PP_ROW_FLAG("no-check", G_CHECK, RUN), .help = "Compare nothing, and do not measure memory."},
     {PP_ROW_FLAG("exact-grad", G_CHECK, RUN), .is_common = true,
-     .help = "Add gradients in fixed point, so that no order of additions changes a bit of them."},
+     .help =
+         "Add gradients in fixed point, so that the order of additions does not change any bit."},
     {PP_ROW_INT("warmup", "K", 1, BIG, G_CHECK, RUN), .default_text = "2",
-     .help = "Steps after the first whose durations make the prediction. Figures are those of the "
-             "steps after them."},
+     .help = "Steps after the first whose durations make the prediction. The figures cover the "
+             "steps after these."},
     {PP_ROW_TEXT("calibrate-on", "SCHEDULE", G_CHECK, RUN),
-     .help = "Predict from durations measured while another schedule ran: its steps come first."},
+     .help =
+         "Predict from durations that are measured under another schedule, whose steps run first."},
 
     {PP_ROW_TEXT("checkpoint", "DIR", G_STATE, RUN), .aliases = PP_NAMES("save"),
-     .help = "Write the state of the training into this folder at the end, and before that as "
-             "often as --checkpoint-every says."},
+     .help = "Write the state of the training into this folder at the end, and at every "
+             "--checkpoint-every steps."},
     {PP_ROW_INT("checkpoint-every", "K", 1, BIG, G_STATE, RUN),
      .aliases = PP_NAMES("save-interval"), .help = "Steps from one checkpoint to the next."},
     {PP_ROW_INT("checkpoint-keep", "K", 1, BIG, G_STATE, RUN), .default_text = "2",
-     .help = "Checkpoints that stay: the newest ones."},
+     .help = "Number of checkpoints to keep, the newest ones."},
     {PP_ROW_TEXT("resume", "DIR", G_STATE, RUN), .aliases = PP_NAMES("load"),
-     .help = "Go on from the newest checkpoint in this folder, or from one of them, with any "
-             "schedule, ranks and replicas. Model, data, recipe, samples of a step and --steps are "
-             "those of the checkpoint unless given."},
+     .help = "Continue from the newest checkpoint in this folder, or from a given checkpoint, with "
+             "any schedule, ranks and replicas. Model, data, recipe, samples per step and --steps "
+             "are those of the checkpoint unless given."},
 
     {PP_ROW_FLAG("json", G_OUTPUT, RUN), .is_common = true, .help = "One JSON object on stdout."},
     {PP_ROW_TEXT("trace", "FILE", G_OUTPUT, RUN), .is_common = true,
      .default_text = "a new folder in $TMPDIR",
-     .help = "Write what happened: .csv, .json for Perfetto, or .paje for ViTE and pajeng; .gz "
+     .help = "Write the measured events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz "
              "compresses."},
     {PP_ROW_TEXT("predicted-trace", "FILE", G_OUTPUT, RUN),
-     .help = "Write what was predicted, in the same form."},
+     .help = "Write the predicted events, in the same forms."},
     {PP_ROW_FLAG("gantt", G_OUTPUT, RUN), .is_common = true,
      .help = "Draw the median measured step in the terminal, instead of the report."},
     {PP_ROW_TEXT("plot", "FILE", G_OUTPUT, RUN), .is_common = true,
-     .help = "Draw the predicted step over the measured one: a picture .png, .pdf, .svg or .tex, "
-             "or a script .gp for gnuplot; none: in the terminal."},
+     .help = "Draw the predicted step over the measured one, as a picture (.png, .pdf, .svg, .tex) "
+             "or as a gnuplot script (.gp). none draws in the terminal."},
     {PP_ROW_FLAG("paper", G_OUTPUT, RUN),
-     .help = "For a column of a paper: 3.3 inches wide, 8 pt, no title."},
+     .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title."},
     {PP_ROW_FLAG("quiet", G_OUTPUT, RUN),
-     .help = "No report and no progress: the exit code tells."},
+     .help = "Print no report and no progress; the exit code says the result."},
     {PP_ROW_CHOICE("color", "WHEN", "auto|always|never", G_OUTPUT, RUN), .default_text = "auto",
      .help = "Colour. NO_COLOR and pipes switch it off."},
 };
@@ -200,18 +200,18 @@ static const struct pp_example examples[] = {
     {"pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad",
      "another schedule; gradients equal those of one rank to the bit"},
     {"pipeexec --schedule chimera --calibrate-on 1f1b",
-     "predict chimera from what 1f1b took, then run it"},
+     "predict chimera from durations of 1f1b, then run it"},
     {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv",
-     "a program of your own, and both traces for pipesim compare"},
+     "your own program, and both traces for pipesim compare"},
 };
 
 static const struct pp_exit exits[] = {
-    {PP_OK, "Success: trained, and gradients are those of training on one rank."},
+    {PP_OK, "Success: the run has trained, and gradients equal those of training on one rank."},
     {PP_EFAIL,
      "A failure at run time: a file, a trace, a device, memory, or a loss that is not a number."},
-    {PP_EINVAL, "The command line, a layout, a model or data that do not go together."},
+    {PP_EINVAL, "The command line, a layout, a model or data that do not fit together."},
     {PP_EPROGRAM, "A program file cannot be parsed, is illegal or deadlocks."},
-    {PP_ETOLERANCE, "Gradients or weights are not those of training on one rank."},
+    {PP_ETOLERANCE, "Gradients or weights differ from those of training on one rank."},
     {PP_EINTR, "Interrupted."},
     {0, NULL},
 };

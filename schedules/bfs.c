@@ -11,7 +11,8 @@ static const struct pp_schedule_option depth_first = {
     .neutral = 1,
     .argument = "DF",
     .default_text = "1",
-    .help = "Sweeps over the stages: the outer, depth-first loop of bfs.",
+    .help = "Parts of the batch that pass all stages one after another: the outer, depth-first "
+            "loop of bfs.",
 };
 static const struct pp_schedule_option bfs_backward = {
     .name = "bfs-backward",

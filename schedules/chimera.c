@@ -30,9 +30,9 @@ static const struct pp_schedule_option concat_option = {
     .max = PP_CONCAT_AUTO,
     .argument = "HOW",
     .default_text = "direct",
-    .help = "How chimera strings basic units together: as they are, with two forwards in a row, or "
-            "with backwards of half a micro-batch. auto simulates each and takes the fastest that "
-            "fits.",
+    .help = "How chimera concatenates its basic units. direct: as they are. doubling: with two "
+            "forwards in a row. halving: with backwards of half a micro-batch. auto: the fastest "
+            "of these that fits, by simulation.",
     .after = "pipelines",
     .is_explained = true,
 };

@@ -5,7 +5,7 @@
 #
 # The exit status is 1 unless it finds nothing.
 #
-# Looked at: paragraphs of Markdown outside of blocks of code; comments of C, CUDA, shell and Meson; texts in
+# Looked at: paragraphs of Markdown outside of blocks of code; comments of C, CUDA, shell, Meson and tests/cli/*.t; texts in
 # quotes of C, for words alone. Counted are words for persons that stand for processes and words of
 # place that stand for time. Sentences of more than 25 words or more than one colon are counted too. Code in
 # `backquotes`, paths and identifiers are one word each, and never a forbidden one.
@@ -56,7 +56,7 @@ def hashes(text):
     return pieces
 
 
-READERS = {"md": markdown, "c": c, "h": c, "cu": c, "cuh": c, "cc": c, "sh": hashes, "build": hashes}
+READERS = {"md": markdown, "c": c, "h": c, "cu": c, "cuh": c, "cc": c, "sh": hashes, "build": hashes, "t": hashes}
 
 
 def faults(text, is_prose):

@@ -130,7 +130,7 @@ static int print_examples(const struct pp_cli *cli, int command, FILE *out, int 
     return lines;
 }
 
-/* The first sentence on one line, cut at the edge of the screen. */
+/* The first sentence without its period on one line, cut at the edge of the screen. */
 static void print_option_line(const struct pp_option *option, FILE *out, int width)
 {
     const char *help = option->help ? option->help : "", *end = strstr(help, ". ");
@@ -139,6 +139,8 @@ static void print_option_line(const struct pp_option *option, FILE *out, int wid
     pp_option_spell(option, &left);
     const int size = (int)left.length, at = size + 4 > COLUMN ? size + 4 : COLUMN;
     int length = end ? (int)(end - help) : (int)strlen(help);
+    if (length > 0 && help[length - 1] == '.')
+        length--;
     if (length > width - at)
         length = width > at ? width - at : 0;
     fprintf(out, "  %-*s%.*s\n", at - 2, left.bytes, length, help);

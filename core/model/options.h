@@ -30,13 +30,12 @@
          .help = "Vocabulary size, in place of the model's."},                                     \
         {PP_ROW_INT("positions", "N", 0, 1 << 26, heading, mask),                                  \
          .aliases = PP_NAMES("max-position-embeddings"),                                           \
-         .help = "Rows of a learned table of positions, in place of the model's; 0: none, as "     \
-                 "with rotary embeddings. As --max-position-embeddings it changes no model "       \
-                 "without such a table."},                                                         \
+         .help = "Rows of the learned table of positions, in place of the model's; 0: no table, "  \
+                 "as with rotary embeddings. The name --max-position-embeddings changes no model " \
+                 "without a table."},                                                              \
     {                                                                                              \
         PP_ROW_CHOICE("embedding", "HOW", "tied|untied", heading, mask),                           \
-            .help = "Whether the head shares the matrix of the embedding, in place of the "        \
-                    "model's way."                                                                 \
+            .help = "Whether head and embedding share one matrix, in place of the model's choice." \
     }
 /* --experts --top-k --moe-ffn --shared-ffn --dense-layers --mtp */
 #define PP_OPTIONS_EXPERTS(heading, mask)                                                          \
@@ -44,23 +43,23 @@
      .help = "Experts of a block, in place of the model's; 1: the model is dense."},               \
         {PP_ROW_INT("top-k", "K", 1, 65536, heading, mask),                                        \
          .aliases = PP_NAMES("moe-router-topk"),                                                   \
-         .help = "Experts that each token passes, in place of the model's; 2 where a dense model " \
-                 "is given experts."},                                                             \
+         .help = "Experts that each token is sent to, in place of the model's; 2 for a dense "     \
+                 "model with --experts."},                                                         \
         {PP_ROW_INT("moe-ffn", "F", 1, 1 << 24, heading, mask),                                    \
          .aliases = PP_NAMES("moe-ffn-hidden-size"),                                               \
          .help = "Feed-forward size of one expert, in place of the model's; that of the dense "    \
-                 "layer where a dense model is given experts."},                                   \
+                 "layer for a dense model with --experts."},                                       \
         {PP_ROW_INT("shared-ffn", "F", 0, 1 << 24, heading, mask),                                 \
          .aliases = PP_NAMES("moe-shared-expert-intermediate-size"),                               \
-         .help = "Feed-forward size of the shared expert that every token passes, in place of "    \
-                 "the model's."},                                                                  \
+         .help = "Feed-forward size of the shared expert, which computes every token, in place "   \
+                 "of the model's."},                                                               \
         {PP_ROW_INT("dense-layers", "L", 0, 65535, heading, mask),                                 \
          .help = "Blocks at the start that have no experts, in place of the model's."},            \
     {                                                                                              \
         PP_ROW_INT("mtp", "N", 0, 16, heading, mask),                                              \
             .aliases = PP_NAMES("mtp-num-layers"),                                                 \
-            .help = "Further tokens predicted, each by a block of its own and the head, in place " \
-                    "of the model's."                                                              \
+            .help = "Further tokens to predict, each by its own block and the head, in place of "  \
+                    "the model's."                                                                 \
     }
 
 /* --model (or `usual`), a preset or a config.json, with the dimensions of the flags. Sizes that

@@ -13,7 +13,8 @@ const struct pp_schedule_option pp_group_option = {
     .max = INT_MAX,
     .argument = "G",
     .default_text = "N / max(1, N div D)",
-    .help = "Micro-batches that run through one chunk before the next (interleaved).",
+    .help = "Micro-batches that run through one chunk before the next chunk starts (interleaved). "
+            "In the default N is --micro-batches and D is --pp.",
     .aliases = PP_NAMES("microbatch-group-size-per-virtual-pipeline-stage"),
     .after = "concat",
     .is_explained = true,
@@ -24,7 +25,8 @@ const struct pp_schedule_option pp_limit_option = {
     .min = 1,
     .max = INT_MAX,
     .argument = "M",
-    .help = "Memory limit of schedules that search: chunk activations a rank may hold.",
+    .help =
+        "Memory limit of schedules that search: number of chunk activations that a rank may hold.",
     .after = "bfs-backward",
     .goes_with_file = true,
 };

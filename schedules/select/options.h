@@ -21,29 +21,29 @@ int pp_select_options(const struct pp_option *rows, int count, struct pp_option 
     {                                                                                              \
         PP_ROW_INT("micro-batches", "N", 1, PP_OPTION_BIG, heading, mask),                         \
             .is_common = true, .aliases = PP_NAMES("num-microbatches"), .default_text = (usual),   \
-            .help = "Micro-batches of one replica per step. Over all its pipelines together."      \
+            .help = "Micro-batches per step of one replica. Its pipelines share them."             \
     }
 
 /* The options of single schedules stand in the files of these (pp_select_options). */
 #define PP_OPTIONS_SHAPE(heading, mask)                                                            \
     {PP_ROW_INT("pipelines", "2f", 1, 65535, heading, mask), .default_text = "2",                  \
      .help = "Number of pipelines of a bidirectional schedule (chimera)."},                        \
-        {PP_ROW_INT("splits", "Q", 1, 255, heading, mask), .default_text = "1, or 2 for seq1f1b",  \
+        {PP_ROW_INT("splits", "Q", 1, 255, heading, mask), .default_text = "1; 2 for seq1f1b",     \
          .help = "Sequence splits of each micro-batch."},                                          \
     {                                                                                              \
         PP_ROW_TEXT("order", "HOW", heading, mask),                                                \
             .default_text = "strict",                                                              \
-            .help = "strict: a rank runs its list as it stands. eager[:LIMIT]: it runs the first " \
-                    "op of its list that is ready, with at most LIMIT chunk activations in "       \
-                    "flight; the order is found once and then fixed."                              \
+            .help = "strict: a rank runs its list in order. eager[:LIMIT]: it runs the first op "  \
+                    "of its list that is ready, with at most LIMIT chunk activations in flight. "  \
+                    "The order is computed once and then fixed."                                   \
     }
 
 #define PP_OPTIONS_DIALECT(heading, mask)                                                          \
     {                                                                                              \
         PP_ROW_CHOICE("dialect", "YEAR", "2025|2024", heading, mask),                              \
             .default_text = "2025",                                                                \
-            .help = "Letters of a program file: 2024 has B for the input gradient and BW for the " \
-                    "full backward."                                                               \
+            .help = "Letters of a program file. 2024 writes B for the input gradient and BW for "  \
+                    "the full backward."                                                           \
     }
 
 #define PP_OPTIONS_DP(heading, mask)                                                               \
@@ -59,7 +59,7 @@ int pp_select_options(const struct pp_option *rows, int count, struct pp_option 
         PP_ROW_INT("vp", "V", 1, 4096, heading, mask),                                             \
             .aliases = PP_NAMES("num-virtual-stages-per-pipeline-rank",                            \
                                 "virtual-pipeline-model-parallel-size"),                           \
-            .default_text = "2 where the schedule has chunks",                                     \
+            .default_text = "2 if the schedule has chunks",                                        \
             .help = "Model chunks per pipeline rank."                                              \
     }
 
@@ -88,18 +88,19 @@ int pp_select_options(const struct pp_option *rows, int count, struct pp_option 
     {                                                                                              \
         PP_ROW_CHOICE("grad-sync", "RULE", "end|eager|eager-opt", heading, mask),                  \
             .default_text = "end", .neutral = "end",                                               \
-            .help = "When a stage's gradient reduction is launched: after all local compute, "     \
-                    "right after the stage's last backward, or so only where idle time follows."   \
+            .help = "When a stage's gradient reduction is launched. end: after all local "         \
+                    "compute. eager: right after the stage's last backward. eager-opt: there if "  \
+                    "idle time follows, else at the end."                                          \
     }
 
 #define PP_OPTIONS_RECEIVES(heading, mask)                                                         \
     {PP_ROW_CHOICE("post", "POLICY", "early|jit|batched|sender", heading, mask),                   \
      .default_text = "early", .neutral = "early",                                                  \
-     .help = "Where receives are posted: as soon as a slot is free, just before use, in batches "  \
-             "between compute ops, or where the sender sends."},                                   \
+     .help = "When receives are posted. early: as soon as a slot is free. jit: just before use. "  \
+             "batched: in batches between compute ops. sender: where the sender sends."},          \
     {                                                                                              \
         PP_ROW_INT("recv-slots", "R", 1, PP_OPTION_BIG, heading, mask),                            \
-            .default_text = "2", .help = "Receive slots per channel."                              \
+            .default_text = "2", .help = "Receive slots (buffers) per channel."                    \
     }
 
 #endif

@@ -14,17 +14,17 @@ enum pp_plot_source {
 
 #define PP_PLOT_KINDS(KIND)                                                                        \
     KIND("curves", "any column over any other", PP_FROM_TABLE, curves)                             \
-    KIND("scatter", "the same, each row a point", PP_FROM_TABLE, curves)                           \
+    KIND("scatter", "the same, with one point for each row", PP_FROM_TABLE, curves)                \
     KIND("bubble", "bubble over micro-batches, with closed forms", PP_FROM_TABLE, curves)          \
     KIND("scaling", "weak scaling (MFU) or strong (tokens/s) over GPUs", PP_FROM_TABLE, curves)    \
     KIND("throughput", "tokens/s per GPU over sequences per GPU", PP_FROM_TABLE, curves)           \
-    KIND("tradeoff", "bubble over memory, points with names", PP_FROM_TABLE, curves)               \
-    KIND("timeline", "who computes what when", PP_FROM_TRACE, timeline)                            \
-    KIND("compare", "timelines, predicted over measured", PP_FROM_TRACES, compare)                 \
+    KIND("tradeoff", "bubble over memory, with named points", PP_FROM_TABLE, curves)               \
+    KIND("timeline", "ops of each rank over time", PP_FROM_TRACE, timeline)                        \
+    KIND("compare", "the predicted timeline over the measured one", PP_FROM_TRACES, compare)       \
     KIND("error", "predicted over measured durations", PP_FROM_TRACES, error)                      \
-    KIND("memory", "memory by component: ranks, schedules, points",                                \
+    KIND("memory", "bytes by component, of ranks, schedules or points",                            \
          PP_FROM_REPORT | PP_FROM_TABLE, memory)                                                   \
-    KIND("memory-time", "activations that ranks hold over time", PP_FROM_TRACE, held)              \
+    KIND("memory-time", "activations of each rank over time", PP_FROM_TRACE, held)                 \
     KIND("links", "use of links by class", PP_FROM_REPORT, links)
 
 #endif

@@ -103,7 +103,7 @@ $ pipesim --schedule <(pipesim program --schedule 1f1b --pp 2 --micro-batches 8 
 > pipesim: error: --buckets 2 has no effect here: the program file brings its own gradient sums
 $ pipesim verify <(printf '0F0,0B0,0AR#1/2,0AR#0/2\n') 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
 > pipesim: error: FILE:1:3: 0AR#1/2: expected bucket 0 before it: buckets are posted in order
-# What frameworks do: sums beside the last backward, in buckets of their own size; said options win.
+# Frameworks run sums during the last backward, in buckets of their own size; given options win.
 $ for o in "" "--dp-overlap off" "--dp-overlap on" "--framework megatron" "--framework megatron --dp-overlap on" "--framework fsdp" "--dp-overlap on --buckets 4" "--dp-overlap on --grad-sync end"; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --gbs 128 --mbs 1 --engine dag --no-alternatives $o --json | sed -n '/"state": {/,/}/p' | grep -E 'grad_sync|bucket' | tr -d '\n'; echo; done
 >     "grad_sync": "end"
 >     "grad_sync": "end"

@@ -466,25 +466,26 @@ $ pipesim compare a b --gpus 4
 $ pipesim compare --help
 > usage: pipesim compare PREDICTED MEASURED... [options]
 >
-> hold a predicted trace against a measured one: where does the error come from?
+> compare a predicted trace with measured ones: where does the error come from?
 >
 > Comparison:
->   --skip-steps K          Leave out the first K measured steps, and as many
->                           predicted ones where there are equally many; of the
->                           log of a training run, K lines. (0 to 1048576; default
->                           0; of a log, its warm-up)
->   --tolerance FRAC        Exit 5 when predicted / measured - 1 of the step is
->                           larger in size, e.g. 5%. (a fraction: 5% or 0.05)
->   --worst N               How many of the events whose durations differ most to
->                           print. (0 to 1000; default 5)
->   --allow-different       Compare traces of different programs, as far as they
->                           have the same events.
+>   --skip-steps K          Leave out the first K measured steps, and K predicted
+>                           ones if both traces have the same number of steps. Of
+>                           a training log, leave out K lines. (0 to 1048576;
+>                           default 0; the warm-up of a log)
+>   --tolerance FRAC        Exit 5 when the error of the step, predicted /
+>                           measured - 1, is larger in size, e.g. 5%. (a fraction:
+>                           5% or 0.05)
+>   --worst N               Number of events to print, those whose durations
+>                           differ most. (0 to 1000; default 5)
+>   --allow-different       Compare traces of different programs by the events
+>                           that both have.
 >
 > Output:
 >   --json                  One JSON object on stdout.
->   --html FILE             Write the report as a page that needs no other file,
->                           with a timeline to zoom into; - is stdout, without the
->                           report in text.
+>   --html FILE             Write the report as one self-contained page with a
+>                           zoomable timeline. - writes the page to stdout in
+>                           place of the text report.
 >
 > Help:
 >   -h                      one screen of help
@@ -494,8 +495,8 @@ $ pipesim compare --help
 > Examples:
 >   # how wrong is a prediction, and where? Two files of --trace
 >   pipesim compare predicted.csv measured.json.gz --tolerance 5%
->   # the same of a run of PyTorch, by the traces of its profiler
+>   # the same for a PyTorch run, from the traces of its profiler
 >   pipesim compare predicted.csv profile/
-# One measured step beside the last of several predicted ones.
+# One measured step is compared with the last of several predicted ones.
 $ run='pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2'; $run --steps 3 --trace three.csv >log; $run --trace one.csv >log; pipesim compare three.csv one.csv | grep 'measured step'
 >   note       the measured step is compared with predicted step 2

@@ -17,10 +17,10 @@ $ pipesim
 !
 ! The most important options:
 !   --schedule NAME|FILE    A schedule, a comma list, all, or a program file
-!   --micro-batches N       Micro-batches of one replica per step
-!   --gpus N                Devices in all: tp * cp * pp * dp.
-!   --tp T                  Tensor-parallel degree.
-!   --pp D                  Pipeline ranks.
+!   --micro-batches N       Micro-batches per step of one replica
+!   --gpus N                Total number of devices: tp * cp * pp * dp
+!   --tp T                  Tensor-parallel degree
+!   --pp D                  Pipeline ranks
 !   --model NAME|FILE       A preset or a Hugging Face config.json
 !
 ! Everything: pipesim --help; one command: pipesim COMMAND --help
@@ -324,7 +324,7 @@ $ pipesim clusters meson.build
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
 ! pipesim: error: -o x.png is for --emit; a run is drawn with --plot FILE, its report goes to stdout
 = 2
-# A trace for viewers is not read again, whoever asks.
+# A trace for viewers is not read again by any command.
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace view.paje >log; for c in plot "compare view.paje"; do pipesim $c view.paje; done
 ! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it
 ! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it

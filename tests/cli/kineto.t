@@ -260,7 +260,7 @@ $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-al
 >   iteration          25.3 ms   323k tokens/s, 80.9k tokens/s/GPU
 >   iteration          23.3 ms   352k tokens/s, 88.0k tokens/s/GPU
 >   iteration          23.3 ms   351k tokens/s, 87.9k tokens/s/GPU
-# A host's profiles have no messages: what is needed beside them, and that it is enough.
+# A host's profiles have no messages: which input is needed in addition, and that it is enough.
 $ run='pipesim --schedule 1f1b --pp 4 --micro-batches 4 --no-alternatives --cost host.json'; for log in "" "--nccl-tests tests/data/topology/sendrecv_node.log"; do pipesim calibrate what=host --model gpt2 --mbs 1 -o host.json $log | sed -n '/^  next/,$p'; $run | grep iteration; done
 >   next     the same with --nccl-tests LOG of sendrecv_perf, as no trace has
 >            durations of messages; then pipesim --cost host.json --schedule 1f1b

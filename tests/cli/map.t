@@ -1,4 +1,4 @@
-# --map says which devices lie beside each other.
+# --map says which devices are neighbours.
 $ pipesim --schedule 1f1b --gpus 64 --map dx
 ! pipesim: error: --map dx: unknown axis 'dx': expected tp, cp, dp and pp from inside out, such as tp,cp,dp,pp
 = 2

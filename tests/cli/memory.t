@@ -19,7 +19,7 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 # The first of them, typed.
 $ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
 >   peak memory       76.2 GiB   of 79.6 on pipeline rank 0: fits, 3.5 GiB free
-# The same behind the message of --require-fit, and for programs.
+# The same after the message of --require-fit, and for programs.
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit 2>&1 > /dev/null | sed 's/, [-+].* % time//'
 > pipesim: error: 1f1b needs 332.0 GiB on pipeline rank 0, the device has 79.6 GiB
 >   optimizer of stage 0: 244.8 GiB

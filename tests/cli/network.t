@@ -91,7 +91,7 @@ $ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100
 $ pipesim --schedule 1f1b --model gpt2 --gpus 32 --tp 1 --pp 2 --zero 0 --cluster h100 --engine dag --collectives flows --no-alternatives | grep -A1 folding
 >   folding  simulated 32 pipeline ranks for 32 GPUs (not folded: hops of the ring
 >            of stage 0 take different times)
-# groups that are spread unevenly over nodes have as many rings as the node with fewest has members: no link is asked for more than it carries
+# Groups that are spread unevenly over nodes have as many rings as the smallest number of members on a node. So no link is asked for more than it carries.
 $ for layout in '--gpus 12 --pp 1' '--gpus 24 --pp 2' '--gpus 36 --pp 3'; do pipesim --schedule 1f1b --model llama2-7b $layout --tp 1 --zero 3 --micro-batches 4 --recompute none --cluster a100 --no-alternatives | grep -e 'nic.*up' -e 'is asked'; done
 >            node*.nic*.up: 8 links, 46.2 % mean, 46.2 % max (node0.nic0.up)
 >            node*.nic*.up: 24 links, 24.3 % mean, 36.6 % max (node0.nic0.up)

@@ -11,81 +11,80 @@ $ pipeexec -h
 >   pipeexec
 >   # another schedule; gradients equal those of one rank to the bit
 >   pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad
->   # predict chimera from what 1f1b took, then run it
+>   # predict chimera from durations of 1f1b, then run it
 >   pipeexec --schedule chimera --calibrate-on 1f1b
->   # a program of your own, and both traces for pipesim compare
+>   # your own program, and both traces for pipesim compare
 >   pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv
 >
 > The most important options:
 >   --schedule NAME|FILE    A schedule or a program file
->   --micro-batches N       Micro-batches of one replica per step
+>   --micro-batches N       Micro-batches per step of one replica
 >   -n, --np P              Pipeline ranks
 >   --model NAME|FILE       A preset or a Hugging Face config.json
->   --data FILE             The text that is learned, byte by byte.
->   --steps K               Training steps.
->   --clock CLOCK           Whose time is told
+>   --data FILE             The text to train on, byte by byte
+>   --steps K               Training steps
+>   --clock CLOCK           How time is measured
 >
 > Everything: pipeexec --help; one command: pipeexec COMMAND --help
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
->   --backend NAME          Where work runs. cuda: all ranks on one GPU, the first
->                           that CUDA_VISIBLE_DEVICES leaves, or with --transport
->                           nccl or ipc a process for each, which take the GPUs of
->                           their host in turn. fake: on the CPU, but in the worst
->                           order that the events of the program allow. (cpu, cuda
->                           or fake; default cpu; also --device)
+>   --backend NAME          Where work runs. cuda: all ranks on the first visible
+>                           GPU. With --transport nccl or ipc each rank is a
+>                           process, and the processes take the GPUs of their host
+>                           in turn. fake: on the CPU, in the worst order that the
+>                           events of the program allow. (cpu, cuda or fake;
+>                           default cpu; also --device)
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
->                           that it takes what it would take alone. streams: each
->                           rank, channel and sum has a CUDA stream of its own,
->                           and what the program lets overlap does. partition: so,
->                           and each rank has multiprocessors of its own (CUDA
->                           12.4). (serial, streams or partition; default serial;
->                           streams with --transport nccl or ipc)
+>                           that each op takes as long as it would alone. streams:
+>                           each rank, channel and sum has its own CUDA stream,
+>                           and ops overlap as the program allows. partition: as
+>                           streams, and each rank has its own multiprocessors
+>                           (CUDA 12.4). (serial, streams or partition; default
+>                           serial; streams with --transport nccl or ipc)
 >   --weight-grad-stream on|off
->                           on: each rank computes its W on a stream of its own,
->                           which takes what F, I and B leave of the GPU
+>                           on: each rank computes its W on a separate stream,
+>                           which takes the part of the GPU that F, I and B leave
 >                           (--device-mode streams or partition; --backend fake).
 >                           (off or on; default off)
->   --cuda-graphs on|off    With --backend cuda: after the first step, launch an
->                           op as one graph of its kernels, where it is the same
->                           in every step, instead of kernel by kernel. (on or
->                           off; default on)
->   --transport NAME        Where ranks run and how they talk. local: threads of
->                           one process. shm: processes of this machine, on memory
->                           that they share. tcp: processes of any hosts; those
->                           that torchrun, srun or mpirun has started, else as
->                           many as are needed. nccl: the same with a GPU each
->                           (--backend cuda), or sharing GPUs; messages and
->                           gradient sums go by NCCL. ipc: the same on one host,
->                           where processes map each other's memory of GPUs and
->                           copy by themselves. (local, shm, tcp, nccl or ipc;
->                           default local; with processes that a launcher has
->                           started tcp, or nccl with --backend cuda)
->   --rendezvous WHERE      Where processes meet that a launcher has started, or
->                           you have with RANK and WORLD_SIZE: file://PATH, a file
->                           that all see, in which the first one writes where it
->                           listens, or tcp://HOST:PORT. Append
->                           ?rank=R&world_size=N without these variables, and
->                           ?timeout=S for another time than 60 s. (default what
->                           the launcher says)
->   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
->                           by the time that its ops take a core or the GPU and by
->                           waiting for others, as if each rank had a device and
->                           wires of its own. wall: what a watch shows. (virtual
+>   --cuda-graphs on|off    With --backend cuda: launch each op that is the same
+>                           in every step as one CUDA graph instead of kernel by
+>                           kernel, after the first step. (on or off; default on)
+>   --transport NAME        Where ranks run and how they communicate. local:
+>                           threads of one process. shm: processes of this machine
+>                           with shared memory. tcp: processes on any hosts, which
+>                           torchrun, srun, mpirun or pipeexec itself starts.
+>                           nccl: such processes with --backend cuda, each with
+>                           its own GPU or sharing GPUs; NCCL carries messages and
+>                           gradient sums. ipc: processes of one host that map
+>                           each other's GPU memory and copy directly. (local,
+>                           shm, tcp, nccl or ipc; default local; under a launcher
+>                           tcp, or nccl with --backend cuda)
+>   --rendezvous WHERE      Where processes meet that a launcher or you (with RANK
+>                           and WORLD_SIZE) have started. file://PATH: a file that
+>                           all processes see; the first process writes its
+>                           address there. tcp://HOST:PORT: the address of the
+>                           first process. Append ?rank=R&world_size=N without
+>                           these variables, and ?timeout=S to replace 60 s.
+>                           (default that of the launcher)
+>   --clock CLOCK           How time is measured. virtual: each rank's clock
+>                           advances by the time of its ops on a core or the GPU
+>                           and by waiting for other ranks, as if each rank had
+>                           its own device and links. wall: elapsed time. (virtual
 >                           or wall; default virtual; wall with --device-mode
 >                           streams or partition, and with --transport nccl or
 >                           ipc)
->   --cores K               Compute ops that run at a time, on the virtual clock
->                           of CPUs. (1 to 4096; default those of the machine)
->   --timeout S             Seconds after which a run in which no rank makes
->                           progress ends, saying who waits for what. 0: never. (0
->                           to 1048576; default 600)
->   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang,
->                           freeze, stop, drop or jump instead of kill, before
->                           that op of the rank's list. 'slow:1=0.5' and
+>   --cores K               Compute ops that run concurrently, on the virtual
+>                           clock of CPUs. (1 to 4096; default those of the
+>                           machine)
+>   --timeout S             Seconds without progress of any rank after which the
+>                           run ends and prints which rank waits for what. 0:
+>                           never. (0 to 1048576; default 600)
+>   --inject TEXT           Inject a fault before an op of a rank's list: 'kill
+>                           rank:1 op:5 step:2', or hang, freeze, stop, drop or
+>                           jump instead of kill. 'slow:1=0.5' and
 >                           'link-bw:0-1=0.1' are --slow and --link-bw. (may be
 >                           repeated)
->   --link TEXT             The wires of the virtual clock, for messages and
+>   --link TEXT             The links of the virtual clock, for messages and
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >
 $ pipeexec help man | head -4
@@ -95,13 +94,14 @@ $ pipeexec help man | head -4
 > .SH SYNOPSIS
 $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 > \fBrun\fR
-> train a transformer for real, as the schedule says; the command where
-> none is given
+> train a transformer for real, by any schedule; the command where none is
+> given
 > .TP
 > .SH EXIT STATUS
 > .TP
 > 0
-> Success: trained, and gradients are those of training on one rank.
+> Success: the run has trained, and gradients equal those of training on
+> one rank.
 > .TP
 > 1
 > A failure at run time: a file, a trace, a device, memory, or a loss that
@@ -109,14 +109,14 @@ $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 > .TP
 > 2
 $ pipeexec --help | sed -n '/^  --micro-batches/,/^  --pipe/p; /^  --lr /,/^  --min/p'
->   --micro-batches N       Micro-batches of one replica per step. Over all its
->                           pipelines together. (1 to 1048576; default 8, or the
->                           next above that the schedule accepts; also
+>   --micro-batches N       Micro-batches per step of one replica. Its pipelines
+>                           share them. (1 to 1048576; default 8, or the next
+>                           above that the schedule accepts; also
 >                           --num-microbatches)
 >   --pipelines 2f          Number of pipelines of a bidirectional schedule
 >   --lr X                  Learning rate of AdamW. (a number such as 1e-3;
 >                           default 1e-3)
->   --min-lr X              Learning rate of the last step: a cosine leads there.
+>   --min-lr X              Learning rate of the last step, at the end of a
 $ pipeexec help bash | grep -c calibrate-on
 > 2
 $ pipeexec help zsh | grep -c calibrate-on

@@ -74,7 +74,7 @@ $ pipeexec --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --
 $ pipeexec --precision bf16 --seq 6 --mbs 1 --schedule seq1f1b --splits 2
 ! pipeexec: error: --precision bf16: a forward takes 3 tokens, and this needs an even number; change --seq 6, or --mbs 1
 = 2
-# Ranks that are processes train to the same bits, and whoever dies or hangs is named.
+# Ranks that are processes train to the same bits. A process that dies or hangs is named.
 $ for t in local shm tcp; do pipeexec --transport $t --schedule chimera --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -vE '"transport"' | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1
 $ pipeexec --transport shm --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 | grep -o '^  machine .*;'
@@ -104,7 +104,7 @@ $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 -
 > "structural_error_s": null
 $ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -cE '"unattributed_s": [0-9]'
 > 1
-# A command that does not fit goes on behind a backslash, so that a shell takes all of it.
+# A command that does not fit goes on after a backslash, so that a shell takes all of it.
 $ mkdir a-folder-for-traces; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace a-folder-for-traces/real.csv --predicted-trace a-folder-for-traces/forecast.csv | sed -n 's/^  next//; /compare/,/real/p' >next; cat next; bash next >held; echo $?
 >        pipesim compare a-folder-for-traces/forecast.csv \
 >                a-folder-for-traces/real.csv

@@ -60,7 +60,7 @@ $ pipeexec --unit F=1,B=2 --inject slow:0=0.5 --slow 1=0.8 --layers 4 --hidden 3
 >   what-if    --slow 1=0.8 --slow 0=0.5 --unit F=1,B=2
 >   step             51.8 s      51.8 s    +0.0 %   1 step
 >   slowdown        x 1.568     x 1.568    +0.0 %   by what-if
-# 254 speeds beside that of --link are the most: 16 * 16 wires have more.
+# At most 254 speeds are allowed in addition to that of --link; 16 * 16 wires can have more.
 $ for n in 254 255; do pipeexec --np 16 --layers 16 --hidden 8 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 1 --no-check $(for ((k = 0; k < 256; k++)); do echo --link-bw $((k / 16))-$((k % 16))=0.$((k < n ? 1000 + k : 1000)); done) --json | grep structural_error_s; done
 >   "structural_error_s": 0.0,
 ! pipeexec: error: --link-bw: wires of 256 different speeds with that of --link, at most 255

@@ -1,4 +1,4 @@
-# Published or measured points beside curves.
+# Published or measured points next to curves.
 $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4,8,16 --micro-batches 16 --unit F=1,B=1 -o s.csv 2>/dev/null; printf 'schedule,pp,bubble_frac,label\n1f1b,8,0.31,"at 8, 1f1b"\nchimera,32,0.5,\nnone of them,16,0.7,other\n,,0.5,\n' > seen.csv; pipesim plot s.csv -x pp --points seen.csv -o s.gp 2>/dev/null; grep -A7 '^.marks' s.gp; grep -E '^set label|marks using|published|seen|xrange' s.gp; pipesim plot s.csv -x pp --points seen.csv --by none --kind scatter -o s.gp 2>/dev/null; grep -A4 '^.marks' s.gp
 > $marks << EOD
 > # seen.csv

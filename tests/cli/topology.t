@@ -1,4 +1,4 @@
-# A cluster from what was found on one: the topology of a node, and runs of nccl-tests (tests/data/topology: made in the form that the programs print, from straight lines).
+# A cluster from measurements: the topology of a node, and runs of nccl-tests. The files of tests/data/topology have the form that the programs print, and were made from straight lines.
 $ cd tests/data/topology; pipesim clusters --topo h100.txt --nccl-tests sendrecv_node.log --nccl-tests sendrecv_nodes.log --nccl-tests all_reduce_node.log | sed -n '1,2p; /^  in node/,/^  fabric/p; /^  found/,$p'
 > h100 nvlink:417.4GBps@11.9us nic:8x49.02GBps latency:18.2us: 8 x H100-SXM 80GB a node
 >   network  as given, other values from h100
@@ -30,7 +30,7 @@ $ cd tests/data/topology; for file in h100 dgx1; do pipesim clusters --topo $fil
 >            dgx1.txt: 4 of 4 network cards are next to GPUs; each of 12.5GBps, as
 >            v100-dgx1 says
 >   text     v100-dgx1
-# Nobody says what devices these are, or somebody does.
+# The device is named by no input, or by one.
 $ cd tests/data/topology; pipesim clusters --topo pcie.txt
 ! pipesim: error: nothing says what devices these are: name a cluster to start from, as in 'pipesim clusters a100 --topo FILE'
 = 2
@@ -46,7 +46,7 @@ $ cd tests/data/topology; pipesim clusters "b200 nic:8x800Gbps" --topo h100.txt 
 >            h100.txt: 8 of 10 network cards are next to GPUs, one each: rails;
 >            each of 100GBps, as b200 nic:8x800Gbps says
 >   text     b200 nic:8x800Gbps
-# A latency in the node above that of the network, which nobody has measured.
+# A latency in the node above that of the network, which was not measured.
 $ cd tests/data/topology; pipesim clusters --topo h100.txt --nccl-tests sendrecv_node.log | sed -n '/latency in/,$p'
 >            the latency in a node is above that between nodes (8 us, not
 >            measured): links of devices get that one, so measure both
