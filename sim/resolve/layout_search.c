@@ -29,6 +29,7 @@ struct search {
     struct pp_layout refused;
     /* best so far */
     struct pp_config best;
+    struct pp_trials trials;      /* of the best, whose own may be released */
     struct pp_prepared *prepared; /* of the best, unless that is large */
     struct pp_outcome outcome;    /* of the best; refused: there is none yet */
     int best_at;                  /* in the list */
@@ -168,6 +169,8 @@ static void try_candidate(struct search *s, int at)
         const struct pp_outcome outcome = pp_outcome_of(&result);
         if (is_better(s, at, &outcome)) {
             s->best = config;
+            if (config.trials)
+                s->trials = *config.trials;
             s->best_at = at;
             s->outcome = outcome;
             *s->prepared = (struct pp_prepared){0};
@@ -254,6 +257,11 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     if (s->outcome.is_refused)
         return no_layout(s, config, err);
     *config = s->best;
+    if (config->trials) {
+        struct pp_trials *trials = PP_NEW(s->arena, struct pp_trials);
+        *trials = s->trials;
+        config->trials = trials;
+    }
     return PP_OK;
 }
 
