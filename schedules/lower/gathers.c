@@ -211,13 +211,13 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists)
 {
-    const struct pp_state_spec *spec = &options->state;
-    struct pp_program_state state = {.has_parts =
-                                         pp_state_has_parts(spec) && head->mode != PP_MODE_INFER};
+    struct pp_program_state state = {.spec = options->state};
 
     if (!has_work(options) || has_purpose(lists))
         return head->state;
-    if (!pp_state_is_fetched(spec))
+    if (head->mode == PP_MODE_INFER) /* there are no gradients */
+        state.spec.shard[PP_STATE_GRADS] = state.spec.shard[PP_STATE_PARAMS];
+    if (!pp_state_is_fetched(&options->state))
         return state;
     uint16_t *units = PP_ARRAY(arena, uint16_t, head->stages);
     for (int s = 0; s < head->stages; s++) {
@@ -225,9 +225,8 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
         units[s] = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     }
     state.units = units;
-    state.is_moved = pp_state_is_away(spec, PP_STATE_PARAMS);
-    state.is_whole = !pp_state_is_gathered(spec);
-    state.buffers = spec->buffers < UINT16_MAX ? spec->buffers : UINT16_MAX;
+    if (state.spec.buffers > UINT16_MAX) /* as many as a text can state */
+        state.spec.buffers = UINT16_MAX;
     return state;
 }
 

@@ -80,17 +80,18 @@ static const char *clean_name(struct pp_arena *arena, const char *name)
 
 static char *put_state(char *at, const struct pp_program *p)
 {
-    const struct pp_program_state *state = &p->state;
+    const struct pp_state_spec *spec = &p->state.spec;
+    const uint16_t *units = p->state.units;
 
-    if (!state->units && !state->has_parts)
+    if (!units && !pp_state_has_parts(spec))
         return at;
-    at += sprintf(at, "# state:%s%s%s%s", state->units && !state->is_whole ? " p" : "",
-                  state->is_moved ? " m" : "", state->has_parts ? " g" : "",
-                  state->units ? ";" : "\n");
-    if (!state->units)
+    at += sprintf(at, "# state:%s%s%s%s", pp_state_is_gathered(spec) ? " p" : "",
+                  pp_state_is_away(spec, PP_STATE_PARAMS) ? " m" : "",
+                  pp_state_has_parts(spec) ? " g" : "", units ? ";" : "\n");
+    if (!units)
         return at;
-    at = put_numbers(at, state->units, p->stages, p->stages + 1);
-    return state->buffers ? at - 1 + sprintf(at - 1, "; %d\n", state->buffers) : at;
+    at = put_numbers(at, units, p->stages, p->stages + 1);
+    return spec->buffers ? at - 1 + sprintf(at - 1, "; %d\n", spec->buffers) : at;
 }
 
 const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p)
@@ -279,6 +280,17 @@ static int parse_state_words(const char *at)
     return set;
 }
 
+static void take_state_words(int words, struct pp_state_spec *spec)
+{
+    const int params = words & STATE_PARAMS ? 2 : 1,
+              grads = words & STATE_GRADS ? 2 * params : params;
+
+    spec->replicas = (struct pp_mesh){grads, 1};
+    spec->shard[PP_STATE_PARAMS] = (struct pp_mesh){params, 1};
+    spec->shard[PP_STATE_GRADS] = spec->shard[PP_STATE_OPTIMIZER] = spec->replicas;
+    spec->home[PP_STATE_PARAMS] = words & STATE_MOVED ? PP_TIER_HOST : PP_TIER_DEVICE;
+}
+
 /* After the words: the units of every stage and perhaps, after another ';', the buffers. */
 static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
                         struct pp_program_state *state)
@@ -302,7 +314,7 @@ static bool parse_units(struct pp_arena *arena, const struct line *line, int sta
     for (int s = 0; s < stages; s++)
         if (state->units[s] == 0)
             return false;
-    state->buffers = value;
+    state->spec.buffers = value;
     return true;
 }
 
@@ -327,9 +339,7 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
     if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
         (has_units && !parse_units(arena, line, stages, &meta->state)))
         return fail(line, expected);
-    meta->state.is_moved = words & STATE_MOVED;
-    meta->state.is_whole = meta->state.is_moved && !(words & STATE_PARAMS);
-    meta->state.has_parts = words & STATE_GRADS;
+    take_state_words(words, &meta->state.spec);
     return PP_OK;
 }
 

@@ -8,6 +8,7 @@
 #define PP_SCHEDULES_PROGRAM_PROGRAM_H
 
 #include "core/arena.h"
+#include "core/cost/state.h"
 #include "core/error.h"
 #include "core/op.h"
 #include "schedules/program/lists.h"
@@ -50,14 +51,12 @@ struct pp_weight_stream;
 /* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
  * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
-    const uint16_t
-        *units; /* [stage]: number of units, at least 1, in which cut parameters are gathered, from
-                   the first layer of a chunk to the last; NULL = they are whole */
-    bool is_moved;  /* they live on another tier: loaded first, in the same units */
-    bool is_whole;  /* ... and are not cut: not gathered */
-    bool has_parts; /* gradients are cut more finely than parameters */
-    int buffers;    /* most units that are gathered at once, one more where the two of a pair
-                     * use two chunks; 0 = not stated */
+    /* As lowered. A text states whether parameters are gathered, whether they are away and whether
+     * gradients have parts; then the cuts are the coarsest of that kind. At most `buffers` units
+     * are gathered at once, one more where the two of a pair use two chunks; 0 = not stated. */
+    struct pp_state_spec spec;
+    const uint16_t *units; /* [stage]: number of units, at least 1, in which parameters are fetched,
+                            * from the first layer of a chunk to the last; NULL = they are not */
 };
 
 struct pp_program {

@@ -19,9 +19,15 @@
 
 enum { MOST_LOADS = 2 }; /* that no gather has taken */
 
+/* Parameters are fetched by loads alone. */
+static bool is_loaded(const struct pp_gathers *g)
+{
+    return pp_state_is_fetched(g->spec) && !pp_state_is_gathered(g->spec);
+}
+
 static const char *fetched_word(const struct pp_gathers *g)
 {
-    return g->v->p->state.is_whole ? "loaded" : "gathered";
+    return is_loaded(g) ? "loaded" : "gathered";
 }
 
 static bool uses_params(int kind)
@@ -31,7 +37,7 @@ static bool uses_params(int kind)
 
 static const char *verb(const struct pp_gathers *g)
 {
-    return g->v->p->state.is_whole ? "load" : "gather";
+    return is_loaded(g) ? "load" : "gather";
 }
 
 static bool is_load(const struct pp_program *p, int i)
@@ -71,10 +77,10 @@ static enum pp_status check_use(struct pp_gathers *g, int i)
     const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!pp_gathers_are_fetched(g) && s->dropped >= 0)
+    if (!pp_state_is_fetched(g->spec) && s->dropped >= 0)
         return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped",
                               pp_gathers_text(g, i, a), pp_gathers_text(g, s->dropped, b));
-    if (!pp_gathers_are_fetched(g))
+    if (!pp_state_is_fetched(g->spec))
         return PP_OK;
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
@@ -93,7 +99,7 @@ static enum pp_status check_compute(struct pp_gathers *g, int i)
         PP_TRY(check_use(g, i));
     if (p->kind[i] != PP_B && p->kind[i] != PP_W)
         return PP_OK;
-    if (!pp_gathers_are_cut(g))
+    if (!pp_state_is_gathered(g->spec))
         return pp_gathers_check_pending(g, i);
     g->stages[p->stage[i]].dirty = i;
     return PP_OK;
@@ -127,7 +133,7 @@ static bool is_before_pair(const struct pp_gathers *g, int i)
 
 static enum pp_status check_room(struct pp_gathers *g, int i)
 {
-    const int buffers = g->v->p->state.buffers;
+    const int buffers = g->spec->buffers;
     char a[VERIFY_TEXT_BYTES];
 
     if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
@@ -143,7 +149,7 @@ static enum pp_status check_share(struct pp_gathers *g, int i)
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!g->v->p->state.is_moved || !pp_gathers_are_cut(g))
+    if (!pp_state_is_away(g->spec, PP_STATE_PARAMS) || !pp_state_is_gathered(g->spec))
         return PP_OK;
     if (s->load >= 0)
         return pp_verify_fail(g->v, i, "%s gathers what %s loads, but (%s)WAIT is missing",
@@ -180,7 +186,7 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!p->state.is_moved)
+    if (!pp_state_is_away(g->spec, PP_STATE_PARAMS))
         return pp_verify_fail(g->v, i,
                               "%s, but the program does not state that parameters live elsewhere "
                               "('# state: m; UNITS', or p m)",
@@ -189,7 +195,7 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
         return pp_verify_fail(g->v, i, "%s is on the wrong rank: stage %d is on rank %d",
                               pp_gathers_text(g, i, a), p->stage[i],
                               pp_program_rank_of(p, p->pipe[i], p->stage[i]));
-    if (!pp_gathers_are_cut(g))
+    if (!pp_state_is_gathered(g->spec))
         return check_fetch(g, i);
     if (s->load >= 0 || s->loaded >= 0)
         return pp_verify_fail(g->v, i, "%s loads what is loaded by %s, which nothing gathers",
@@ -226,7 +232,7 @@ static enum pp_status wait_load(struct pp_gathers *g, int i, int target)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
 
-    if (!pp_gathers_are_cut(g))
+    if (!pp_state_is_gathered(g->spec))
         return arrive(g, i, target);
     if (s->load == target) {
         s->load = -1;
@@ -243,7 +249,7 @@ static enum pp_status check_wait(struct pp_gathers *g, int i)
 
     if (is_load(p, target))
         return wait_load(g, i, target);
-    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !pp_gathers_are_fetched(g)) {
+    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !pp_state_is_fetched(g->spec)) {
         s->present = i;
         s->dropped = -1;
     }
@@ -270,7 +276,8 @@ static enum pp_status check_stated(struct pp_gathers *g, int i)
     const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
     char a[VERIFY_TEXT_BYTES];
 
-    if ((!is_visit || pp_gathers_are_cut(g)) && (purpose != PP_FOR_PART || p->state.has_parts))
+    if ((!is_visit || pp_state_is_gathered(g->spec)) &&
+        (purpose != PP_FOR_PART || pp_state_has_parts(g->spec)))
         return PP_OK;
     return pp_verify_fail(
         g->v, i, "%s, but the program does not state that %s", pp_gathers_text(g, i, a),
@@ -296,7 +303,7 @@ static enum pp_status check_collective(struct pp_gathers *g, int i)
 static bool reset(struct pp_gathers *g, int rank)
 {
     const struct pp_program *p = g->v->p;
-    bool has_any = pp_gathers_are_fetched(g) || p->state.has_parts;
+    bool has_any = pp_state_is_fetched(g->spec) || pp_state_has_parts(g->spec);
 
     g->rank = rank;
     g->held = g->loads = 0;
@@ -338,7 +345,7 @@ static enum pp_status check_end(struct pp_gathers *g)
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
                                   pp_gathers_text(g, i, a));
-        if (s->present == i && pp_gathers_are_fetched(g))
+        if (s->present == i && pp_state_is_fetched(g->spec))
             return pp_verify_fail(g->v, i, "nothing drops the parameters of %s",
                                   pp_gathers_text(g, i, a));
         if (s->posted == i)
@@ -355,6 +362,7 @@ enum pp_status pp_verify_gathers(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
     struct pp_gathers g = {.v = v,
+                           .spec = &v->p->state.spec,
                            .stages = PP_ARRAY(v->arena, struct pp_gather_stage, p->stages),
                            .is_waited = PP_ARRAY(v->arena, bool, pp_program_size(p))};
 

@@ -25,23 +25,12 @@ struct pp_gather_stage {
 
 struct pp_gathers {
     struct pp_verify *v;
+    const struct pp_state_spec *spec; /* as the program states it */
     struct pp_gather_stage *stages;
     bool *is_waited; /* [instruction] some WAIT names it */
     int rank;
     int held, loads; /* units gathered, or about to be; shares loaded, or about to be */
 };
-
-/* Parameters are brought into buffers before they are used. */
-static inline bool pp_gathers_are_fetched(const struct pp_gathers *g)
-{
-    return g->v->p->state.units != NULL;
-}
-
-/* ... by gathers, otherwise by loads. */
-static inline bool pp_gathers_are_cut(const struct pp_gathers *g)
-{
-    return pp_gathers_are_fetched(g) && !g->v->p->state.is_whole;
-}
 
 static inline const char *pp_gathers_text(const struct pp_gathers *g, int i,
                                           char text[VERIFY_TEXT_BYTES])

@@ -366,16 +366,28 @@ static bool has_spread(const struct pp_program *p)
     return false;
 }
 
+/* The spec that the program states, with the update that its instructions show. */
+static struct pp_state_spec seen_spec(const struct moves *m)
+{
+    struct pp_state_spec spec = m->v->p->state.spec;
+    const int params = pp_state_cut(&spec, PP_STATE_PARAMS);
+
+    spec.is_cpu_update = m->has[PP_FOR_GRADS];
+    spec.shard[PP_STATE_OPTIMIZER] = (struct pp_mesh){has_spread(m->v->p) ? 2 * params : params, 1};
+    return spec;
+}
+
 /* False: nothing moves. */
 static bool prepare(struct moves *m)
 {
     const struct pp_program *p = m->v->p;
     const size_t chunks = (size_t)p->pipelines * (size_t)p->stages;
+    const bool is_away = pp_state_is_away(&p->state.spec, PP_STATE_PARAMS);
     bool has_saved = false, has_state = false;
 
     for (int i = 0; i < pp_program_size(p); i++) {
         has_saved |= p->kind[i] == PP_Q || p->kind[i] == PP_DQ || p->kind[i] == PP_COPY;
-        has_state |= p->kind[i] == PP_MOVE || (p->state.is_moved && p->kind[i] == PP_U);
+        has_state |= p->kind[i] == PP_MOVE || (is_away && p->kind[i] == PP_U);
     }
     if (has_saved) {
         m->units = PP_ARRAY(m->v->arena, struct unit, m->v->units);
@@ -391,8 +403,8 @@ static bool prepare(struct moves *m)
     for (int i = 0; i < pp_program_size(p); i++)
         if (p->kind[i] == PP_MOVE)
             m->has[p->purpose[i]] = true;
-    if (p->state.is_moved && (!m->has[PP_FOR_GRADS] || has_spread(p)))
-        m->has[PP_FOR_HOME] = true; /* what is updated ends up here, and is not kept here */
+    const struct pp_state_spec spec = seen_spec(m);
+    m->has[PP_FOR_HOME] |= pp_state_goes_home(&spec);
     return true;
 }
 

@@ -8,7 +8,7 @@ enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (g->v->p->state.has_parts && s->pending >= 0)
+    if (pp_state_has_parts(g->spec) && s->pending >= 0)
         return pp_verify_fail(g->v, i, "%s adds to the gradients of %s, which no RS.part scatters",
                               pp_gathers_text(g, i, a), pp_gathers_text(g, s->pending, b));
     s->pending = i;
@@ -31,7 +31,8 @@ enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
                               pp_gathers_text(g, i, a));
     if (purpose == PP_FOR_PART && s->pending < 0)
         return pp_verify_fail(g->v, i, "%s scatters gradients that %s", pp_gathers_text(g, i, a),
-                              pp_gathers_are_cut(g) ? "no RS.visit has left" : "nothing has made");
+                              pp_state_is_gathered(g->spec) ? "no RS.visit has left"
+                                                            : "nothing has made");
     s->scatter[purpose] = i;
     if (purpose == PP_FOR_PART) {
         s->pending = -1;
@@ -85,7 +86,7 @@ enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i)
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    const int left = s->dirty >= 0 || !g->v->p->state.has_parts ? s->dirty : s->pending;
+    const int left = s->dirty >= 0 || !pp_state_has_parts(g->spec) ? s->dirty : s->pending;
 
     s->update = i;
     if (left >= 0)

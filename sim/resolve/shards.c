@@ -133,7 +133,10 @@ static int least_zero(const struct pp_program *p)
 
     for (int i = 0; i < pp_program_size(p); i++)
         is_shared |= p->kind[i] == PP_RS || p->kind[i] == PP_AG;
-    return !is_shared ? 0 : p->state.units && !p->state.is_whole ? 3 : p->state.has_parts ? 2 : 1;
+    return !is_shared                             ? 0
+           : pp_state_is_gathered(&p->state.spec) ? 3
+           : pp_state_has_parts(&p->state.spec)   ? 2
+                                                  : 1;
 }
 
 /* A program file says by its collectives how its copies share state out. */

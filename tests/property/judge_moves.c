@@ -92,7 +92,8 @@ static bool has_spread(const struct machine *m)
 static bool goes_home(const struct machine *m)
 {
     return is_program_of(m, PP_FOR_HOME) ||
-           (m->head->state.is_moved && (!is_program_of(m, PP_FOR_GRADS) || has_spread(m)));
+           (pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS) &&
+            (!is_program_of(m, PP_FOR_GRADS) || has_spread(m)));
 }
 
 /* The MOVE of a chunk for one of two purposes that the rank has posted, NULL: none yet. */

@@ -23,7 +23,7 @@ static bool is_fetched(const struct machine *m)
 
 static bool is_cut(const struct machine *m)
 {
-    return is_fetched(m) && !m->head->state.is_whole;
+    return is_fetched(m) && pp_state_is_gathered(&m->head->state.spec);
 }
 
 /* Brings parameters into a buffer. */
@@ -103,8 +103,8 @@ static bool has_buffer(const struct machine *m, int rank)
 
     for (int stage = 0; stage < m->head->stages; stage++)
         held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, FETCHES);
-    return m->head->state.buffers == 0 ||
-           held + 1 <= m->head->state.buffers + next_chunks(m, rank) - 1;
+    return m->head->state.spec.buffers == 0 ||
+           held + 1 <= m->head->state.spec.buffers + next_chunks(m, rank) - 1;
 }
 
 /* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
@@ -140,7 +140,7 @@ int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
 {
     int others = 0;
 
-    if (!m->head->state.is_moved)
+    if (!pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS))
         return judge_complain(m, op, rank, "parameters live here");
     if (!is_cut(m))
         return post_fetch(m, rank, op);
@@ -155,7 +155,7 @@ int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
 /* The share that a gather takes. */
 static bool has_share(const struct machine *m, int rank, const struct pp_op *op)
 {
-    return !m->head->state.is_moved ||
+    return !pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS) ||
            (shares(m, rank, op->stage) > 0 && judge_unwaited(m, rank, op->stage, LOADS) == 0);
 }
 
@@ -178,12 +178,12 @@ int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
     if (judge_unwaited(m, rank, op->stage, purpose) || (purpose == PP_FOR_VISIT && !s->is_dirty))
         return judge_complain(m, op, rank, "scatters nothing, or again");
     if (purpose == PP_FOR_PART) {
-        if (!m->head->state.has_parts || !s->is_whole)
+        if (!pp_state_has_parts(&m->head->state.spec) || !s->is_whole)
             return judge_complain(m, op, rank, "scatters nothing");
         s->is_whole = false;
         return 1;
     }
-    if (m->head->state.has_parts && s->is_whole)
+    if (pp_state_has_parts(&m->head->state.spec) && s->is_whole)
         return judge_complain(m, op, rank, "there is no room for another gradient");
     s->is_dirty = false;
     s->is_whole = true;
@@ -214,7 +214,7 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
         struct shards *s = &m->shards[rank][op[k].stage];
         if (op[k].kind != PP_B && op[k].kind != PP_W)
             continue;
-        if (m->head->state.has_parts && !is_cut(m) && s->is_whole)
+        if (pp_state_has_parts(&m->head->state.spec) && !is_cut(m) && s->is_whole)
             return judge_complain(m, &op[k], rank, "there is no room for another gradient");
         s->is_dirty |= is_cut(m);
         s->is_whole |= !is_cut(m);

@@ -64,7 +64,7 @@ bool judge_is_ready(struct machine *m, int rank, const struct pp_op *op)
     if (!judge_has_gradient(m, rank, op->pipe, op->stage))
         return judge_complain(m, op, rank, "the gradient is not complete") > 0;
     if (m->shards[rank][op->stage].is_dirty ||
-        (m->head->state.has_parts && m->shards[rank][op->stage].is_whole) ||
+        (pp_state_has_parts(&m->head->state.spec) && m->shards[rank][op->stage].is_whole) ||
         judge_unwaited(m, rank, op->stage, PP_FOR_VISIT) ||
         judge_unwaited(m, rank, op->stage, PP_FOR_PART) ||
         judge_unwaited(m, rank, op->stage, PP_FOR_REST))

@@ -280,17 +280,26 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
                   "(0RS.part)WAIT (0RS)WAIT (0AR.rest)WAIT 0U 0AG (0AG)WAIT\n");
 }
 
+/* As the text of a program states it. */
+static struct pp_program_state stated(const char *words, const uint16_t *units, int buffers)
+{
+    const int params = strchr(words, 'p') ? 2 : 1, grads = strchr(words, 'g') ? 4 : params;
+    struct pp_program_state state = {.spec = specs_cut(params, grads, grads, 4), .units = units};
+
+    state.spec.home[PP_STATE_PARAMS] = strchr(words, 'm') ? PP_TIER_HOST : PP_TIER_DEVICE;
+    state.spec.buffers = buffers;
+    return state;
+}
+
 /* What is not legal, and what is said of it. */
 Test(gathers, verify_refuses_what_is_not_there)
 {
     static const uint16_t one[] = {1}, two[] = {2};
-    static const struct pp_program_state none = {0}, p = {.units = one}, layers = {.units = two},
-                                         g = {.has_parts = true},
-                                         pg = {.units = one, .has_parts = true},
-                                         two_p = {.units = one, .buffers = 1},
-                                         m = {.units = one, .is_moved = true, .is_whole = true},
-                                         pm = {.units = one, .is_moved = true};
-    static const struct {
+    const struct pp_program_state none = {0}, p = stated("p", one, 0), layers = stated("p", two, 0),
+                                  g = stated("g", NULL, 0), pg = stated("pg", one, 0),
+                                  two_p = stated("p", one, 1), m = stated("m", one, 0),
+                                  pm = stated("pm", one, 0);
+    const struct {
         const struct pp_program_state *state;
         int micro_batches;
         const char *text, *words; /* NULL: legal */
