@@ -5,26 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-void pp_bf16_rotate(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
-                    int first, double theta, bool is_inverse, void *x)
-{
-    const size_t half = (size_t)head_dim / 2;
-
-    (void)stream;
-    for (int row = 0; row < batch * tokens; row++)
-        for (int h = 0; h < heads; h++) {
-            uint16_t *a = (uint16_t *)x + (size_t)row * (size_t)stride + (size_t)(h * head_dim);
-            for (size_t i = 0; i < half; i++) {
-                const double angle =
-                    (first + row % tokens) * pow(theta, -2.0 * (double)i / head_dim);
-                const double c = cos(angle), s = is_inverse ? -sin(angle) : sin(angle);
-                const double u = pp_bf16_at(a, i), v = pp_bf16_at(a, i + half);
-                a[i] = pp_bf16_from(u * c - v * s);
-                a[i + half] = pp_bf16_from(v * c + u * s);
-            }
-        }
-}
-
 /* One head of one sequence. Offsets count elements within a token. */
 struct head {
     const struct pp_attention *a;
@@ -94,7 +74,7 @@ static double dot(size_t count, const uint16_t *x, const uint16_t *y)
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += pp_bf16_at(x, i) * pp_bf16_at(y, i);
+        sum += at(x, i) * at(y, i);
     return sum;
 }
 
@@ -123,19 +103,19 @@ static void forward(const struct head *x, size_t t)
     for (size_t i = 0; i < x->dim; i++) {
         double y = 0;
         for (size_t key = 0; key < keys; key++)
-            y += x->p[key] * pp_bf16_at(value_at(x, key, x->value_offset), i);
-        out[i] = pp_bf16_from(y / sum);
+            y += x->p[key] * at(value_at(x, key, x->value_offset), i);
+        out[i] = from(y / sum);
     }
 }
 
 /* d score = p (dp - sum of p dp), and that sum is dout . out (Dao et al. 2022). */
 static void backward(const struct head *x, size_t t)
 {
-    const size_t keys = score(x, t), at = keys - 1;
+    const size_t keys = score(x, t), last = keys - 1;
     const uint16_t *dout = (const uint16_t *)x->a->dout + row_of(x, t);
-    const uint16_t *query = value_at(x, at, x->query_offset);
+    const uint16_t *query = value_at(x, last, x->query_offset);
     const double sum = dot(x->dim, dout, (const uint16_t *)x->a->out + row_of(x, t));
-    uint16_t *dq = gradient_at(x, at, x->query_offset);
+    uint16_t *dq = gradient_at(x, last, x->query_offset);
 
     memset(x->dq, 0, sizeof(double) * x->dim);
     for (size_t key = 0; key < keys; key++) {
@@ -144,13 +124,13 @@ static void backward(const struct head *x, size_t t)
         const double dp = dot(x->dim, dout, value_at(x, key, x->value_offset));
         const double ds = p * (dp - sum) * x->scale;
         for (size_t i = 0; i < x->dim; i++) {
-            x->dq[i] += ds * pp_bf16_at(k, i);
-            x->dk[key * x->dim + i] += ds * pp_bf16_at(query, i);
-            x->dv[key * x->dim + i] += p * pp_bf16_at(dout, i);
+            x->dq[i] += ds * at(k, i);
+            x->dk[key * x->dim + i] += ds * at(query, i);
+            x->dv[key * x->dim + i] += p * at(dout, i);
         }
     }
     for (size_t i = 0; i < x->dim; i++)
-        dq[i] = pp_bf16_from(x->dq[i]);
+        dq[i] = from(x->dq[i]);
 }
 
 static void add_keys(const struct head *x)
@@ -159,8 +139,8 @@ static void add_keys(const struct head *x)
         for (size_t i = 0; i < x->dim; i++) {
             uint16_t *dk = gradient_at(x, key, x->key_offset),
                      *dv = gradient_at(x, key, x->value_offset);
-            dk[i] = pp_bf16_from(pp_bf16_at(dk, i) + x->dk[key * x->dim + i]);
-            dv[i] = pp_bf16_from(pp_bf16_at(dv, i) + x->dv[key * x->dim + i]);
+            dk[i] = from(at(dk, i) + x->dk[key * x->dim + i]);
+            dv[i] = from(at(dv, i) + x->dv[key * x->dim + i]);
         }
 }
 

@@ -1,56 +1,160 @@
-/* The table of bfloat16. What is of G is done by the single precision kernels of the level that
- * every machine has. */
+/* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double
+ * from its operands and rounded once. What is of G is done by the single precision kernels of the
+ * level that every machine has. */
 #define PP_LEVEL base
 #include "kernels/cpu/bf16/bf16.h"
-#include "kernels/cpu/fixed.h"
 #include "kernels/cpu/fp32/fp32.h"
-#include "kernels/cpu/scalar.h"
+#include "kernels/cpu/plain.h"
 
 static const char *about(void)
 {
     return "plain loops on bfloat16, rounded from double";
 }
 
-static void gelu_forward(void *stream, int64_t count, const void *x, void *y)
+/* ---- multiplication ---------------------------------------------------------------------------*/
+
+/* Each element of c is one chain of additions in double over k, in order, whatever the shape. Rows
+ * and columns are taken in tiles, so that the inner loop is vector code. */
+enum { ROWS = 16, COLUMNS = 64, DEPTH = 64 };
+
+static size_t least(size_t a, size_t b)
 {
-    (void)stream;
-    for (size_t i = 0; i < (size_t)count; i++)
-        ((uint16_t *)y)[i] = pp_bf16_from(pp_gelu(pp_bf16_at(x, i)));
+    return a < b ? a : b;
 }
 
-static void gelu_backward(void *stream, int64_t count, const void *x, const void *dy, void *dx)
+/* Rows p .. p + depth - 1, columns j .. of op(b). */
+static void pack(const struct pp_gemm *g, size_t p, size_t depth, size_t j, size_t columns,
+                 double packed[DEPTH][COLUMNS])
 {
-    (void)stream;
-    for (size_t i = 0; i < (size_t)count; i++)
-        ((uint16_t *)dx)[i] = pp_bf16_from(pp_bf16_at(dy, i) * pp_gelu_slope(pp_bf16_at(x, i)));
+    const size_t ldb = (size_t)g->ldb, row = g->b_transposed ? 1 : ldb,
+                 column = g->b_transposed ? ldb : 1;
+
+    for (size_t q = 0; q < depth; q++)
+        for (size_t c = 0; c < columns; c++)
+            packed[q][c] = at(g->b, (p + q) * row + (j + c) * column);
 }
 
-static void swiglu_forward(void *stream, int rows, int width, const void *x, void *y)
+/* sum = op(a) op(b), a tile at row i and column j. */
+static void multiply(const struct pp_gemm *g, size_t i, size_t rows, size_t j, size_t columns,
+                     double sum[ROWS][COLUMNS])
 {
+    const size_t lda = (size_t)g->lda, k = (size_t)g->k, row = g->a_transposed ? 1 : lda,
+                 column = g->a_transposed ? lda : 1;
+    double packed[DEPTH][COLUMNS] = {{0}};
+
+    for (size_t p = 0; p < k; p += DEPTH) {
+        const size_t depth = least(k - p, DEPTH);
+        pack(g, p, depth, j, columns, packed);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t q = 0; q < depth; q++) {
+                const double a = at(g->a, (i + r) * row + (p + q) * column);
+                for (size_t c = 0; c < COLUMNS; c++)
+                    sum[r][c] += a * packed[q][c];
+            }
+    }
+}
+
+/* Element `i` of c, from that of the product. */
+static void finish(const struct pp_gemm *g, size_t i, size_t column, double sum)
+{
+    const size_t element_bytes = g->is_gradient ? sizeof(float) : sizeof(uint16_t);
+
+    if (g->base != NULL)
+        sum = pp_number_get(g->base, element_bytes, (int64_t)i) + sum;
+    if (g->bias != NULL)
+        sum += at(g->bias, column);
+    if (g->gelu_of != NULL)
+        sum *= pp_gelu_slope(at(g->gelu_of, i));
+    pp_number_put(g->c, element_bytes, (int64_t)i, sum);
+    if (g->activated != NULL)
+        ((uint16_t *)g->activated)[i] = from(pp_gelu(at(g->c, i)));
+}
+
+static void gemm(void *stream, const struct pp_gemm *g)
+{
+    const size_t m = (size_t)g->m, n = (size_t)g->n;
+
     (void)stream;
-    for (size_t r = 0; r < (size_t)rows; r++)
-        for (size_t i = 0; i < (size_t)width; i++) {
-            const size_t at = 2 * r * (size_t)width + i;
-            const double gate = pp_bf16_at(x, at), value = pp_bf16_at(x, at + (size_t)width);
-            ((uint16_t *)y)[r * (size_t)width + i] = pp_bf16_from(gate * pp_sigmoid(gate) * value);
+    for (size_t j = 0; j < n; j += COLUMNS)
+        for (size_t i = 0; i < m; i += ROWS) {
+            const size_t rows = least(m - i, ROWS), columns = least(n - j, COLUMNS);
+            double sum[ROWS][COLUMNS] = {{0}};
+
+            multiply(g, i, rows, j, columns, sum);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t c = 0; c < columns; c++)
+                    finish(g, (i + r) * (size_t)g->ldc + j + c, j + c, sum[r][c]);
         }
 }
 
-static void swiglu_backward(void *stream, int rows, int width, const void *x, const void *dy,
-                            void *dx)
+/* ---- sums over rows ---------------------------------------------------------------------------*/
+
+static void sum_rows(void *stream, int rows, int width, const void *dy, void *dbias, bool add)
 {
-    uint16_t *to = dx;
+    float *to = dbias;
 
     (void)stream;
-    for (size_t r = 0; r < (size_t)rows; r++)
-        for (size_t i = 0; i < (size_t)width; i++) {
-            const size_t at = 2 * r * (size_t)width + i;
-            const double g = pp_bf16_at(x, at), v = pp_bf16_at(x, at + (size_t)width);
-            const double d = pp_bf16_at(dy, r * (size_t)width + i), s = pp_sigmoid(g);
-            to[at] = pp_bf16_from(d * v * s * (1 + g * (1 - s)));
-            to[at + (size_t)width] = pp_bf16_from(d * g * s);
-        }
+    for (size_t i = 0; i < (size_t)width; i++) {
+        double sum = add ? (double)to[i] : 0;
+        for (size_t r = 0; r < (size_t)rows; r++)
+            sum += at(dy, r * (size_t)width + i);
+        to[i] = (float)sum;
+    }
 }
+
+/* Row r of x, less its mean and over its deviation. */
+static double normal(const struct pp_norm *n, size_t r, size_t i)
+{
+    const float *stats = n->stats;
+
+    return (at(n->x, r * (size_t)n->width + i) - (double)stats[2 * r]) * (double)stats[2 * r + 1];
+}
+
+/* As in kernels/cpu/reference.c: dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x).
+ */
+static void norm_back_row(const struct pp_norm *n, size_t r)
+{
+    const size_t width = (size_t)n->width;
+    const uint16_t *dy = (const uint16_t *)n->dy + r * width;
+    const uint16_t *base = n->base ? (const uint16_t *)n->base + r * width : NULL;
+    uint16_t *dx = (uint16_t *)n->dx + r * width;
+    const double inverse = (double)((const float *)n->stats)[2 * r + 1];
+    double mean_g = 0, mean_gh = 0;
+
+    for (size_t i = 0; i < width; i++) {
+        const double g = at(dy, i) * at(n->gamma, i);
+        mean_g += n->is_rms ? 0 : g / n->width;
+        mean_gh += g * normal(n, r, i) / n->width;
+    }
+    for (size_t i = 0; i < width; i++) {
+        const double g = at(dy, i) * at(n->gamma, i);
+        dx[i] = from((base ? at(base, i) : 0) + inverse * (g - mean_g - normal(n, r, i) * mean_gh));
+    }
+}
+
+static void norm_backward(void *stream, const struct pp_norm *n)
+{
+    (void)stream;
+    for (size_t r = 0; r < (size_t)n->rows; r++)
+        norm_back_row(n, r);
+}
+
+static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta, bool add)
+{
+    const size_t width = (size_t)n->width;
+    float *to = dgamma;
+
+    for (size_t i = 0; i < width; i++) {
+        double sum = add ? (double)to[i] : 0;
+        for (size_t r = 0; r < (size_t)n->rows; r++)
+            sum += at(n->dy, r * width + i) * normal(n, r, i);
+        to[i] = (float)sum;
+    }
+    if (dbeta)
+        sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
+}
+
+/* ---- the update ------------------------------------------------------------------------------*/
 
 static void adamw_part(int64_t count, const struct pp_adamw *p, const struct pp_adamw_step *step,
                        const void *grad, void *weights, void *master, void *m, void *v)
@@ -77,23 +181,23 @@ const struct pp_kernels pp_kernels_bf16 = {
     .gradient_bytes = sizeof(float),
     .vocab_multiple = 1,
     .about = about,
-    .gemm = pp_bf16_gemm,
-    .add_bias = pp_bf16_add_bias,
-    .sum_rows = pp_bf16_sum_rows,
-    .norm_forward = pp_bf16_norm_forward,
-    .norm_backward = pp_bf16_norm_backward,
-    .norm_weights = pp_bf16_norm_weights,
+    .gemm = gemm,
+    .add_bias = add_bias,
+    .sum_rows = sum_rows,
+    .norm_forward = norm_forward,
+    .norm_backward = norm_backward,
+    .norm_weights = norm_weights,
     .gelu_forward = gelu_forward,
     .gelu_backward = gelu_backward,
     .swiglu_forward = swiglu_forward,
     .swiglu_backward = swiglu_backward,
-    .rotate = pp_bf16_rotate,
+    .rotate = rotate,
     .attention_scratch_bytes = pp_bf16_attention_scratch_bytes,
     .attention_forward = pp_bf16_attention_forward,
     .attention_backward = pp_bf16_attention_backward,
-    .embed_forward = pp_bf16_embed_forward,
-    .embed_backward = pp_bf16_embed_backward,
-    .cross_entropy = pp_bf16_cross_entropy,
+    .embed_forward = embed_forward,
+    .embed_backward = embed_backward,
+    .cross_entropy = cross_entropy,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = PP_AT(add),

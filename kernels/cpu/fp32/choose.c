@@ -1,7 +1,7 @@
 /* Which single precision kernels run: chosen once, on the first call. */
 #include "kernels/cpu/blas.h"
-#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/levels.h"
+#include "kernels/cpu/shared.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef PP_KERNELS_CPU_FP32_FP32_H
 #define PP_KERNELS_CPU_FP32_FP32_H
 
-#include "kernels/cpu/flat.h"
+#include "kernels/cpu/shared.h"
 
 /* PP_LEVEL, from meson.build: base, v3, v4. */
 #define PP_AT_PASTE(name, level)  pp_fp32_##name##_##level

@@ -1,6 +1,6 @@
 /* Both ends of the model: embedding, and softmax with cross entropy. */
-#include "kernels/cpu/tokens.h"
 #include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/shared.h"
 #include "kernels/cpu/simd.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What happens to flat vectors: optimizer, norms, fixed point sums. Plain loops over elements that
  * the compiler turns into vector code; sums have 16 lanes of double by hand. */
-#include "kernels/cpu/fixed.h"
 #include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/shared.h"
 #include "kernels/cpu/simd.h"
 
 #include <math.h>

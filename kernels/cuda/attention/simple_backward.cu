@@ -1,5 +1,5 @@
 /* kernels/cuda/attention/simple_backward.cu — gradients of attention for any head_dim: the formulas
- * of kernels/cpu/reference/attention.c, tile by tile. */
+ * of kernels/cpu/reference.c, tile by tile. */
 #include "kernels/cuda/attention/simple.cuh"
 
 using namespace simple;

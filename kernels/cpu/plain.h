@@ -1,0 +1,181 @@
+/* kernels/cpu/plain.h — kernels as plain loops that read like the formulas, computed in double: for
+ * every table that includes this file. Before that, the table says what an element is:
+ *
+ *   element, gradient                     types T and G
+ *   double at(const void *x, size_t i)    element i of x
+ *   element from(double value)            rounded
+ *
+ * Meaning and shapes are those of kernels/kernels.h. */
+#ifndef PP_KERNELS_CPU_PLAIN_H
+#define PP_KERNELS_CPU_PLAIN_H
+
+#include "kernels/cpu/scalar.h"
+#include "kernels/cpu/shared.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- rows: biases, norms, activations ---------------------------------------------------------*/
+
+static void add_bias(void *stream, int rows, int width, const void *bias, void *x)
+{
+    element *to = x;
+
+    (void)stream;
+    for (int r = 0; r < rows; r++)
+        for (size_t i = 0; i < (size_t)width; i++, to++)
+            *to = from(at(to, 0) + at(bias, i));
+}
+
+/* y = (x - mean) / deviation * gamma + beta */
+static void norm_forward(void *stream, const struct pp_norm *n)
+{
+    const size_t width = (size_t)n->width;
+    gradient *stats = n->stats;
+
+    (void)stream;
+    for (size_t r = 0; r < (size_t)n->rows; r++, stats += 2) {
+        const element *x = (const element *)n->x + r * width;
+        element *y = (element *)n->y + r * width;
+        double mean = 0, variance = 0;
+
+        for (size_t i = 0; i < width && !n->is_rms; i++)
+            mean += at(x, i) / n->width;
+        for (size_t i = 0; i < width; i++)
+            variance += (at(x, i) - mean) * (at(x, i) - mean) / n->width;
+        stats[0] = (gradient)mean;
+        stats[1] = (gradient)(1 / sqrt(variance + n->epsilon));
+        for (size_t i = 0; i < width; i++)
+            y[i] = from((at(x, i) - (double)stats[0]) * (double)stats[1] * at(n->gamma, i) +
+                        (n->beta ? at(n->beta, i) : 0));
+    }
+}
+
+static void gelu_forward(void *stream, int64_t count, const void *x, void *y)
+{
+    (void)stream;
+    for (size_t i = 0; i < (size_t)count; i++)
+        ((element *)y)[i] = from(pp_gelu(at(x, i)));
+}
+
+static void gelu_backward(void *stream, int64_t count, const void *x, const void *dy, void *dx)
+{
+    (void)stream;
+    for (size_t i = 0; i < (size_t)count; i++)
+        ((element *)dx)[i] = from(at(dy, i) * pp_gelu_slope(at(x, i)));
+}
+
+static void swiglu_forward(void *stream, int rows, int width, const void *x, void *y)
+{
+    (void)stream;
+    for (size_t r = 0; r < (size_t)rows; r++)
+        for (size_t i = 0; i < (size_t)width; i++) {
+            const size_t gate_at = 2 * r * (size_t)width + i;
+            const double gate = at(x, gate_at), value = at(x, gate_at + (size_t)width);
+            ((element *)y)[r * (size_t)width + i] = from(gate * pp_sigmoid(gate) * value);
+        }
+}
+
+static void swiglu_backward(void *stream, int rows, int width, const void *x, const void *dy,
+                            void *dx)
+{
+    element *to = dx;
+
+    (void)stream;
+    for (size_t r = 0; r < (size_t)rows; r++)
+        for (size_t i = 0; i < (size_t)width; i++) {
+            const size_t gate_at = 2 * r * (size_t)width + i, value_at = gate_at + (size_t)width;
+            const double g = at(x, gate_at), v = at(x, value_at), s = pp_sigmoid(g);
+            const double d = at(dy, r * (size_t)width + i);
+            to[gate_at] = from(d * v * s * (1 + g * (1 - s)));
+            to[value_at] = from(d * g * s);
+        }
+}
+
+/* ---- positions --------------------------------------------------------------------------------*/
+
+static void rotate(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
+                   int first, double theta, bool is_inverse, void *x)
+{
+    const size_t half = (size_t)head_dim / 2;
+
+    (void)stream;
+    for (int row = 0; row < batch * tokens; row++)
+        for (int h = 0; h < heads; h++) {
+            element *a = (element *)x + (size_t)row * (size_t)stride + (size_t)(h * head_dim);
+            for (size_t i = 0; i < half; i++) {
+                const double angle =
+                    (first + row % tokens) * pow(theta, -2.0 * (double)i / head_dim);
+                const double c = cos(angle), s = is_inverse ? -sin(angle) : sin(angle);
+                const double u = at(a, i), v = at(a, i + half);
+                a[i] = from(u * c - v * s);
+                a[i + half] = from(v * c + u * s);
+            }
+        }
+}
+
+/* ---- both ends of the model: tokens in, loss out ----------------------------------------------*/
+
+static void add_row(size_t width, const void *x, void *y)
+{
+    for (size_t i = 0; i < width; i++)
+        ((gradient *)y)[i] += (gradient)at(x, i);
+}
+
+static void embed_forward(void *stream, int batch, int tokens, int first, int stride, int width,
+                          const int32_t *ids, const void *table, const void *positions, void *y)
+{
+    const size_t columns = (size_t)width;
+    element *to = y;
+
+    (void)stream;
+    for (int b = 0; b < batch; b++)
+        for (int t = first; t < first + tokens; t++, to += columns) {
+            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
+            for (size_t i = 0; i < columns; i++)
+                to[i] = from(at(table, id * columns + i) +
+                             (positions ? at(positions, (size_t)t * columns + i) : 0));
+        }
+}
+
+static void embed_backward(void *stream, int batch, int tokens, int first, int stride, int width,
+                           int vocab, const int32_t *ids, const void *dy, void *dtable,
+                           void *dpositions, bool add)
+{
+    const struct pp_token_rows rows = {batch, tokens, first,           stride,           width,
+                                       vocab, ids,    sizeof(element), sizeof(gradient), add_row};
+
+    (void)stream;
+    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
+}
+
+/* Returns the loss of the row, and makes it the gradient. */
+static double entropy_of_row(size_t vocab, size_t target, double scale, element *x)
+{
+    const double right = at(x, target);
+    double max = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < vocab; i++)
+        max = fmax(max, at(x, i));
+    for (size_t i = 0; i < vocab; i++)
+        sum += exp(at(x, i) - max);
+    for (size_t i = 0; i < vocab; i++)
+        x[i] = from((exp(at(x, i) - max) / sum - (i == target)) * scale);
+    return max + log(sum) - right;
+}
+
+static void cross_entropy(void *stream, int batch, int tokens, int first, int stride, int vocab,
+                          int ld, const int32_t *targets, double scale, void *x, double *loss)
+{
+    element *row = x;
+
+    (void)stream;
+    for (int b = 0; b < batch; b++)
+        for (int t = first; t < first + tokens; t++, row += ld) {
+            *loss++ = entropy_of_row(
+                (size_t)vocab, (size_t)targets[(size_t)b * (size_t)stride + (size_t)t], scale, row);
+            memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
+        }
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* What the tables of the CPU share: epilogues, bytes and fixed point sums, flat vectors, rows that
+ * tokens name. */
+#include "kernels/cpu/shared.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- epilogue ---------------------------------------------------------------------------------*/
+
+/* `rows` rows of c, and of every tensor of its shape, from byte `at` on. Rows are contiguous. */
+static void finish(const struct pp_kernels *k, void *stream, const struct pp_gemm *g, int rows,
+                   size_t at)
+{
+    const int64_t count = (int64_t)rows * g->n;
+    void *c = (char *)g->c + at;
+    const void *product = g->gelu_of == g->c ? (char *)g->product + at : c;
+
+    if (g->bias != NULL)
+        k->add_bias(stream, rows, g->n, g->bias, c);
+    if (g->gelu_of != NULL)
+        k->gelu_backward(stream, count, (const char *)g->gelu_of + at, product, c);
+    if (g->activated != NULL)
+        k->gelu_forward(stream, count, c, (char *)g->activated + at);
+}
+
+void pp_gemm_compose(const struct pp_kernels *k,
+                     void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
+                     const struct pp_gemm *g)
+{
+    const size_t element_bytes = g->is_gradient ? k->gradient_bytes : k->element_bytes;
+    const bool is_dense = g->ldc == g->n;
+    const int rows = is_dense ? g->m : 1;
+    const size_t stride = (size_t)g->ldc * element_bytes, end = (size_t)(g->m / rows) * stride;
+    struct pp_gemm product = *g;
+
+    if (g->base != NULL && g->base != g->c) {
+        for (size_t at = 0; at < end; at += stride)
+            k->copy(stream, (size_t)rows * (size_t)g->n * element_bytes, (const char *)g->base + at,
+                    (char *)g->c + at);
+        product.base = g->c;
+    }
+    if (g->gelu_of == g->c)
+        product.c = g->product;
+    multiply(stream, &product);
+    for (size_t at = 0; at < end; at += stride)
+        finish(k, stream, g, rows, at);
+}
+
+/* ---- bytes and fixed point sums
+ * ----------------------------------------------------------------*/
+
+static void fail(int *status, enum pp_fixed_status reason)
+{
+    if (*status == PP_FIXED_OK)
+        *status = reason;
+}
+
+void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status)
+{
+    const double value = rint(ldexp(x, bits));
+
+    if (!isfinite(x))
+        fail(status, PP_FIXED_NOT_FINITE);
+    else if (!(value >= -0x1p63 && value < 0x1p63) ||
+             __builtin_add_overflow(*sum, (int64_t)value, sum))
+        fail(status, PP_FIXED_OVERFLOW);
+}
+
+/* Wraps on overflow, so that the loop is vector code. */
+void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status)
+{
+    uint64_t overflow = 0;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t a = (uint64_t)sum[i], b = (uint64_t)x[i], c = a + b;
+        overflow |= (a ^ c) & (b ^ c);
+        sum[i] = (int64_t)c;
+    }
+    if (overflow >> 63)
+        fail(status, PP_FIXED_OVERFLOW);
+}
+
+void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status)
+{
+    const int64_t most = INT64_MAX / copies;
+    bool is_beyond = false;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++)
+        is_beyond |= x[i] > most || x[i] < -most;
+    if (is_beyond)
+        fail(status, PP_FIXED_OVERFLOW);
+}
+
+void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to)
+{
+    (void)stream;
+    if (bytes)
+        memmove(to, from, bytes);
+}
+
+void pp_bytes_zero(void *stream, size_t bytes, void *x)
+{
+    (void)stream;
+    if (bytes)
+        memset(x, 0, bytes);
+}
+
+/* ---- flat vectors -----------------------------------------------------------------------------*/
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void *at(void *vector, size_t element_bytes, int64_t element)
+{
+    return vector ? (char *)vector + (size_t)element * element_bytes : NULL;
+}
+
+/* Gradients from `element` on, which counts from the first of `f`; from fixed point in `piece`. */
+static const void *gradient(const struct pp_flat_parts *parts, const struct pp_flat *f,
+                            int64_t element, int64_t count, double *piece)
+{
+    if (!f->fixed)
+        return (const char *)f->grad + (size_t)element * parts->gradient_bytes;
+    parts->fixed_read(count, f->fixed + element, f->bits, piece);
+    return piece;
+}
+
+void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *f,
+                   const struct pp_adamw *adamw, const struct pp_adamw_step *step, void *weights,
+                   void *master, void *m, void *v)
+{
+    const size_t g = parts->gradient_bytes;
+    double piece[PP_SQUARES_BLOCK];
+
+    for (int t = 0; t < f->tensor_count; t++) {
+        const struct pp_flat_tensor *tensor = &f->tensors[t];
+        const int64_t end = least(tensor->until, f->until) - f->from;
+        struct pp_adamw of_tensor = *adamw;
+
+        of_tensor.decay = tensor->decays ? adamw->decay : 0;
+        for (int64_t i = tensor->from > f->from ? tensor->from - f->from : 0; i < end;
+             i += PP_SQUARES_BLOCK) {
+            const int64_t count = least(end - i, PP_SQUARES_BLOCK);
+            parts->adamw(count, &of_tensor, step, gradient(parts, f, i, count, piece),
+                         at(weights, parts->element_bytes, i), at(master, g, i), at(m, g, i),
+                         at(v, g, i));
+        }
+    }
+}
+
+void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *f, double *blocks)
+{
+    double piece[PP_SQUARES_BLOCK];
+
+    for (int t = 0; t < f->tensor_count; t++) {
+        const struct pp_flat_tensor *tensor = &f->tensors[t];
+
+        for (int64_t i = tensor->from; i < least(tensor->until, f->until); i += PP_SQUARES_BLOCK) {
+            const int64_t count = least(tensor->until - i, PP_SQUARES_BLOCK);
+            if (i >= f->from)
+                *blocks++ = parts->squares(count, gradient(parts, f, i - f->from, count, piece));
+        }
+    }
+}
+
+/* ---- gradients of rows that tokens name, added in a fixed order
+ * ---------------------------------*/
+
+void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
+                        void *dpositions, bool add)
+{
+    const size_t width = (size_t)rows->width, row_bytes = width * rows->gradient_bytes;
+    const char *from = dy;
+
+    if (!add)
+        memset(dtable, 0, row_bytes * (size_t)rows->vocab);
+    if (!add && dpositions)
+        memset(dpositions, 0, row_bytes * (size_t)rows->stride);
+    for (int b = 0; b < rows->batch; b++)
+        for (int t = rows->first; t < rows->first + rows->tokens; t++) {
+            const size_t id = (size_t)rows->ids[(size_t)b * (size_t)rows->stride + (size_t)t];
+
+            rows->add_row(width, from, (char *)dtable + id * row_bytes);
+            if (dpositions)
+                rows->add_row(width, from, (char *)dpositions + (size_t)t * row_bytes);
+            from += width * rows->element_bytes;
+        }
+}

@@ -1,0 +1,58 @@
+/* kernels/cpu/shared.h — what the tables of the CPU share, once for all element types. */
+#ifndef PP_KERNELS_CPU_SHARED_H
+#define PP_KERNELS_CPU_SHARED_H
+
+#include "kernels/kernels.h"
+
+/* The epilogue of a multiplication, composed from other functions of the same table: all of `g`, in
+ * the order that kernels/kernels.h states: base, product, bias, GELU. `multiply` is called once,
+ * with a base that is c or NULL, and does nothing but product and base. */
+void pp_gemm_compose(const struct pp_kernels *k,
+                     void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
+                     const struct pp_gemm *g);
+
+/* ---- bytes, and sums in int64 fixed point, which have the same bits in any order
+ * ---------------*/
+
+/* sum += round(x * 2^bits), ties to even. When the value or the sum does not fit, the sum is no
+ * longer right, and *status says why; the first reason stays. */
+void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
+void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
+void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
+
+void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to);
+void pp_bytes_zero(void *stream, size_t bytes, void *x);
+
+/* ---- all tensors of a flat vector, in pieces of at most PP_SQUARES_BLOCK elements of one
+ * -------*/
+
+/* What happens to a piece. */
+struct pp_flat_parts {
+    size_t element_bytes, gradient_bytes;
+    void (*fixed_read)(int64_t count, const int64_t *sum, int bits, void *x); /* x of G */
+    void (*adamw)(int64_t count, const struct pp_adamw *adamw, const struct pp_adamw_step *step,
+                  const void *grad, void *weights, void *master, void *m, void *v);
+    double (*squares)(int64_t count, const void *x); /* their sum */
+};
+
+void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *flat,
+                   const struct pp_adamw *adamw, const struct pp_adamw_step *step, void *weights,
+                   void *master, void *m, void *v);
+void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *flat, double *blocks);
+
+/* ---- the gradient of an embedding
+ * --------------------------------------------------------------*/
+
+/* As embed_backward of kernels/kernels.h has them. */
+struct pp_token_rows {
+    int batch, tokens, first, stride, width, vocab;
+    const int32_t *ids;
+    size_t element_bytes, gradient_bytes;
+    void (*add_row)(size_t width, const void *x, void *y); /* y of G += x of T */
+};
+
+/* Rows of dy are added one by one, in the order of the tokens. */
+void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
+                        void *dpositions, bool add);
+
+#endif
