@@ -144,8 +144,8 @@ const struct pp_device pp_device_presets[] = {
  * Daint's Xeon E5-2690 v3 with DDR4-2133. A socket has eight or twelve channels. PCIe x16 reaches
  * 12.5, 25 and 50 GB/s each way in generations 3, 4 and 5; NVLink-C2C reaches 450. A drive is
  * assumed to reach 3.2 GB/s each way, one on SATA 0.5. Memory limits Adam on the host: it needs 72 B
- * of data-sheet bandwidth a parameter. DeepSpeed's CPU-Adam on a DGX-2 needs 64 B (4.0e9/s, Ren et al.
- * 2021, table 4). Elixir's on two EPYC 7742 needs 80 B (5.15e9/s, its search code). */
+ * of data-sheet bandwidth a parameter. DeepSpeed's CPU-Adam on a DGX-2 needs 64 B (4.0e9/s, Ren et
+ * al. 2021, table 4). Elixir's on two EPYC 7742 needs 80 B (5.15e9/s, its search code). */
 #define HOST(size, rate, link)                                                                     \
     .update_params_per_s = (rate) / 72,                                                            \
     .tiers[PP_TIER_HOST] = {.bytes = (size), .bytes_per_s = (rate), .link_bytes_per_s = (link)}
