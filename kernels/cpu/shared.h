@@ -4,9 +4,9 @@
 
 #include "kernels/kernels.h"
 
-/* The epilogue of a multiplication, composed from other functions of the same table: all of `g`, in
- * the order that kernels/kernels.h states: base, product, bias, GELU. `multiply` is called once,
- * with a base that is c or NULL, and does nothing but product and base. */
+/* All of `g`, composed from other functions of the same table. The order is that of
+ * kernels/kernels.h: base, product, bias, GELU. `multiply` is called once, with a base that is c or
+ * NULL, and does nothing but product and base. */
 void pp_gemm_compose(const struct pp_kernels *k,
                      void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
                      const struct pp_gemm *g);
