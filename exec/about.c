@@ -16,7 +16,7 @@ static const char *const SHARED[] = {"dialect",   "recompute",  "order",  "grad-
                                      "zero",      "recv-slots", "layers", "hidden",    "heads",
                                      "kv-heads",  "ffn",        "mlp",    "vocab",     "positions",
                                      "embedding", NULL};
-enum { OPTIONS_MAX = 32 + PP_SELECT_OPTIONS_MAX };
+enum { OPTIONS_MAX = 96 };
 
 struct list {
     struct pp_arena *arena;
@@ -35,13 +35,13 @@ static void put_int(struct list *list, const char *name, int64_t value)
     put(list, name, pp_arena_printf(list->arena, "%lld", (long long)value));
 }
 
-static void put_given(struct list *list, const struct pp_request *request, const char *name)
+static void put_given(struct list *list, const struct pp_exec_wish *wish, const char *name)
 {
-    if (pp_request_has(request, name))
-        put(list, name, pp_request_text(request, name, ""));
+    if (pp_request_has(&wish->request, name))
+        put(list, name, pp_request_text(&wish->request, name, ""));
 }
 
-static void list_options(struct pp_arena *arena, const struct pp_request *request,
+static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish,
                          const struct pp_exec_run *run, struct pp_trace_about *about)
 {
     const struct pp_program *p = run->plan.program;
@@ -52,14 +52,14 @@ static void list_options(struct pp_arena *arena, const struct pp_request *reques
     put_int(&list, "dp", run->plan.batch.replicas);
     put_int(&list, "micro-batches", p->micro_batches);
     put_int(&list, "mbs", run->plan.batch.mbs);
-    put(&list, "model", pp_request_text(request, "model", "tiny"));
+    put(&list, "model", wish->model ? wish->model : "tiny");
     put_int(&list, "seq", run->config.net.seq);
     for (int k = 0; SIZES[k]; k++)
-        put_given(&list, request, SIZES[k]);
+        put_given(&list, wish, SIZES[k]);
     for (int k = 0; pp_schedule_option(k); k++)
-        put_given(&list, request, pp_schedule_option(k)->name);
+        put_given(&list, wish, pp_schedule_option(k)->name);
     for (int k = 0; SHARED[k]; k++)
-        put_given(&list, request, SHARED[k]);
+        put_given(&list, wish, SHARED[k]);
     about->options = list.text;
     about->option_count = list.count;
 }
@@ -84,7 +84,7 @@ static const char *find_cpu(struct pp_arena *arena)
     return name;
 }
 
-const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct pp_request *request,
+const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                            const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
@@ -105,6 +105,6 @@ const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct 
         .value_bytes = (int)c->kernels->element_bytes,
         .gradient_bytes =
             (int)(c->recipe.is_exact ? sizeof(int64_t) : (size_t)c->kernels->gradient_bytes)};
-    list_options(arena, request, run, about);
+    list_options(arena, wish, run, about);
     return about;
 }

@@ -21,7 +21,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     const int width = pp_terminal_detect("never", out).width;
     struct pp_parsed parsed;
     bool is_answered;
-    struct pp_request request;
+    struct pp_exec_wish wish;
 
     PP_TRY(pp_options_parse(arena, &pp_exec_cli, argc, argv, &parsed, err));
     if (parsed.wants_version) {
@@ -31,8 +31,9 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     PP_TRY(pp_options_answer(&parsed, out, width, &is_answered, err));
     if (is_answered)
         return PP_OK;
-    request = (struct pp_request){.flags = &parsed};
-    return pp_exec_command_run(arena, &request, out, end_stuck, err);
+    wish.request = (struct pp_request){.flags = &parsed};
+    pp_wish_bind(arena, &wish.request);
+    return pp_exec_command_run(arena, &wish, out, end_stuck, err);
 }
 
 /* Threads end with the process; files appear only when they are whole. */

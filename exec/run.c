@@ -29,11 +29,11 @@ static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_e
         run->plan.subject.name, a->mbs / a->granules, run->config.net.seq / a->splits);
 }
 
-static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err)
 {
-    const char *name = pp_request_text(request, "schedule", NULL);
-    const char *other = pp_request_text(request, "calibrate-on", NULL);
+    const char *name = wish->schedule;
+    const char *other = wish->calibrate_on;
     struct pp_subject subjects[2] = {{.name = NULL}, {.name = NULL}};
 
     if (name && strchr(name, ','))
@@ -41,20 +41,20 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request
                             "--schedule %s: pipeexec runs one schedule; pipesim compares several",
                             name);
     if (name)
-        PP_TRY(pp_subject_open(arena, request, name, &subjects[0], err));
-    if (other && pp_subject_open(arena, request, other, &subjects[1], err) != PP_OK)
+        PP_TRY(pp_subject_open(arena, &wish->request, name, &subjects[0], err));
+    if (other && pp_subject_open(arena, &wish->request, other, &subjects[1], err) != PP_OK)
         return pp_error_prefix(err, "--calibrate-on: ");
-    PP_TRY(pp_subjects_check_dialect(request, subjects, 2, err));
-    PP_TRY(pp_exec_plan_make(arena, request, &run->config, subjects[0], &run->plan, err));
-    run->what_if = pp_exec_what_if_text(arena, request);
-    run->training = pp_exec_training(request, &run->config, &run->plan);
+    PP_TRY(pp_subjects_check_dialect(&wish->request, subjects, 2, err));
+    PP_TRY(pp_exec_plan_make(arena, wish, &run->config, subjects[0], &run->plan, err));
+    run->what_if = pp_exec_what_if_text(arena, wish);
+    run->training = pp_exec_training(wish, &run->config, &run->plan);
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
                         run->config.first_step, run->config.steps, err) != PP_OK)
         return pp_error_prefix(err, "--inject: ");
     if (!other)
         return PP_OK;
     subjects[1].is_listed = true; /* options that it does not have are not meant for it */
-    if (pp_exec_plan_make(arena, request, &run->config, subjects[1], &run->other, err) != PP_OK)
+    if (pp_exec_plan_make(arena, wish, &run->config, subjects[1], &run->other, err) != PP_OK)
         return pp_error_prefix(err, "--calibrate-on %s: ", other);
     return check_same_size(run, err);
 }
@@ -93,19 +93,17 @@ static void on_stuck(void *closure, const struct pp_error *error)
     watch->on_stuck(error);
 }
 
-static enum pp_status train(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status train(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             struct pp_exec_run *run, pp_exec_stuck_fn stuck, struct pp_error *err)
 {
     struct pp_calibration *calibration;
-    struct watch watch = {.on_stuck = stuck,
-                          .steps = run->config.steps,
-                          .is_quiet = pp_request_has(request, "quiet")};
+    struct watch watch = {.on_stuck = stuck, .steps = run->config.steps, .is_quiet = wish->quiet};
 
     run->training.machine.on_stuck = on_stuck;
     run->training.machine.stuck_closure = &watch;
 
     if (run->other.program) {
-        struct pp_training other = pp_exec_training(request, &run->config, &run->other);
+        struct pp_training other = pp_exec_training(wish, &run->config, &run->other);
         other.machine.inject.kind = NULL;
         other.machine.on_stuck = on_stuck;
         other.machine.stuck_closure = &watch;
@@ -123,23 +121,23 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
 }
 
 /* What can be read once is not there for processes that begin anew. */
-static enum pp_status check_inputs(const struct pp_request *request,
+static enum pp_status check_inputs(const struct pp_exec_wish *wish,
                                    const struct pp_transport *transport, struct pp_error *err)
 {
-    static const char *const INPUTS[] = {"schedule", "calibrate-on", "data"};
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const inputs[] = {&wish->given.schedule, &wish->given.calibrate_on,
+                                             &wish->given.data};
 
-    for (size_t i = 0; i < sizeof(INPUTS) / sizeof(*INPUTS); i++)
-        if (strcmp(pp_request_text(request, INPUTS[i], ""), "-") == 0)
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
+        if (inputs[i]->count && strcmp(inputs[i]->text, "-") == 0)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: with --transport %s every process reads it, which standard "
                                 "input allows once; give a file",
-                                pp_request_typed(request, INPUTS[i], typed), transport->name);
+                                inputs[i]->typed, transport->name);
     return PP_OK;
 }
 
 /* Where each rank needs a process and no launcher has started them. */
-static enum pp_status launch(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status launch(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              struct pp_exec_run *run, struct pp_launched **others,
                              struct pp_error *err)
 {
@@ -155,7 +153,7 @@ static enum pp_status launch(struct pp_arena *arena, const struct pp_request *re
             err, PP_EINVAL,
             "--transport %s: one rank has no peer to send to; use --transport local",
             run->config.transport->name);
-    PP_TRY(check_inputs(request, run->config.transport, err));
+    PP_TRY(check_inputs(wish, run->config.transport, err));
     PP_TRY(pp_tcp_launch(arena, count, &run->config.meeting, others, err));
     run->training.machine.meeting = run->config.meeting;
     return PP_OK;
@@ -178,18 +176,17 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
 }
 
 /* The report, or what is asked for instead. */
-static enum pp_status report(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status report(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              const struct pp_exec_run *run, enum pp_status verdict, FILE *out,
                              struct pp_error *err)
 {
-    const struct pp_terminal terminal =
-        pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    const struct pp_terminal terminal = pp_terminal_detect(wish->given.color.text, out);
 
-    if (pp_request_has(request, "quiet"))
+    if (wish->quiet)
         return PP_OK;
-    if (pp_request_has(request, "gantt"))
+    if (wish->gantt)
         return pp_exec_gantt_print(arena, run, terminal, out, err);
-    if (!pp_request_has(request, "json"))
+    if (!wish->json)
         pp_exec_report_print(run, terminal, out);
     else if (verdict == PP_OK)
         pp_exec_report_json(run, out);
@@ -203,7 +200,7 @@ static void warn(FILE *out, const char *what, const struct pp_error *error)
 }
 
 /* All that can be refused before anything is trained. `with`: see pp_exec_resume_open(). */
-static enum pp_status prepare(struct pp_arena *arena, const struct pp_request *with,
+static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish *with,
                               const struct pp_checkpoint *resumed, struct pp_exec_run *run,
                               struct pp_error *err)
 {
@@ -213,12 +210,12 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_request *w
     return pp_exec_checkpoints_open(arena, with, run, err);
 }
 
-enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *typed,
+enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *typed,
                                    FILE *out, pp_exec_stuck_fn stuck, struct pp_error *err)
 {
     const double started_s = pp_clock_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     const struct pp_checkpoint *resumed;
     struct pp_launched *others;
     struct pp_plot_target target;
@@ -226,28 +223,28 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
 
     PP_TRY(pp_exec_traces_check(arena, typed, err));
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
-    PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
-    PP_TRY(prepare(arena, request, resumed, run, err));
+    PP_TRY(pp_exec_resume_open(arena, typed, wish, &resumed, err));
+    PP_TRY(prepare(arena, wish, resumed, run, err));
     if (run->config.doubt[0])
         fprintf(stderr, "pipeexec: warning: %s\n", run->config.doubt);
-    PP_TRY(launch(arena, request, run, &others, err));
-    const enum pp_status trained = train(arena, request, run, stuck, err);
+    PP_TRY(launch(arena, wish, run, &others, err));
+    const enum pp_status trained = train(arena, wish, run, stuck, err);
     pp_launched_end(others, trained == PP_OK ? NULL : err);
     PP_TRY(trained);
     if (run->result.is_member)
         return PP_OK;
     /* a full disk does not take the training back: the report comes all the same */
-    const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
+    const enum pp_status traces = pp_exec_traces_write(arena, wish, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;
     enum pp_status status = judge(run, err);
-    enum pp_status picture = report(arena, request, run, status, out, &undrawn);
+    enum pp_status picture = report(arena, wish, run, status, out, &undrawn);
     if (picture == PP_OK)
         picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
     if (status == PP_OK && run->result.checkpoint_error.status != PP_OK) {
         *err = run->result.checkpoint_error;
         status = err->status;
     }
-    if (status == PP_OK && traces != PP_OK && pp_exec_traces_are_asked(request)) {
+    if (status == PP_OK && traces != PP_OK && pp_exec_traces_are_asked(wish)) {
         *err = unwritten;
         status = traces;
     } else if (traces != PP_OK) {

@@ -8,27 +8,26 @@
 
 #include <math.h>
 
-enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request *request,
-                                 FILE *out, struct pp_plot_target *target, struct pp_error *err)
+enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wish *wish, FILE *out,
+                                 struct pp_plot_target *target, struct pp_error *err)
 {
-    const bool has_json = pp_request_has(request, "json");
+    const bool has_json = wish->json;
 
     *target = (struct pp_plot_target){.out = NULL};
-    if (has_json && pp_request_has(request, "gantt"))
+    if (has_json && wish->gantt)
         return pp_output_clash("--json", "--gantt", err);
-    if (!pp_request_has(request, "plot"))
-        return !pp_request_has(request, "paper")
-                   ? PP_OK
-                   : pp_error_set(err, PP_EINVAL,
-                                  "--paper is about a picture: --plot FILE draws one");
-    if (pp_plot_target_parse(pp_request_text(request, "plot", NULL), target, err) != PP_OK)
+    if (!wish->given.plot.count)
+        return !wish->paper ? PP_OK
+                            : pp_error_set(err, PP_EINVAL,
+                                           "--paper is about a picture: --plot FILE draws one");
+    if (pp_plot_target_parse(wish->plot, target, err) != PP_OK)
         return pp_error_prefix(err, "--plot ");
     if (has_json && target->format == PP_PLOT_TERMINAL)
         return pp_output_clash("--json", "--plot without a file", err);
     if (target->path && pp_output_check(arena, target->path, err) != PP_OK)
         return pp_error_prefix(err, "--plot: ");
-    target->is_paper = pp_request_has(request, "paper");
-    target->terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    target->is_paper = wish->paper;
+    target->terminal = pp_terminal_detect(wish->given.color.text, out);
     target->out = out;
     return PP_OK;
 }

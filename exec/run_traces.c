@@ -9,11 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const OPTIONS[] = {"trace", "predicted-trace"};
-
-bool pp_exec_traces_are_asked(const struct pp_request *request)
+bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish)
 {
-    return pp_request_has(request, OPTIONS[0]) || pp_request_has(request, OPTIONS[1]);
+    return wish->trace || wish->predicted_trace;
 }
 
 static enum pp_status check_one(struct pp_arena *arena, const char *option, const char *path,
@@ -29,20 +27,18 @@ static enum pp_status check_one(struct pp_arena *arena, const char *option, cons
     return PP_OK;
 }
 
-enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_error *err)
 {
-    const char *paths[2];
-
-    for (int i = 0; i < 2; i++) {
-        paths[i] = pp_request_text(request, OPTIONS[i], NULL);
-        if (paths[i])
-            PP_TRY(check_one(arena, OPTIONS[i], paths[i], err));
-    }
-    if (paths[0] && paths[1] && pp_output_is_same(arena, paths[0], paths[1]))
+    if (wish->trace)
+        PP_TRY(check_one(arena, "trace", wish->trace, err));
+    if (wish->predicted_trace)
+        PP_TRY(check_one(arena, "predicted-trace", wish->predicted_trace, err));
+    if (wish->trace && wish->predicted_trace &&
+        pp_output_is_same(arena, wish->trace, wish->predicted_trace))
         return pp_error_set(err, PP_EINVAL,
-                            "--trace %s and --predicted-trace %s are one file; give two", paths[0],
-                            paths[1]);
+                            "--trace %s and --predicted-trace %s are one file; give two",
+                            wish->trace, wish->predicted_trace);
     return PP_OK;
 }
 
@@ -60,14 +56,13 @@ static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct 
 
 /* A reader of the text report gets both traces, to compare them; with --json they have to be asked
  * for. */
-static enum pp_status choose(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status choose(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              struct pp_exec_run *run, char **folder, struct pp_error *err)
 {
     *folder = NULL;
-    run->trace = pp_request_text(request, OPTIONS[0], NULL);
-    run->predicted_trace = pp_request_text(request, OPTIONS[1], NULL);
-    if (pp_exec_traces_are_asked(request) || pp_request_has(request, "json") ||
-        pp_request_has(request, "gantt") || pp_request_has(request, "quiet"))
+    run->trace = wish->trace;
+    run->predicted_trace = wish->predicted_trace;
+    if (pp_exec_traces_are_asked(wish) || wish->json || wish->gantt || wish->quiet)
         return PP_OK;
     PP_TRY(make_folder(arena, folder, err));
     run->trace = pp_arena_printf(arena, "%s/measured.csv", *folder);
@@ -76,7 +71,7 @@ static enum pp_status choose(struct pp_arena *arena, const struct pp_request *re
     return PP_OK;
 }
 
-enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_run *run, struct pp_error *err)
 {
     const struct pp_trace *traces[2];
@@ -84,9 +79,9 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_requ
     char *folder;
     int count = 0;
 
-    PP_TRY(choose(arena, request, run, &folder, err));
+    PP_TRY(choose(arena, wish, run, &folder, err));
     if (run->trace) {
-        run->result.trace->about = pp_exec_about(arena, request, run);
+        run->result.trace->about = pp_exec_about(arena, wish, run);
         traces[count] = run->result.trace;
         paths[count++] = run->trace;
     }

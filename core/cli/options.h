@@ -20,6 +20,7 @@ enum pp_option_type {
     PP_OPTION_FRAC,   /* 5% or 0.05 */
 };
 
+struct pp_option_value;
 struct pp_option {
     const char *name; /* canonical long name without dashes: "micro-batches" */
     const char *const
@@ -40,6 +41,9 @@ struct pp_option {
     const char *instead;           /* what other commands have for it; NULL = nothing */
     bool is_repeatable;            /* may be given several times (values are collected) */
     bool is_common;                /* shown by -h; when no option is marked, the first ones are */
+    size_t value_at, given_at;     /* offsets of its fields, core/cli/wish.h; 0 = it has none */
+    const char *dashed;            /* "--micro-batches"; this and `usual` by pp_wish_table() */
+    const struct pp_option_value *usual; /* where it is not given; NULL = no value */
 };
 
 struct pp_command {
@@ -82,25 +86,6 @@ struct pp_cli {
     const char *date;                /* of the man page, ISO; may be NULL */
     const struct pp_preset *presets; /* core/cli/request.h; ends with a name of NULL; may be NULL */
 };
-
-/* A row of a table of options begins with one of these: name, argument, bounds or choices, heading,
- * commands. The other members follow by name. */
-#define PP_ROW(name_, type_, argument_, group_, commands_)                                         \
-    .name = (name_), .type = (type_), .argument = (argument_), .group = (group_),                  \
-    .commands = (commands_)
-#define PP_ROW_FLAG(name_, group_, commands_) PP_ROW(name_, PP_OPTION_FLAG, NULL, group_, commands_)
-#define PP_ROW_TEXT(name_, argument_, group_, commands_)                                           \
-    PP_ROW(name_, PP_OPTION_STRING, argument_, group_, commands_)
-#define PP_ROW_FRAC(name_, argument_, group_, commands_)                                           \
-    PP_ROW(name_, PP_OPTION_FRAC, argument_, group_, commands_)
-#define PP_ROW_COUNT(name_, argument_, group_, commands_)                                          \
-    PP_ROW(name_, PP_OPTION_COUNT, argument_, group_, commands_)
-#define PP_ROW_CHOICE(name_, argument_, choices_, group_, commands_)                               \
-    PP_ROW(name_, PP_OPTION_CHOICE, argument_, group_, commands_), .choices = (choices_)
-#define PP_ROW_INT(name_, argument_, min_, max_, group_, commands_)                                \
-    PP_ROW(name_, PP_OPTION_INT, argument_, group_, commands_), .min = (min_), .max = (max_)
-#define PP_ROW_LONG(name_, argument_, min_, max_, group_, commands_)                               \
-    PP_ROW(name_, PP_OPTION_LONG, argument_, group_, commands_), .min = (min_), .max = (max_)
 
 /* For tables of options: a list of other names, and a bound for counts of things. */
 #define PP_NAMES(...)                                                                              \

@@ -23,37 +23,34 @@ static int usual_micro_batches(const struct pp_schedule *schedule, const struct 
     return USUAL_MICRO_BATCHES;
 }
 
-static enum pp_status uneven(const struct pp_request *request, int64_t gbs, int64_t unit,
+static enum pp_status uneven(const struct pp_exec_wish *wish, int64_t gbs, int64_t unit,
                              const char *factors, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
     const int64_t below = gbs / unit * unit;
 
-    pp_error_set(err, PP_EINVAL, "%s is not a multiple of %s = %lld; nearest: ",
-                 pp_request_typed(request, "gbs", typed), factors, (long long)unit);
+    pp_error_set(err, PP_EINVAL,
+                 "%s is not a multiple of %s = %lld; nearest: ", wish->given.gbs.typed, factors,
+                 (long long)unit);
     if (below)
         pp_error_append(err, "%lld, ", (long long)below);
     return pp_error_append(err, "%lld", (long long)(below + unit));
 }
 
 /* What --gbs leaves open: micro-batches when they were not given, else samples of one. */
-static enum pp_status from_gbs(const struct pp_request *request,
-                               const struct pp_exec_config *config, struct pp_exec_plan *plan,
-                               struct pp_error *err)
+static enum pp_status from_gbs(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
+                               struct pp_exec_plan *plan, struct pp_error *err)
 {
     struct pp_shape *shape = &plan->selection.shape;
     const int64_t gbs = config->gbs;
     const int mbs = config->mbs ? config->mbs : USUAL_MBS;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!shape->micro_batches) {
         if (gbs % ((int64_t)config->replicas * mbs))
-            return uneven(request, gbs, (int64_t)config->replicas * mbs, "dp * mbs", err);
+            return uneven(wish, gbs, (int64_t)config->replicas * mbs, "dp * mbs", err);
         const int64_t count = gbs / config->replicas / mbs;
         if (count > PP_OPTION_BIG)
             return pp_error_set(err, PP_EINVAL, "%s: %lld micro-batches are more than %d",
-                                pp_request_typed(request, "gbs", typed), (long long)count,
-                                PP_OPTION_BIG);
+                                wish->given.gbs.typed, (long long)count, PP_OPTION_BIG);
         shape->micro_batches = (int)count;
         plan->batch.mbs = mbs;
         plan->chosen |= config->mbs ? 0 : PP_EXEC_CHOSE_MBS;
@@ -61,20 +58,20 @@ static enum pp_status from_gbs(const struct pp_request *request,
     }
     const int64_t unit = (int64_t)config->replicas * shape->micro_batches;
     if (gbs % unit)
-        return uneven(request, gbs, unit, "dp * micro-batches", err);
+        return uneven(wish, gbs, unit, "dp * micro-batches", err);
     if (config->mbs && gbs / unit != config->mbs)
         return pp_error_set(err, PP_EINVAL,
                             "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
-                            pp_request_typed(request, "gbs", typed), config->replicas, config->mbs,
+                            wish->given.gbs.typed, config->replicas, config->mbs,
                             shape->micro_batches, (long long)unit * config->mbs);
     if (gbs / unit > PP_OPTION_BIG)
         return pp_error_set(err, PP_EINVAL, "%s: more than %d samples in a micro-batch",
-                            pp_request_typed(request, "gbs", typed), PP_OPTION_BIG);
+                            wish->given.gbs.typed, PP_OPTION_BIG);
     plan->batch.mbs = (int)(gbs / unit);
     return PP_OK;
 }
 
-enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_exec_config *config,
+enum pp_status pp_exec_batch(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
                              struct pp_exec_plan *plan, struct pp_error *err)
 {
     struct pp_shape *shape = &plan->selection.shape;
@@ -83,7 +80,7 @@ enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_e
         shape->micro_batches = config->micro_batches;
     plan->batch.mbs = config->mbs ? config->mbs : USUAL_MBS;
     if (config->gbs)
-        PP_TRY(from_gbs(request, config, plan, err));
+        PP_TRY(from_gbs(wish, config, plan, err));
     else if (!config->mbs)
         plan->chosen |= PP_EXEC_CHOSE_MBS;
     if (shape->micro_batches)
@@ -93,18 +90,16 @@ enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_e
     return PP_OK;
 }
 
-enum pp_status pp_exec_explain_batch(const struct pp_request *request,
+enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
                                      const struct pp_exec_config *config, struct pp_error *err)
 {
     static const char COUNT[] = "--micro-batches";
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!config->gbs || config->micro_batches ||
         strncmp(err->message, COUNT, sizeof(COUNT) - 1) != 0)
         return err->status;
-    return pp_error_prefix(err, "%s with dp %d and mbs %d makes ",
-                           pp_request_typed(request, "gbs", typed), config->replicas,
-                           config->mbs ? config->mbs : USUAL_MBS);
+    return pp_error_prefix(err, "%s with dp %d and mbs %d makes ", wish->given.gbs.typed,
+                           config->replicas, config->mbs ? config->mbs : USUAL_MBS);
 }
 
 /* Legal values are the multiples of a number, or its divisors. */

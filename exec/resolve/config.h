@@ -4,6 +4,7 @@
 #define PP_EXEC_RESOLVE_CONFIG_H
 
 #include "exec/machine/transport.h"
+#include "exec/resolve/wish.h"
 #include "exec/train/train.h"
 #include "schedules/lower/lower.h"
 #include "schedules/select/select.h"
@@ -83,7 +84,7 @@ struct pp_exec_run {
 /* PP_EFAIL for a backend or transport that this build lacks, and for files that cannot be read.
  * PP_EINVAL for values that contradict each other, and if `resumed` (NULL = none) leaves no step.
  */
-enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err);
 
@@ -91,11 +92,11 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *
 /* The program of `subject` (name or file, NULL = the usual schedule) lowered and verified, and its
  * stages. PP_EINVAL for a schedule that is only simulated, with the executable ones. PP_EINVAL for
  * layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */
-enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err);
 /* What pp_train() takes. */
-struct pp_training pp_exec_training(const struct pp_request *request,
+struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 

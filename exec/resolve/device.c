@@ -5,10 +5,10 @@
 /* In the order of the choices of --backend; NULL: that of a module, which is loaded for it. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
 
-static enum pp_status find_backend(const struct pp_request *request, struct pp_exec_config *config,
+static enum pp_status find_backend(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                    struct pp_error *err)
 {
-    config->backend = BACKENDS[pp_request_int(request, "backend", 0)];
+    config->backend = BACKENDS[wish->backend];
     if (config->backend)
         return PP_OK;
     PP_TRY(pp_cuda_load(&config->cuda, err));
@@ -18,51 +18,48 @@ static enum pp_status find_backend(const struct pp_request *request, struct pp_e
     return PP_OK;
 }
 
-static enum pp_status choose_graphs(const struct pp_request *request, struct pp_exec_config *config,
+static enum pp_status choose_graphs(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
     enum { ON, OFF };
-    char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (!config->cuda && pp_request_has(request, "cuda-graphs"))
+    if (!config->cuda && wish->given.cuda_graphs.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --backend %s: graphs are those of CUDA",
-                            pp_request_typed(request, "cuda-graphs", typed), config->backend->name);
-    config->uses_graphs = config->cuda && pp_request_int(request, "cuda-graphs", ON) == ON;
+                            wish->given.cuda_graphs.typed, config->backend->name);
+    config->uses_graphs = config->cuda && wish->cuda_graphs == ON;
     return PP_OK;
 }
 
 /* Ops that run concurrently on one device take each other's time. So their durations only make
  * sense for the device as a whole. */
-enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
+enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                               struct pp_error *err)
 {
-    const enum pp_device_mode mode =
-        (enum pp_device_mode)pp_request_int(request, "device-mode", PP_DEVICE_SERIAL);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const enum pp_device_mode mode = (enum pp_device_mode)wish->device_mode;
 
-    PP_TRY(find_backend(request, config, err));
-    if (!config->cuda && pp_request_has(request, "device-mode"))
+    PP_TRY(find_backend(wish, config, err));
+    if (!config->cuda && wish->given.device_mode.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --backend %s: it says how ranks share a GPU",
-                            pp_request_typed(request, "device-mode", typed), config->backend->name);
-    PP_TRY(choose_graphs(request, config, err));
+                            wish->given.device_mode.typed, config->backend->name);
+    PP_TRY(choose_graphs(wish, config, err));
     config->mode = mode;
-    config->clock = (enum pp_clock_kind)pp_request_int(
-        request, "clock", mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
+    config->clock = (enum pp_clock_kind)(wish->given.clock.count    ? wish->clock
+                                         : mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL
+                                                                    : PP_CLOCK_WALL);
     return PP_OK;
 }
 
 /* A weight-gradient stream needs a device mode in which streams run concurrently. */
-enum pp_status pp_exec_weight_stream(const struct pp_request *request,
-                                     struct pp_exec_config *config, struct pp_error *err)
+enum pp_status pp_exec_weight_stream(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                     struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const char *typed = wish->given.weight_grad_stream.typed;
 
-    config->has_weight_stream = pp_request_int(request, "weight-grad-stream", 0) == 1;
+    config->has_weight_stream = wish->weight_grad_stream == 1;
     if (!config->has_weight_stream)
         return PP_OK;
-    pp_request_typed(request, "weight-grad-stream", typed);
     if (config->backend->is_immediate)
         return pp_error_set(
             err, PP_EINVAL,
@@ -79,32 +76,29 @@ enum pp_status pp_exec_weight_stream(const struct pp_request *request,
 
 /* A send waits for its receiver on a stream of its own, and no other work may wait for it there.
  * One op at a time is what a rank does anyway, so `serial` only chooses the clock. */
-enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
+enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
-
-    const bool is_serial =
-        config->mode == PP_DEVICE_SERIAL && pp_request_has(request, "device-mode");
+    const bool is_serial = config->mode == PP_DEVICE_SERIAL && wish->given.device_mode.count;
 
     if (config->mode == PP_DEVICE_PARTITION)
         return pp_error_set(err, PP_EINVAL,
                             "%s: the parts of a GPU belong to one process, and with --transport "
                             "%s each rank is one; leave it out, or use --transport local",
-                            pp_request_typed(request, "device-mode", typed),
-                            config->transport->name);
+                            wish->given.device_mode.typed, config->transport->name);
     config->mode = PP_DEVICE_STREAMS;
-    config->clock = (enum pp_clock_kind)pp_request_int(
-        request, "clock", is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
+    config->clock = (enum pp_clock_kind)(wish->given.clock.count ? wish->clock
+                                         : is_serial             ? PP_CLOCK_VIRTUAL
+                                                                 : PP_CLOCK_WALL);
     return config->transport->is_mapped ? config->ipc->check(err) : config->nccl->check(err);
 }
 
-enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,
+enum pp_status pp_exec_kernels(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                struct pp_error *err)
 {
     enum { FP32, DOUBLE, BF16, PRECISIONS };
     static const char *const NAMES[PRECISIONS] = {"fp32", "double", "bf16"};
-    const int precision = pp_request_int(request, "precision", FP32);
+    const int precision = wish->precision;
     const struct pp_cuda_module *cuda = config->cuda;
     const struct pp_kernels *const kernels[PRECISIONS] = {
         [FP32] = cuda ? cuda->fp32 : NULL,

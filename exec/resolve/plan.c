@@ -100,32 +100,32 @@ static enum pp_status check_model(const struct pp_subject *subject,
 
 /* ---- program --------------------------------------------------------------------------------- */
 
-static enum pp_status resolve_shape(const struct pp_request *request,
+static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                     struct pp_error *err)
 {
     struct pp_selection *selection = &plan->selection;
     struct pp_shape *shape = &selection->shape;
-    const struct pp_option_value *ranks = pp_request_get(request, "np", NULL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    PP_TRY(pp_select_shape(request, &plan->subject, selection, err));
-    shape->ranks_option = ranks ? ranks->typed : "--np";
+    PP_TRY(pp_select_shape(&wish->request, &plan->subject, selection, err));
+    shape->ranks_option = wish->given.np.spelled;
     if (!plan->subject.file) {
         shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
         plan->chosen |= config->ranks ? 0 : PP_EXEC_CHOSE_RANKS;
     }
-    PP_TRY(pp_exec_batch(request, config, plan, err));
+    PP_TRY(pp_exec_batch(wish, config, plan, err));
     if (plan->subject.file)
         return PP_OK;
     if (pp_schedule_check(plan->subject.schedule, shape, err) != PP_OK)
-        return pp_exec_explain_batch(request, config, err);
+        return pp_exec_explain_batch(wish, config, err);
     const struct pp_schedule_variant *open = pp_schedule_variants(plan->subject.schedule, shape);
     if (open)
         return pp_error_set(err, PP_EINVAL,
                             "%s: pipeexec runs one order; 'pipesim --schedule %s' with the same "
                             "option compares them",
-                            pp_request_typed(request, open->option, typed), plan->subject.name);
+                            pp_request_typed(&wish->request, open->option, typed),
+                            plan->subject.name);
     return PP_OK;
 }
 
@@ -150,21 +150,22 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_pla
 }
 
 /* A lowered file has its own messages, slots, sums and recomputation. */
-static enum pp_status check_lowered(const struct pp_request *request,
+static enum pp_status check_lowered(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"recompute", "post", "recv-slots", "grad-sync", "zero"};
+    const struct pp_given *const own[] = {&wish->given.recompute, &wish->given.post,
+                                          &wish->given.recv_slots, &wish->given.grad_sync,
+                                          &wish->given.zero};
     const struct pp_program *file = plan->subject.file;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
         return PP_OK;
-    for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
-        if (pp_request_has(request, LOWERING[i]))
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (own[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is a lowered program, which has its own; 'pipesim program "
                                 "--compute' prints programs without",
-                                pp_request_typed(request, LOWERING[i], typed), plan->subject.name);
+                                own[i]->typed, plan->subject.name);
     return PP_OK;
 }
 
@@ -178,32 +179,32 @@ static const double *recompute_fracs(struct pp_arena *arena, bool has_recompute,
     return fracs;
 }
 
-static enum pp_status lower(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status lower(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
 {
-    static const char *const SYNC[] = {"grad-sync", "zero"};
+    const struct pp_given *const sums[] = {&wish->given.grad_sync, &wish->given.zero};
     const struct pp_verify_options strict = {0};
     struct pp_program *compute;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
-    PP_TRY(check_lowered(request, plan, err));
+    PP_TRY(check_lowered(wish, plan, err));
     PP_TRY(compute_program(arena, plan, &compute, err));
     if (plan->subject.file) /* before anything is added, so that messages show its own cells */
         PP_TRY(pp_verify(compute, &strict, err));
     const struct pp_mesh replicas = {config->replicas * compute->pipelines, 1};
     const bool has_copies = pp_mesh_size(replicas) > 1;
-    for (size_t i = 0; i < sizeof(SYNC) / sizeof(*SYNC); i++)
-        if (!has_copies && !plan->subject.is_listed && pp_request_int(request, SYNC[i], -1) >= 0)
+    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+        if (!has_copies && !plan->subject.is_listed && sums[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no effect with one replica of each stage; give --dp 2",
-                                pp_request_typed(request, SYNC[i], typed));
+                                sums[i]->typed);
     const struct pp_lower_options options = {
-        .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
-        .recv_slots = pp_request_int(request, "recv-slots", plan->unit ? 0 : 2), /* 0: no limit */
-        .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
+        .post = (enum pp_post)wish->post,
+        .recv_slots =
+            plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots, /* 0: no limit */
+        .grad_sync = (enum pp_grad_sync)wish->grad_sync,
         .has_sync = has_copies,
-        .state = pp_state_spec_zero(pp_request_int(request, "zero", 0), replicas),
+        .state = pp_state_spec_zero(wish->zero, replicas),
         .has_optimizer = true,
         .has_clip = true, /* there the norm is taken and gradients are compared */
         .has_tied = config->net.is_tied,
@@ -241,19 +242,19 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
     }
 }
 
-enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err)
 {
     *plan = (struct pp_exec_plan){.subject = subject, .chosen = config->chosen};
     if (!subject.name)
-        PP_TRY(pp_subject_open(arena, request, USUAL_SCHEDULE, &plan->subject, err));
+        PP_TRY(pp_subject_open(arena, &wish->request, USUAL_SCHEDULE, &plan->subject, err));
     PP_TRY(check_subject(&plan->subject, err));
     PP_TRY(check_model(&plan->subject, config, err));
-    PP_TRY(resolve_shape(request, config, plan, err));
+    PP_TRY(resolve_shape(wish, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
-    PP_TRY(pp_exec_plan_unit(arena, request, config, plan, err));
-    PP_TRY(lower(arena, request, config, plan, err));
+    PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
+    PP_TRY(lower(arena, wish, config, plan, err));
     const struct pp_program *p = plan->program;
     PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));
     plan->batch.replicas = config->replicas;
@@ -261,7 +262,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
     plan->batch.granules = p->granules;
     plan->batch.splits = p->splits;
     make_stages(arena, config, plan);
-    return pp_exec_plan_costs(arena, request, config, plan, err);
+    return pp_exec_plan_costs(arena, wish, config, plan, err);
 }
 
 /* Steps whose times are kept: all that are judged in usual runs, fewer of immense programs. */
@@ -274,11 +275,11 @@ static int kept_steps(const struct pp_exec_plan *plan)
     return kept > MOST ? MOST : kept < FEWEST ? FEWEST : (int)kept;
 }
 
-struct pp_training pp_exec_training(const struct pp_request *request,
+struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan)
 {
-    const bool is_checked = !pp_request_has(request, "no-check");
+    const bool is_checked = !wish->no_check;
 
     return (struct pp_training){
         .machine = {.program = plan->program,
@@ -311,8 +312,8 @@ struct pp_training pp_exec_training(const struct pp_request *request,
         .steps = config->steps,
         .resumed = config->resumed,
         .warmup = config->warmup,
-        .check = !is_checked                        ? PP_CHECK_NONE
-                 : pp_request_has(request, "check") ? PP_CHECK_ALL
-                                                    : PP_CHECK_FIRST,
+        .check = !is_checked   ? PP_CHECK_NONE
+                 : wish->check ? PP_CHECK_ALL
+                               : PP_CHECK_FIRST,
     };
 }

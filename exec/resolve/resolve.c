@@ -6,8 +6,6 @@
 #include "exec/resolve/wires.h"
 #include "exec/transport/transports.h"
 
-enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
-
 /* In the order of the choices of --transport. */
 static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
                                                         &pp_transport_tcp, &pp_transport_nccl,
@@ -36,11 +34,10 @@ static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error 
 
 /* Memory of a device is reached by threads of its process, by those who map it, or over the network
  * by NCCL. */
-static enum pp_status check_memory(const struct pp_request *request,
+static enum pp_status check_memory(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
     const bool is_apart = config->transport->is_apart;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (config->transport == &pp_transport_local || (config->backend->is_immediate && !is_apart) ||
         (config->cuda && is_apart))
@@ -49,22 +46,20 @@ static enum pp_status check_memory(const struct pp_request *request,
         return pp_error_set(err, PP_EINVAL,
                             "%s: it is for what lies on GPUs; give --backend cuda, or "
                             "--transport tcp",
-                            pp_request_typed(request, "transport", typed));
+                            wish->given.transport.typed);
     return pp_error_set(
         err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
-        pp_request_typed(request, "transport", typed), config->backend->name,
-        pp_transport_local.name,
+        wish->given.transport.typed, config->backend->name, pp_transport_local.name,
         config->cuda ? ", or ipc (on one host) or nccl for a process for each" : "");
 }
 
-static enum pp_status resolve_transport(const struct pp_request *request,
+static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
                                         struct pp_exec_config *config, struct pp_error *err)
 {
-    const bool is_given = pp_request_has(request, "transport");
-    const struct pp_transport *given = TRANSPORTS[pp_request_int(request, "transport", 0)];
-    const char *rendezvous = pp_request_text(request, "rendezvous", NULL);
+    const bool is_given = wish->given.transport.count;
+    const struct pp_transport *given = TRANSPORTS[wish->transport];
+    const char *rendezvous = wish->rendezvous;
     struct pp_meeting meeting = {.count = 1};
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!is_given || given->remote)
         PP_TRY(pp_meeting_find(rendezvous, &meeting, err));
@@ -72,18 +67,17 @@ static enum pp_status resolve_transport(const struct pp_request *request,
         return pp_error_set(err, PP_EINVAL,
                             "%s: with --transport %s one process starts all ranks; use --transport "
                             "tcp or nccl",
-                            pp_request_typed(request, "rendezvous", typed), given->name);
+                            wish->given.rendezvous.typed, given->name);
     config->meeting = meeting;
     if (meeting.count <= 1)
-        pp_meeting_doubt(is_given && !given->remote ? pp_request_typed(request, "transport", typed)
-                                                    : NULL,
+        pp_meeting_doubt(is_given && !given->remote ? wish->given.transport.typed : NULL,
                          config->doubt, sizeof(config->doubt));
     config->transport = is_given || meeting.count <= 1 ? given
                         : config->cuda                 ? &pp_transport_nccl
                                                        : &pp_transport_tcp;
-    PP_TRY(check_memory(request, config, err));
+    PP_TRY(check_memory(wish, config, err));
     if (config->transport->is_apart)
-        PP_TRY(pp_exec_device_alone(request, config, err));
+        PP_TRY(pp_exec_device_alone(wish, config, err));
     return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 
@@ -103,14 +97,14 @@ static enum pp_status check_fault(const struct pp_exec_config *config, struct pp
     return PP_OK;
 }
 
-static enum pp_status resolve_faults(const struct pp_request *request,
-                                     struct pp_exec_config *config, struct pp_error *err)
+static enum pp_status resolve_faults(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                     struct pp_error *err)
 {
-    const struct pp_option_value *injected = pp_request_get(request, "inject", NULL);
+    const struct pp_given *injected = &wish->given.inject;
     const char *fault = NULL;
 
-    config->timeout_s = pp_request_int(request, "timeout", USUAL_TIMEOUT_S);
-    for (int i = 0; injected && i < injected->count; i++) {
+    config->timeout_s = wish->timeout;
+    for (int i = 0; i < injected->count; i++) {
         if (pp_exec_is_what_if(injected->all[i]))
             continue;
         if (fault)
@@ -127,41 +121,36 @@ static enum pp_status resolve_faults(const struct pp_request *request,
     return PP_OK;
 }
 
-static enum pp_status resolve_machine(const struct pp_request *request,
+static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
                                       struct pp_exec_config *config, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
-
-    PP_TRY(pp_exec_device(request, config, err));
-    PP_TRY(resolve_transport(request, config, err));
-    PP_TRY(pp_exec_weight_stream(request, config, err));
-    PP_TRY(resolve_faults(request, config, err));
-    config->cores = pp_request_int(request, "cores", 0);
+    PP_TRY(pp_exec_device(wish, config, err));
+    PP_TRY(resolve_transport(wish, config, err));
+    PP_TRY(pp_exec_weight_stream(wish, config, err));
+    PP_TRY(resolve_faults(wish, config, err));
+    config->cores = wish->cores;
     if (config->cores > 0 && (!config->backend->is_immediate || config->clock == PP_CLOCK_WALL))
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect %s: it says how many ops of ranks on CPUs compute "
                             "at a time on the virtual clock",
-                            pp_request_typed(request, "cores", typed),
+                            wish->given.cores.typed,
                             config->backend->is_immediate ? "with --clock wall"
                             : config->cuda                ? "with --backend cuda"
                                                           : "with --backend fake");
-    if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))
+    if (config->clock == PP_CLOCK_WALL && wish->given.link.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --clock wall: messages take what they take",
-                            pp_request_typed(request, "link", typed));
-    const char *link = pp_request_text(request, "link", NULL);
-    return pp_wires_parse(link, &config->wires, err) == PP_OK
+                            wish->given.link.typed);
+    return pp_wires_parse(wish->link, &config->wires, err) == PP_OK
                ? PP_OK
-               : pp_error_prefix(err, "--link \"%s\": ", link);
+               : pp_error_prefix(err, "--link \"%s\": ", wish->link);
 }
 
-static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    struct pp_exec_config *config, struct pp_error *err)
 {
-    const enum pp_token_kind tokens =
-        (enum pp_token_kind)pp_request_int(request, "tokens", PP_TOKENS_BYTES);
-    const char *data = pp_request_text(request, "data", NULL),
-               *where = pp_request_text(request, "tokenizer", NULL);
+    const enum pp_token_kind tokens = (enum pp_token_kind)wish->tokens;
+    const char *data = wish->data, *where = wish->tokenizer;
     const struct pp_net *net = &config->net;
     struct pp_tokenizer *tokenizer;
 
@@ -169,7 +158,7 @@ static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_reque
         return pp_error_set(err, PP_EINVAL,
                             "--tokens %s: the built-in text is read by bytes; give "
                             "--data FILE",
-                            pp_request_text(request, "tokens", ""));
+                            wish->given.tokens.text);
     if (!where)
         return pp_text_load(arena, data, tokens, net->seq, net->vocab, &config->text, err);
     if (pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
@@ -189,32 +178,24 @@ static enum pp_status check_heads(const struct pp_exec_config *config, struct pp
     return PP_OK;
 }
 
-static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
-    PP_TRY(pp_model_take(arena, request, "tiny", &config->model, err));
-    const int seq = pp_request_int(request, "seq", config->model.seq);
+    PP_TRY(pp_model_take(arena, &wish->request, "tiny", &config->model, err));
+    const int seq = wish->seq ? wish->seq : config->model.seq;
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(check_heads(config, err));
-    return resolve_text(arena, request, config, err);
-}
-
-static double number(const struct pp_request *request, const char *name, double usual)
-{
-    const struct pp_option_value *value = pp_request_get(request, name, NULL);
-
-    return value ? value->number : usual;
+    return resolve_text(arena, wish, config, err);
 }
 
 /* The first step warms caches up and the last is judged; those between may calibrate. */
-static enum pp_status resolve_steps(const struct pp_request *request, struct pp_exec_config *config,
+static enum pp_status resolve_steps(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
-    const int total = pp_request_int(request, "steps", USUAL_STEPS), first = config->first_step,
-              steps = total - first;
+    const int total = wish->steps, first = config->first_step, steps = total - first;
     const int most = steps > 3 ? steps - 2 : 1;
-    const int warmup = pp_request_int(request, "warmup", most < USUAL_WARMUP ? most : USUAL_WARMUP);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const bool is_given = wish->given.warmup.count;
+    const int warmup = is_given || most >= wish->warmup ? wish->warmup : most;
 
     if (steps < 1)
         return pp_error_set(err, PP_EINVAL,
@@ -222,43 +203,40 @@ static enum pp_status resolve_steps(const struct pp_request *request, struct pp_
                             config->resumed->path, first, total, first);
     config->steps = total;
     config->warmup = warmup;
-    config->is_warmup_short = !pp_request_has(request, "warmup") && warmup < USUAL_WARMUP;
+    config->is_warmup_short = warmup < wish->warmup;
     if (warmup > most)
-        return pp_error_set(
-            err, PP_EINVAL, "%s leaves none of %d step%s to be judged; nearest: --warmup %d",
-            pp_request_typed(request, "warmup", typed), steps, steps == 1 ? "" : "s", most);
+        return pp_error_set(err, PP_EINVAL,
+                            "%s leaves none of %d step%s to be judged; nearest: --warmup %d",
+                            wish->given.warmup.typed, steps, steps == 1 ? "" : "s", most);
     return PP_OK;
 }
 
-static enum pp_status resolve_recipe(const struct pp_request *request,
-                                     struct pp_exec_config *config, struct pp_error *err)
+static enum pp_status resolve_recipe(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                     struct pp_error *err)
 {
-    const struct pp_option_value *seed = pp_request_get(request, "seed", NULL);
     struct pp_recipe *r = &config->recipe;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
-    *r = (struct pp_recipe){.seed = seed ? (uint64_t)seed->integer : 0,
-                            .is_exact = pp_request_has(request, "exact-grad"),
-                            .rate = number(request, "lr", 0.001),
-                            .warmup_steps = pp_request_int(request, "lr-warmup", 0),
+    *r = (struct pp_recipe){.seed = (uint64_t)wish->seed,
+                            .is_exact = wish->exact_grad,
+                            .rate = wish->lr,
+                            .warmup_steps = wish->lr_warmup,
                             .steps = config->steps,
                             .beta1 = 0.9,
                             .beta2 = 0.95,
                             .epsilon = 1e-8,
-                            .decay = number(request, "weight-decay", 0.1),
-                            .clip = number(request, "clip", 0)};
-    r->end_rate = number(request, "min-lr", r->rate / 10);
+                            .decay = wish->weight_decay,
+                            .clip = wish->clip};
+    r->end_rate = wish->given.min_lr.count ? wish->min_lr : r->rate / 10;
     if (r->end_rate > r->rate)
         return pp_error_set(err, PP_EINVAL, "%s is more than the learning rate, %g",
-                            pp_request_typed(request, "min-lr", typed), r->rate);
+                            wish->given.min_lr.typed, r->rate);
     if (r->warmup_steps > config->steps)
         return pp_error_set(err, PP_EINVAL, "%s: training ends after %d steps; nearest: %d",
-                            pp_request_typed(request, "lr-warmup", typed), config->steps,
-                            config->steps);
-    return pp_exec_kernels(request, config, err);
+                            wish->given.lr_warmup.typed, config->steps, config->steps);
+    return pp_exec_kernels(wish, config, err);
 }
 
-static enum pp_status check_pairs(const struct pp_request *request, struct pp_error *err)
+static enum pp_status check_pairs(const struct pp_exec_wish *wish, struct pp_error *err)
 {
     static const struct {
         const char *a, *b, *reason;
@@ -270,43 +248,33 @@ static enum pp_status check_pairs(const struct pp_request *request, struct pp_er
     };
 
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(*PAIRS); i++)
-        if (pp_request_has(request, PAIRS[i].a) && pp_request_has(request, PAIRS[i].b))
+        if (pp_request_has(&wish->request, PAIRS[i].a) &&
+            pp_request_has(&wish->request, PAIRS[i].b))
             return pp_error_set(err, PP_EINVAL, "--%s and --%s %s; give one of them", PAIRS[i].a,
                                 PAIRS[i].b, PAIRS[i].reason);
     return PP_OK;
 }
 
-static const struct {
-    const char *option;
-    unsigned bit;
-} CHOICES[] = {
-    {"model", PP_EXEC_CHOSE_MODEL},
-    {"seq", PP_EXEC_CHOSE_SEQ},
-    {"warmup", PP_EXEC_CHOSE_WARMUP},
-};
-
-enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err)
 {
-    const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
-
     *config = (struct pp_exec_config){
         .resumed = resumed,
         .first_step = resumed ? resumed->manifest.step : 0,
-        .ranks = pp_request_int(request, "np", 0),
-        .micro_batches = pp_request_int(request, "micro-batches", 0),
-        .replicas = pp_request_int(request, "dp", 1),
-        .mbs = pp_request_int(request, "mbs", 0),
-        .gbs = gbs ? gbs->integer : 0,
-        .has_recompute = pp_request_int(request, "recompute", 0) == 1,
+        .ranks = wish->given.np.count ? wish->np : 0,
+        .micro_batches = wish->micro_batches,
+        .replicas = wish->dp ? wish->dp : 1,
+        .mbs = wish->given.mbs.count ? wish->mbs : 0,
+        .gbs = wish->gbs,
+        .has_recompute = wish->recompute == 1,
+        .chosen = (wish->given.model.count ? 0 : PP_EXEC_CHOSE_MODEL) |
+                  (wish->given.seq.count ? 0 : PP_EXEC_CHOSE_SEQ) |
+                  (wish->given.warmup.count ? 0 : PP_EXEC_CHOSE_WARMUP),
     };
-    for (size_t i = 0; i < sizeof(CHOICES) / sizeof(*CHOICES); i++)
-        if (!pp_request_has(request, CHOICES[i].option))
-            config->chosen |= CHOICES[i].bit;
-    PP_TRY(check_pairs(request, err));
-    PP_TRY(resolve_machine(request, config, err));
-    PP_TRY(resolve_steps(request, config, err));
-    PP_TRY(resolve_recipe(request, config, err));
-    return resolve_model(arena, request, config, err);
+    PP_TRY(check_pairs(wish, err));
+    PP_TRY(resolve_machine(wish, config, err));
+    PP_TRY(resolve_steps(wish, config, err));
+    PP_TRY(resolve_recipe(wish, config, err));
+    return resolve_model(arena, wish, config, err);
 }

@@ -21,9 +21,9 @@ enum {
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
 
 /* The number of micro-batches says how many samples a step has. */
-static bool is_overruled(const struct pp_request *request, const char *name)
+static bool is_overruled(const struct pp_exec_wish *wish, const char *name)
 {
-    return strcmp(name, "gbs") == 0 && pp_request_has(request, "micro-batches");
+    return strcmp(name, "gbs") == 0 && wish->given.micro_batches.count;
 }
 
 static bool is_among(const char *const *names, int count, const char *name)
@@ -51,7 +51,7 @@ static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *
 }
 
 static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
-                                    struct pp_request *with, struct pp_error *err)
+                                    struct pp_exec_wish *with, struct pp_error *err)
 {
     const struct pp_manifest *m = &resumed->manifest;
     const char **arguments = PP_ARRAY(arena, const char *, 2 * m->option_count + 1);
@@ -67,11 +67,13 @@ static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_chec
             arguments[count++] = o->value;
     }
     *row = (struct pp_preset){.name = resumed->path, .arguments = arguments};
-    return pp_request_defaults(arena, with, row, err);
+    PP_TRY(pp_request_defaults(arena, &with->request, row, err));
+    pp_wish_bind(arena, &with->request);
+    return PP_OK;
 }
 
 static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
-                                    struct pp_request *with, struct pp_error *err)
+                                    struct pp_exec_wish *with, struct pp_error *err)
 {
     enum pp_status status = check_names(&resumed->manifest, err);
 
@@ -81,14 +83,14 @@ static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_chec
                            : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
 }
 
-enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_request *request,
-                                   struct pp_request *with, const struct pp_checkpoint **resumed,
+enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                   struct pp_exec_wish *with, const struct pp_checkpoint **resumed,
                                    struct pp_error *err)
 {
-    const char *path = pp_request_text(request, "resume", NULL);
+    const char *path = wish->resume;
     struct pp_checkpoint *checkpoint = PP_NEW(arena, struct pp_checkpoint);
 
-    *with = *request;
+    *with = *wish;
     *resumed = NULL;
     if (!path)
         return PP_OK;
@@ -97,16 +99,15 @@ enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_reque
     return take_defaults(arena, checkpoint, with, err);
 }
 
-static enum pp_status check_data(const struct pp_request *with, const struct pp_exec_config *config,
-                                 struct pp_error *err)
+static enum pp_status check_data(const struct pp_exec_wish *with,
+                                 const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_manifest *m = &config->resumed->manifest;
     const uint32_t crc = pp_text_crc(&config->text);
-    enum pp_origin origin;
 
     if ((int64_t)config->text.count == m->tokens && crc == m->tokens_crc)
         return PP_OK;
-    if (pp_request_get(with, "data", &origin) && origin == PP_FROM_FLAG)
+    if (with->given.data.origin == PP_FROM_FLAG)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "%s has learned %" PRId64 " tokens of checksum %08" PRIx32 ", but %s has "
@@ -115,7 +116,7 @@ static enum pp_status check_data(const struct pp_request *with, const struct pp_
                         config->text.count, crc);
 }
 
-enum pp_status pp_exec_resume_check(const struct pp_request *with,
+enum pp_status pp_exec_resume_check(const struct pp_exec_wish *with,
                                     const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_identity own = pp_identity_of(&config->net, config->kernels);
@@ -144,7 +145,7 @@ static void record_resolved(struct pp_arena *arena, const struct pp_exec_run *ru
         record(m, RESOLVED[i], pp_arena_printf(arena, "%d", values[i]));
 }
 
-static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_request *with,
+static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_exec_wish *with,
                                     struct pp_exec_run *run, struct pp_error *err)
 {
     struct pp_manifest *m = PP_NEW(arena, struct pp_manifest);
@@ -156,7 +157,7 @@ static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_requ
         .options = PP_ARRAY(arena, struct pp_manifest_option, GIVEN_COUNT + RESOLVED_COUNT)};
     run->training.manifest = m;
     for (int i = 0; i < GIVEN_COUNT; i++) {
-        const struct pp_option_value *value = pp_request_get(with, GIVEN[i], NULL);
+        const struct pp_option_value *value = pp_request_get(&with->request, GIVEN[i], NULL);
         if (value && value->text && strchr(value->text, '\n'))
             return pp_error_set(err, PP_EINVAL,
                                 "--%s: a checkpoint cannot record a line break; rename the file",
@@ -173,15 +174,15 @@ static void close_folder(void *folder)
     pp_checkpoint_close(folder);
 }
 
-static enum pp_status check_alone(const struct pp_request *with, struct pp_error *err)
+static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_error *err)
 {
-    static const char *const NEED_FOLDER[] = {"checkpoint-every", "checkpoint-keep"};
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const need_folder[] = {&with->given.checkpoint_every,
+                                                  &with->given.checkpoint_keep};
 
-    for (size_t i = 0; i < sizeof NEED_FOLDER / sizeof *NEED_FOLDER; i++)
-        if (pp_request_has(with, NEED_FOLDER[i]))
+    for (size_t i = 0; i < sizeof need_folder / sizeof *need_folder; i++)
+        if (need_folder[i]->count)
             return pp_error_set(err, PP_EINVAL, "%s has no effect without --checkpoint DIR",
-                                pp_request_typed(with, NEED_FOLDER[i], typed));
+                                need_folder[i]->typed);
     return PP_OK;
 }
 
@@ -191,11 +192,10 @@ static bool writes(const struct pp_exec_config *config)
     return config->meeting.count <= 1 || config->meeting.index == 0;
 }
 
-enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_request *with,
+enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_exec_wish *with,
                                         struct pp_exec_run *run, struct pp_error *err)
 {
-    enum { USUAL_KEEP = 2 };
-    const char *path = pp_request_text(with, "checkpoint", NULL);
+    const char *path = with->checkpoint;
     struct pp_checkpoint_folder *folder = PP_NEW(arena, struct pp_checkpoint_folder);
 
     if (path || run->config.resumed)
@@ -204,12 +204,12 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
         return check_alone(with, err);
     if (!writes(&run->config))
         return PP_OK;
-    PP_TRY(pp_checkpoint_open(arena, path, pp_request_int(with, "checkpoint-keep", USUAL_KEEP),
+    PP_TRY(pp_checkpoint_open(arena, path, with->checkpoint_keep,
                               run->config.resumed ? &run->config.resumed->manifest : NULL, folder,
                               err));
     pp_arena_defer(arena, close_folder, folder);
     run->training.folder = folder;
-    run->training.checkpoint_every = pp_request_int(with, "checkpoint-every", 0);
+    run->training.checkpoint_every = with->checkpoint_every;
     return PP_OK;
 }
 

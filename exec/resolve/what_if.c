@@ -22,19 +22,17 @@ static void add_value(struct values *values, const char *text)
     values->text[values->count++] = text;
 }
 
-static struct values values_of(struct pp_arena *arena, const struct pp_request *request,
-                               const char *name)
+static struct values values_of(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                               const struct pp_given *own, const char *name)
 {
-    const struct pp_option_value *own = pp_request_get(request, name, NULL),
-                                 *injected = pp_request_get(request, "inject", NULL);
+    const struct pp_given *injected = &wish->given.inject;
     const size_t length = strlen(name);
-    struct values values = {
-        .text = PP_ARRAY(arena, const char *,
-                         (own ? own->count : 0) + (injected ? injected->count : 0) + 1)};
+    struct values values = {.text =
+                                PP_ARRAY(arena, const char *, own->count + injected->count + 1)};
 
-    for (int i = 0; own && i < own->count; i++)
+    for (int i = 0; i < own->count; i++)
         add_value(&values, own->all[i]);
-    for (int i = 0; injected && i < injected->count; i++)
+    for (int i = 0; i < injected->count; i++)
         if (strncmp(injected->all[i], name, length) == 0 && injected->all[i][length] == ':')
             add_value(&values, injected->all[i] + length + 1);
     return values;
@@ -72,11 +70,11 @@ static enum pp_status check_factors(const struct values *values,
     return PP_OK;
 }
 
-static enum pp_status take_slow(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status take_slow(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                 const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                 struct pp_error *err)
 {
-    const struct values values = values_of(arena, request, "slow");
+    const struct values values = values_of(arena, wish, &wish->given.slow, "slow");
     const struct pp_slow_machine machine = {plan->program->ranks, config->replicas,
                                             config->replicas};
 
@@ -146,12 +144,12 @@ static enum pp_status check_speeds(struct pp_arena *arena, const double *factors
                         speeds, MOST);
 }
 
-static enum pp_status take_links(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status take_links(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_exec_wires *wires,
                                  struct pp_error *err)
 {
-    const struct values values = values_of(arena, request, "link-bw");
+    const struct values values = values_of(arena, wish, &wish->given.link_bw, "link-bw");
 
     if (values.count == 0)
         return PP_OK;
@@ -176,32 +174,31 @@ static enum pp_status take_links(struct pp_arena *arena, const struct pp_request
 
 /* ---- durations ------------------------------------------------------------------------------- */
 
-enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                  struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "unit", NULL);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const char *text = wish->unit;
 
     if (!text || plan->subject.is_listed)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
         return pp_error_set(err, PP_EINVAL, "--unit %s: the wall clock is not told what time it is",
                             text);
-    if (pp_request_has(request, "link"))
+    if (wish->given.link.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --unit, where a message takes C units",
-                            pp_request_typed(request, "link", typed));
+                            wish->given.link.typed);
     plan->unit = PP_NEW(arena, struct pp_unit_costs);
     return pp_unit_costs_parse(text, plan->unit, err);
 }
 
-static enum pp_status take_all(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status take_all(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                struct pp_exec_wires *wires, struct pp_error *err)
 {
-    PP_TRY(take_slow(arena, request, config, plan, err));
-    return take_links(arena, request, config, plan, wires, err);
+    PP_TRY(take_slow(arena, wish, config, plan, err));
+    return take_links(arena, wish, config, plan, wires, err);
 }
 
 /* All of a step one after another, on the slowest device. */
@@ -261,7 +258,7 @@ static enum pp_status give_durations(struct pp_arena *arena, const struct pp_exe
     return PP_OK;
 }
 
-enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                   struct pp_error *err)
 {
@@ -270,7 +267,7 @@ enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_reques
     struct pp_exec_wires wires = config->wires;
 
     if (is_trained)
-        PP_TRY(take_all(arena, request, config, plan, &wires, err));
+        PP_TRY(take_all(arena, wish, config, plan, &wires, err));
     plan->costs = pp_exec_costs(arena, plan->program, stages, &plan->batch, config->kernels, &wires,
                                 config->recipe.is_exact);
     if (plan->slow || wires.factors)
@@ -281,16 +278,21 @@ enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_reques
 
 /* ---- as typed -------------------------------------------------------------------------------- */
 
-const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_request *request)
+const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_exec_wish *wish)
 {
-    static const char *const OPTIONS[] = {"slow", "link-bw", "unit"};
+    const struct {
+        const struct pp_given *given;
+        const char *name;
+    } options[] = {{&wish->given.slow, "slow"},
+                   {&wish->given.link_bw, "link-bw"},
+                   {&wish->given.unit, "unit"}};
     const char *text = NULL;
 
-    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++) {
-        const struct values values = values_of(arena, request, OPTIONS[i]);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct values values = values_of(arena, wish, options[i].given, options[i].name);
         for (int k = 0; k < values.count; k++)
             text = pp_arena_printf(arena, "%s%s--%s %s", text ? text : "", text ? " " : "",
-                                   OPTIONS[i], values.text[k]);
+                                   options[i].name, values.text[k]);
     }
     return text;
 }

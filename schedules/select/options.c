@@ -53,13 +53,21 @@ static void add_after(struct table *table, const struct pp_option *before)
         }
 }
 
-int pp_select_options(const struct pp_option *rows, int count, struct pp_option *all, int capacity)
+void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int count)
 {
-    struct table table = {.rows = all, .capacity = capacity};
+    static struct pp_arena *arena; /* until the process ends */
+    struct table table = {.capacity = count};
 
+    if (!arena)
+        arena = pp_arena_create();
+    while (pp_schedule_option(table.capacity - count))
+        table.capacity++;
+    table.rows = PP_ARRAY(arena, struct pp_option, table.capacity);
     for (int i = 0; i < count; i++) {
         add(&table, &rows[i]);
         add_after(&table, &rows[i]);
     }
-    return table.count;
+    pp_wish_table(arena, table.rows, table.count);
+    cli->options = table.rows;
+    cli->option_count = table.count;
 }

@@ -4,13 +4,12 @@
 #include "core/cluster/cluster.h"
 #include "core/cost/framework.h"
 #include "core/model/model.h"
-#include "core/model/options.h"
 #include "core/op.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
-#include "schedules/select/options.h"
 #include "sim/cli/emit_tools.h"
 #include "sim/cli/plot_kinds.h"
+#include "sim/cli/wish.h"
 
 enum {
     REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
@@ -132,424 +131,11 @@ static const struct pp_command commands[] = {
 
 #define CHOICE(name, summary, sources, function)  "|" name
 #define SUMMARY(name, summary, sources, function) " " name ": " summary "."
+#define PP_WISH                                   struct pp_wish
+#define PP_ROW                                    PP_ROW_ENTRY
+#define PP_ROW_AGAIN                              PP_ROW_ENTRY
 static const struct pp_option rows[] = {
-    {PP_ROW_TEXT("schedule", "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH), .is_common = true,
-     .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name,
-     .help =
-         "A schedule, a comma list, all, or a program file. A list gives a ranked table. 'pipesim "
-         "schedules' names the schedules. A file ends in .csv or has a / in its name."},
-    {PP_ROW_TEXT("preset", "NAME", G_SCHEDULE, RUN | UNIT), .offered = preset_name,
-     .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
-    {PP_ROW_TEXT("from", "REPORT", G_SCHEDULE, REPORT | EXPORT),
-     .help = "Repeat the run of a report that was saved with --json; other flags override its "
-             "values. - reads stdin."},
-    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, NULL),
-    PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE | UNIT),
-    {PP_ROW_INT("steps", "K", 1, BIG, G_SCHEDULE, STEPS | UNIT),
-     .default_text = "1; 4 if the schedule needs no barrier and --unit is not given",
-     .help = "Training steps to simulate. With several, figures are those of a steady step: they "
-             "cover the time from the end of the first step to the end of the last."},
-    {PP_ROW_CHOICE("step-barrier", "HOW", "on|off", G_SCHEDULE, STEPS | UNIT),
-     .default_text = "on; off if the schedule needs no barrier",
-     .help = "on: a step starts when all ranks have ended the step before it. off: each rank "
-             "starts its next step as soon as it can."},
-    PP_OPTIONS_DIALECT(G_SCHEDULE, SHAPE | VERIFY | UNIT),
-
-    {PP_ROW_INT("gpus", "N", 1, BIG, G_LAYOUT, RUN | 1 << PP_CMD_CLUSTERS | BY_SEARCH),
-     .is_common = true, .aliases = PP_NAMES("world-size"),
-     .help = "Total number of devices: tp * cp * pp * dp."},
-    {PP_ROW_INT("tp", "T", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH), .is_common = true,
-     .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"),
-     .help = "Tensor-parallel degree."},
-    {PP_ROW_INT("pp", "D", 1, 65535, G_LAYOUT, SHAPE | UNIT | BY_SEARCH), .is_common = true,
-     .aliases =
-         PP_NAMES("np", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
-     .help = "Pipeline ranks."},
-    PP_OPTIONS_DP(G_LAYOUT, SHAPE | UNIT_ONE | BY_SEARCH),
-    {PP_ROW_INT("cp", "C", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH),
-     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),
-     .default_text = "1", .help = "Context-parallel degree."},
-    {PP_ROW_INT("ep", "E", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH),
-     .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"),
-     .default_text = "1",
-     .help = "Expert-parallel degree: number of devices that share the experts of a block. It "
-             "divides the number of experts and tp / etp * cp * dp. It takes these devices and "
-             "needs no others. Dense models have 1."},
-    {PP_ROW_INT("etp", "T", 1, BIG, G_LAYOUT, RUN),
-     .aliases =
-         PP_NAMES("expert-tensor-parallel-size", "parallelism.expert_tensor_parallel_degree"),
-     .default_text = "tp, or less if --ep needs it",
-     .help = "Tensor-parallel degree of experts; divides tp."},
-    PP_OPTIONS_VP(G_LAYOUT, SHAPE | UNIT | BY_SEARCH),
-    PP_OPTIONS_MBS(G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH, NULL),
-    PP_OPTIONS_GBS(G_LAYOUT, RUN | BY_SEARCH),
-    PP_OPTIONS_SEQ(G_LAYOUT, RUN),
-    {PP_ROW_TEXT("map", "ORDER", G_LAYOUT, RUN | NEEDS_DEGREES), .default_text = "tp,cp,dp,pp",
-     .neutral = "tp,cp,dp,pp",
-     .help = "Which devices are neighbours: degrees from the innermost to the outermost. The first "
-             "one fills a node first."},
-
-    {PP_ROW_TEXT("model", "NAME|FILE", G_MODEL, RUN), .is_common = true, .offered = pp_model_name,
-     .default_text = "gpt3-175b",
-     .help = "A preset or a Hugging Face config.json. See 'pipesim models'."},
-    {PP_ROW_COUNT("params", "X", G_MODEL, RUN),
-     .help = "A model known only by its number of parameters: 7.5e9, 70B."},
-    PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE),
-    PP_OPTIONS_EXPERTS(G_MODEL, RUN),
-    {PP_ROW_INT("first-stage-layers", "L", 1, 65535, G_MODEL, RUN),
-     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"),
-     .help = "Blocks of the first stage; default: as even as possible. --head balanced divides "
-             "blocks by time; --head counted counts embedding and head as blocks."},
-    {PP_ROW_INT("last-stage-layers", "L", 1, 65535, G_MODEL, RUN),
-     .aliases = PP_NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
-    {PP_ROW_CHOICE("head", "WHERE", "last|balanced|counted|ignored|parallel", G_MODEL, RUN),
-     .default_text = "last",
-     .help =
-         "Which stages compute embedding and head. last: the first and the last stage, on top of "
-         "an even share of blocks. balanced: the same stages, but blocks are divided so that the "
-         "slowest stage is as fast as possible. counted: embedding and head count as one block "
-         "each when blocks are divided evenly, so that 126 blocks fill 128 stages. ignored: they "
-         "cost no compute time, as formulas of bubbles assume; MFU leaves them out. parallel: "
-         "every stage holds an equal part of the vocabulary (vocabulary parallelism)."},
-
-    {PP_ROW_TEXT("framework", "NAME", G_CLUSTER, RUN), .name_of = pp_framework_name,
-     .default_text = "plain",
-     .help = "The training software. It adds host gaps to kernels and memory for contexts and "
-             "copies, and brings its own defaults. plain adds nothing."},
-    {PP_ROW_TEXT("cluster", "NAME|FILE", G_CLUSTER, RUN), .is_common = true,
-     .offered = pp_cluster_name, .default_text = "h100",
-     .help = "A preset, a text or a file. 'pipesim clusters' names the presets. A text is like "
-             "\"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\". A file is a SimGrid "
-             "platform; its name ends in .xml or has a /."},
-    {PP_ROW_TEXT("topo", "FILE", G_CLUSTER, CLUSTERS),
-     .help = "Output of nvidia-smi topo -m on a node: devices, NVLinks and network cards."},
-    {PP_ROW_TEXT("link-bw", "NAME=FACTOR", G_WHATIF, RUN), .is_repeatable = true,
-     .help = "Scale the bandwidth of a link class or of single links: node=0.5, network=2, "
-             "node3.nic*=0.1."},
-    {PP_ROW_TEXT("slow", "RANK=FACTOR", G_WHATIF, RUN | UNIT), .is_repeatable = true,
-     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
-             "replica (3.0=0.8)."},
-    {PP_ROW_FRAC("jitter", "FRAC", G_WHATIF, RUN | UNIT),
-     .help = "Vary each compute time uniformly by up to this share, e.g. 5%."},
-    {PP_ROW_LONG("seed", "S", 0, INT64_MAX, G_WHATIF, RUN | UNIT), .default_text = "0",
-     .help = "Seed of the jitter."},
-
-    {PP_ROW_INT("zero", "STAGE", 0, 3, G_STATE, SHAPE | BY_SEARCH | BY_SHARDING | NEEDS_REPLICAS),
-     .default_text = "0", .neutral = "0",
-     .help = "ZeRO stage. 1 shards the optimizer state over the replicas of a stage. 2 also shards "
-             "gradients. 3 also shards parameters, which are gathered before each use."},
-    {PP_ROW_TEXT("shard", "CLASS=AxB,...", G_STATE, RUN | BY_SHARDING | NEEDS_REPLICAS),
-     .help = "Sharding class by class: p (parameters), g (gradients) and os (optimizer state), "
-             "each over A devices in each of B nodes, such as p=1,g=1,os=8x4. A class that is left "
-             "out is sharded like the class before it; p is then not sharded."},
-    {PP_ROW_TEXT("secondary", "AxB", G_STATE, RUN | NEEDS_SHARDS),
-     .help = "Keep a second copy of the parameters, sharded over this smaller mesh, for the "
-             "gathers of the backward (ZeRO++)."},
-    {PP_ROW_CHOICE("gather", "UNIT", "layer|chunk", G_STATE, RUN | NEEDS_FETCHES),
-     .default_text = "layer", .neutral = "layer",
-     .help = "Sharded parameters that are gathered at once: a layer, or all layers of a chunk."},
-    {PP_ROW_INT("gather-buffers", "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES),
-     .default_text = "2, or 1 with a framework that does not prefetch",
-     .help = "Buffers for gathered parameters, one --gather unit each. 1: nothing is prefetched. "
-             "K: the next K - 1 units are prefetched while one is used."},
-    {PP_ROW_TEXT("offload", "CLASS=TIER,...", G_STATE, SHAPE),
-     .help = "Keep p (parameters), os (optimizer state) or a (saved activations) on another memory "
-             "tier, host or nvme, such as os=host,a=nvme. p=host:40% or a=host:40% moves a share "
-             "of them. Parameters are prefetched into --gather-buffers, one --gather unit at a "
-             "time. Activations leave the device after their forward and return before their "
-             "backward. Optimizer state streams through the update."},
-    {PP_ROW_FLAG("cpu-optimizer", G_STATE, SHAPE),
-     .help = "The processors of the node update the optimizer state that --offload os= keeps "
-             "there. Gradients leave the device, updated parameters return."},
-    {PP_ROW_CHOICE("act-bits", "BITS", "2|4|8", G_STATE, SHAPE),
-     .help = "Store saved activations in this many bits until their backward, with a scale and a "
-             "minimum for each 128 values."},
-    {PP_ROW_TEXT("recompute", "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING),
-     .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
-     .help =
-         "none, selective, full, or stage-aware=R, where R is the share that the first stage "
-         "recomputes. selective=MODULES: modules of Megatron-Core, with + between them: core_attn, "
-         "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp."},
-
-    {PP_ROW_FRAC("ep-overlap", "FRAC", G_COMM, RUN), .default_text = "0",
-     .help = "Share of the experts' all-to-all that compute of other tokens hides, e.g. 80%."},
-    {PP_ROW_CHOICE("ep-dispatch", "HOW", "each|once", G_COMM, RUN), .default_text = "each",
-     .help = "How tokens reach their experts. each: one copy for each expert. once: one copy for "
-             "each node that has some of the token's experts, and one there for each such device "
-             "(as DeepEP does)."},
-    {PP_ROW_FRAC("capacity-factor", "X", G_COMM, RUN),
-     .aliases = PP_NAMES("moe-expert-capacity-factor"), .default_text = "1",
-     .help =
-         "Tokens that an expert receives and computes, over its share of evenly spread tokens."},
-    PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS),
-    {PP_ROW_CHOICE("dp-overlap", "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS),
-     .default_text = "that of the framework; plain: off", .neutral = "off",
-     .help = "on: gradients are reduced in buckets during each stage's last backward, as by "
-             "--grad-sync eager with the framework's --bucket-size. off: they are reduced after "
-             "it, in one piece."},
-    {PP_ROW_INT("buckets", "K", 1, PP_MAX_BUCKETS, G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS),
-     .default_text = "1", .neutral = "1",
-     .help = "Cut each stage's gradient reduction into K equal buckets. If the reduction follows "
-             "the stage's last backward, each bucket is launched as soon as its part of that "
-             "backward is done."},
-    {PP_ROW_TEXT("bucket-size", "BYTES", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS),
-     .help =
-         "Size of a bucket, e.g. 25MB, in place of the number of buckets, which is at most 255."},
-    {PP_ROW_FRAC("sync-share", "FRAC", G_COMM, RUN | NEEDS_REPLICAS), .default_text = "0",
-     .neutral = "0",
-     .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10% (engine "
-             "simgrid)."},
-    {PP_ROW_TEXT("p2p", "HOW", G_COMM, RUN | NEEDS_PEERS), .default_text = "rendezvous",
-     .neutral = "rendezvous",
-     .help = "rendezvous: a transfer starts when both sides have posted it. buffered:K: up to K "
-             "messages of a channel may wait at the receiver; buffered:0 has no bound."},
-    PP_OPTIONS_RECEIVES(G_COMM, SHAPE | NEEDS_PEERS),
-    {PP_ROW_CHOICE("nic", "MODEL", "free|fifo", G_COMM, RUN | NEEDS_PEERS), .default_text = "free",
-     .neutral = "free",
-     .help = "free: channels do not slow each other down. fifo: one send at a time per rank (an "
-             "approximation)."},
-    {PP_ROW_CHOICE("collectives", "HOW", "analytic|flows", G_COMM, RUN | NEEDS_REPLICAS),
-     .default_text = "analytic", .neutral = "analytic",
-     .help = "analytic: a gradient sum, scatter or gather is one cost. flows: it is simulated ring "
-             "step by ring step."},
-    {PP_ROW_CHOICE("collective-algorithm", "NAME", "auto|ring|tree|hierarchical", G_COMM,
-                   RUN | NEEDS_GROUPS),
-     .default_text = "auto", .neutral = "auto",
-     .help = "How collectives are priced. auto: as NCCL runs them, by pipelined rings, or by trees "
-             "of nodes if their latency is less, with constants of the cluster. The others are "
-             "textbook formulas: one ring over all members, trees, or rings inside nodes and then "
-             "across nodes."},
-
-    {PP_ROW_TEXT("unit", "COSTS", G_ENGINE, SHAPE | UNIT), .is_common = true,
-     .help = "Abstract costs per chunk and micro-batch: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. "
-             "Needs only --pp and --micro-batches, or a --preset that has them."},
-    {PP_ROW_CHOICE("engine", "NAME", "simgrid|dag", G_ENGINE, RUN | UNIT),
-     .default_text = "simgrid if this build has it; dag with --unit",
-     .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without "
-             "contention."},
-    {PP_ROW_TEXT("cost", "FILE", G_ENGINE, REPORT | SWEEP),
-     .help = "Measured durations from 'pipesim calibrate', in place of the analytic ones. Model, "
-             "--mbs, tokens and precision are those of the measurement unless given. For --engine "
-             "dag."},
-    {PP_ROW_FLAG("no-fold", G_ENGINE, RUN),
-     .help = "Simulate every data-parallel replica instead of one for all identical ones."},
-    {PP_ROW_CHOICE("precision", "TYPE", "fp32|tf32|fp16|bf16|fp8|nvfp4", G_KERNELS, RUN),
-     .default_text = "the device's usual one",
-     .help =
-         "Precision of training. It sets peak FLOP/s and the bytes of values and state. fp8, "
-         "nvfp4: only the matrices of blocks, with their casts; everything else stays in 16 bits."},
-    {PP_ROW_CHOICE("attention", "HOW", "fused|flash1|unfused", G_KERNELS, RUN),
-     .default_text = "fused if the device has it",
-     .help =
-         "fused: scores stay on the chip (FlashAttention 2 and later). flash1: its slower first "
-         "version. unfused: scores are stored, and separate kernels apply softmax and dropout."},
-    {PP_ROW_CHOICE("sequence-parallel", "HOW", "on|off", G_KERNELS, RUN | NEEDS_TENSORS),
-     .default_text = "on", .neutral = "on",
-     .help = "on: the devices of a tensor-parallel group share the tokens of norms, dropout and "
-             "residuals; reduce-scatters and all-gathers surround them. off: each device computes "
-             "all tokens, after an all-reduce."},
-    {PP_ROW_FRAC("tp-overlap", "FRAC", G_KERNELS, RUN | NEEDS_TENSORS), .default_text = "0",
-     .neutral = "0",
-     .help = "Share of tensor-parallel communication that matrix multiplications hide, e.g. 50%; "
-             "at most their own time."},
-    {PP_ROW_CHOICE("flops", "RULE", "megatron|palm|causal", G_ENGINE, RUN),
-     .default_text = "megatron",
-     .help = "Formula of the model flops in MFU and HFU: see 'pipesim help mfu'."},
-    {PP_ROW_FLAG("require-fit", G_ENGINE, REPORT | PLAN | OF_PLANNER),
-     .help = "Exit 3 when the peak memory exceeds the device."},
-
-    {PP_ROW_INT("skip-steps", "K", 0, BIG, G_COMPARE, COMPARE),
-     .default_text = "0; the warm-up of a log",
-     .help = "Leave out the first K measured steps, and K predicted ones if both traces have the "
-             "same number of steps. Of a training log, leave out K lines."},
-    {PP_ROW_FRAC("tolerance", "FRAC", G_COMPARE, COMPARE),
-     .help = "Exit 5 when the error of the step, predicted / measured - 1, is larger in size, e.g. "
-             "5%."},
-    {PP_ROW_INT("worst", "N", 0, 1000, G_COMPARE, COMPARE), .default_text = "5",
-     .help = "Number of events to print, those whose durations differ most."},
-    {PP_ROW_FLAG("allow-different", G_COMPARE, COMPARE),
-     .help = "Compare traces of different programs by the events that both have."},
-
-    {PP_ROW_FLAG("refit", G_VALIDATE, VALIDATE),
-     .help = "Fit the constants of devices and frameworks to the rows. Each family of rows is "
-             "predicted with constants that were fitted without it."},
-    {PP_ROW_FRAC("tolerance", "FRAC", G_VALIDATE, VALIDATE),
-     .help = "Exit 5 when the median error of all rows is larger, e.g. 10%."},
-    {PP_ROW_INT("worst", "N", 0, 1 << 20, G_VALIDATE, VALIDATE), .default_text = "10",
-     .help = "Number of rows to print, those with the largest errors."},
-    {PP_ROW_TEXT("family", "NAME", G_VALIDATE, VALIDATE), .help = "Only the rows of one family."},
-    {PP_ROW_TEXT("row", "ID", G_VALIDATE, VALIDATE),
-     .help = "One row: its command line, the values that were concluded for it, and its errors. "
-             "--explain adds where the errors come from."},
-
-    {PP_ROW_FRAC("tolerance", "FRAC", G_CHECK, CHECK), .default_text = "0",
-     .help = "Exit 5 when a figure has changed by more, e.g. 1%. Seconds of a rank and shares of "
-             "the time are compared with the step, bytes with the peak, all other figures with "
-             "themselves. Counts must be equal."},
-    {PP_ROW_INT("worst", "N", 0, 1 << 20, G_CHECK, CHECK), .default_text = "20",
-     .help = "Number of figures to print, those that have changed most."},
-    {PP_ROW_TEXT("with", "NEW.csv", G_CHECK, CHECK),
-     .help = "The new rows of a sweep, which are compared with those of the first file."},
-    {PP_ROW_FLAG("update", G_CHECK, CHECK),
-     .help = "Rewrite the reports if anything has changed, and exit 0."},
-
-    {PP_ROW_CHOICE("to", "FORMAT", "goal|chakra|pytorch|pytorch-comms|pytorch-waits", G_EXPORT,
-                   EXPORT | UNIT),
-     .is_common = true,
-     .help = "goal: the text of LogGOPSim and others, in nanoseconds. chakra: execution traces of "
-             "ASTRA-sim, a folder with a file for each rank. pytorch: the order of ops alone, as "
-             "torch.distributed.pipelining loads it. pytorch-comms: ops with sends and receives. "
-             "pytorch-waits: also with waits for sends, as PyTorch 2.15 needs them."},
-    {PP_ROW_CHOICE("wires", "HOW", "network|fixed", G_EXPORT, EXPORT | UNIT),
-     .default_text = "network",
-     .help =
-         "network: the reading engine computes the durations of messages. Gradient sums are rings, "
-         "and all replicas are in the graph. fixed: messages and collectives are tasks with the "
-         "durations of this simulation, so that every engine must find the same step."},
-
-    {PP_ROW_TEXT("hold-out", "SCHEDULE", G_CALIBRATE, CALIBRATE),
-     .default_text = "the last other schedule",
-     .help = "Leave the traces of this schedule out of the fit, and report how wrong the costs are "
-             "on them. none: use all traces."},
-    {PP_ROW_TEXT("nccl-tests", "LOG", G_CALIBRATE, CALIBRATE | CLUSTERS), .is_repeatable = true,
-     .help = "Output of a program of nccl-tests: latency and bandwidth of all_reduce, all_gather, "
-             "reduce_scatter, sendrecv or alltoall."},
-    {PP_ROW_CHOICE("collective", "WHAT", "all_reduce|all_gather|reduce_scatter|sendrecv|alltoall",
-                   G_CALIBRATE, CALIBRATE | CLUSTERS),
-     .default_text = "that of the log or of its name",
-     .help = "The collective in logs of nccl-tests that do not name it."},
-    {PP_ROW_FLAG("mixed-machines", G_CALIBRATE, CALIBRATE),
-     .help = "Accept traces of different machines together."},
-    {PP_ROW_TEXT("model", "NAME|FILE", G_CALIBRATE, CALIBRATE), .offered = pp_model_name,
-     .default_text = "tiny",
-     .help = "The model that ran, for traces in CSV and of PyTorch, which do not name it."},
-    {PP_ROW_INT("mbs", "B", 1, BIG, G_CALIBRATE, CALIBRATE),
-     .help = "Samples per micro-batch of a PyTorch run."},
-    {PP_ROW_CHOICE("precision", "NAME", "bf16|fp32", G_CALIBRATE, CALIBRATE),
-     .default_text = "bf16", .help = "Precision of a PyTorch run."},
-    {PP_ROW_INT("seq", "TOKENS", 1, 1 << 24, G_CALIBRATE, CALIBRATE), .default_text = "the model's",
-     .help = "Tokens per sample, for traces in CSV and of PyTorch."},
-    {PP_ROW_LONG("seed", "S", 0, INT64_MAX, G_CALIBRATE, CALIBRATE), .default_text = "0",
-     .help = "Seed of the random draws for the error band of a tested prediction."},
-
-    {PP_ROW_TEXT("free", "LIST", G_PLAN, PLAN | OF_PLANNER), .is_common = true,
-     .default_text = "all but modules, shard and those given as options",
-     .help = "Options to choose, with commas: cp, ep, mbs, modules (all sets for selective "
-             "recomputation), pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with "
-             "recompute, tries all legal meshes for parameters, gradients and optimizer state of "
-             "one layout."},
-    {PP_ROW_FLAG("exhaustive", G_PLAN, PLAN | OF_PLANNER),
-     .help = "Simulate every layout, even those that bounds rule out."},
-    {PP_ROW_CHOICE("objective", "WHAT", "step|comm", G_PLAN, PLAN | OF_PLANNER),
-     .default_text = "step",
-     .help = "step: the simulated step. comm: the closed form of communication time without "
-             "overlap (AMSP)."},
-    {PP_ROW_INT("top", "N", 1, BIG, G_PLAN, PLAN | OF_PLANNER), .default_text = "10",
-     .help = "Number of choices to print."},
-
-    {PP_ROW_TEXT("part", "I/N", G_SWEEP, SWEEP), .default_text = "that of the launcher, else all",
-     .help = "Compute part I of N only, 1/N to N/N: points I, I+N, I+2N ... all: every point, even "
-             "under a launcher."},
-    {PP_ROW_INT("jobs", "N", 1, 4096, G_SWEEP, SWEEP | PLAN | OF_PLANNER), .aliases = PP_NAMES("j"),
-     .default_text = "one for each core", .help = "Points to compute concurrently."},
-    {PP_ROW_FLAG("fresh", G_SWEEP, SWEEP),
-     .help = "Compute all points again, even those that the file has."},
-    {PP_ROW_FLAG("merge", G_SWEEP, SWEEP),
-     .help = "Merge the files of parts, given as operands, in the order of points."},
-
-    {PP_ROW_CHOICE("kind", "KIND", &(PP_PLOT_KINDS(CHOICE))[1], G_PLOT, PLOT),
-     .default_text = "depends on the files", .help = "What to draw." PP_PLOT_KINDS(SUMMARY)},
-    {PP_ROW_TEXT("x", "COLUMN", G_PLOT, PLOT),
-     .help = "Column of the x axis; default: the input with most values. Any column of the sweep, "
-             "or gbs_per_gpu."},
-    {PP_ROW_TEXT("y", "COLUMN", G_PLOT, PLOT),
-     .help = "Column of the y axis; default: bubble_frac."},
-    {PP_ROW_TEXT("by", "COLUMN,...", G_PLOT, PLOT),
-     .help = "Columns that distinguish the curves, or none; default: the schedule and all other "
-             "inputs that vary."},
-    {PP_ROW_TEXT("where", "COLUMN=VALUE", G_PLOT, PLOT), .is_repeatable = true,
-     .help = "Only rows with this value, or with one of several: pp=4,8."},
-    {PP_ROW_TEXT("points", "FILE", G_PLOT, PLOT),
-     .help = "Also draw published or measured values: a CSV file with the columns of both axes. "
-             "The columns of --by assign a point to a curve; a column label names it."},
-    {PP_ROW_FLAG("log-x", G_PLOT, PLOT),
-     .help = "A logarithmic x axis; the default if values double."},
-    {PP_ROW_FLAG("log-y", G_PLOT, PLOT),
-     .help = "A logarithmic y axis; the default if values span three decades."},
-    {PP_ROW_TEXT("x-range", "LO:HI", G_PLOT, PLOT),
-     .help = "Ends of the x axis, in units of the column: 8:64, 8: or :64."},
-    {PP_ROW_TEXT("y-range", "LO:HI", G_PLOT, PLOT),
-     .help = "Ends of the y axis, in units of the column: 0:0.5, or 0:50%."},
-    {PP_ROW_TEXT("ranks", "LO:HI", G_PLOT, PLOT),
-     .help = "Only these ranks of a timeline: 0:7, 4: or 3."},
-    {PP_ROW_TEXT("window", "FROM:TO", G_PLOT, PLOT),
-     .help = "Only this part of a timeline: 10ms:20ms, 1.5s: or :200us. With --step or two traces, "
-             "time counts from the begin of the step."},
-    {PP_ROW_TEXT("step", "K", G_PLOT, PLOT), .default_text = "the median step",
-     .help =
-         "Only step K of a trace of several steps; the first is 1. all: a timeline of all steps."},
-    {PP_ROW_CHOICE("time-unit", "UNIT", "seconds|units", G_PLOT, PLOT), .default_text = "seconds",
-     .help = "Unit of the times in a trace; units for a run with --unit."},
-    {PP_ROW_TEXT("title", "TEXT", G_PLOT, PLOT | REPORT | UNIT),
-     .help = "Title of the picture; default: what it shows, or nothing with --paper."},
-    {PP_ROW_FLAG("paper", G_PLOT, PLOT | REPORT | UNIT),
-     .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, dashes with colours."},
-    {PP_ROW_TEXT("size", "WxH", G_PLOT, PLOT | REPORT | UNIT),
-     .help = "Size of the picture in inches, 6x4, or 15x10cm."},
-
-    {PP_ROW_FLAG("json", G_OUTPUT, REPORT | COMPARE | VALIDATE | PLAN | CHECK | UNIT),
-     .is_common = true, .help = "One JSON object on stdout."},
-    {PP_ROW_FLAG("gantt", G_OUTPUT, REPORT | UNIT), .is_common = true,
-     .help = "Draw the step in the terminal."},
-    {PP_ROW_FLAG("explain", G_OUTPUT, REPORT | VALIDATE | UNIT), .is_common = true,
-     .help = "Explain where each number comes from."},
-    {PP_ROW_TEXT("trace", "FILE", G_OUTPUT, REPORT | UNIT),
-     .help = "Write the events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz compresses."},
-    {PP_ROW_TEXT("plot", "FILE", G_OUTPUT, REPORT | UNIT),
-     .help = "Draw the run as a picture (.png, .pdf, .svg, .tex) or as a gnuplot script (.gp). "
-             "none draws in the terminal."},
-    {PP_ROW_CHOICE("plot-kind", "KIND", "timeline|memory|memory-time|links", G_OUTPUT,
-                   REPORT | UNIT),
-     .default_text = "timeline",
-     .help = "What --plot draws. timeline: ops of each rank over time, for up to 6 schedules. "
-             "memory: bytes of each rank or schedule by component. memory-time: bytes that each "
-             "rank holds over time. links: use of links over time."},
-    {PP_ROW_TEXT("html", "FILE", G_OUTPUT, REPORT | COMPARE | PLAN | UNIT),
-     .help = "Write the report as one self-contained page with a zoomable timeline. - writes the "
-             "page to stdout in place of the text report."},
-    {PP_ROW_TEXT("emit", "FRAMEWORK", G_OUTPUT, REPORT | PLAN), .is_common = true,
-     .name_of = emit_tool_name,
-     .help = "Print the run, or the best choice of a plan, as a configuration of a training "
-             "framework, in place of the report. A run with -o FILE prints the report, too."},
-    {PP_ROW_FLAG("no-alternatives", G_OUTPUT, REPORT | UNIT),
-     .help = "Do not simulate the other schedules for comparison."},
-    {PP_ROW_FLAG("compute", G_OUTPUT, PROGRAM),
-     .help = "Compute ops only, the form that PyTorch loads."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, PROGRAM | SWEEP | EXPORT | UNIT),
-     .help = "Write to a file instead of stdout."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, PLAN | UNIT),
-     .help = "Also write every layout or choice with its result as CSV. - writes the CSV to stdout "
-             "in place of the report."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, REPORT | UNIT),
-     .help = "Write the configuration of --emit to a file; the report goes to stdout."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, PLOT),
-     .help = "A picture (.png, .pdf, .svg, .tex) or a gnuplot script (.gp). none draws in the "
-             "terminal."},
-    {PP_ROW_FLAG("markdown", G_OUTPUT, 1 << PP_CMD_SCHEDULES),
-     .help = "Print the page docs/schedules.md, with pictures."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, VALIDATE),
-     .help = "Also write the rows to a CSV file."},
-    {PP_ROW_FLAG("markdown", G_OUTPUT, VALIDATE), .help = "Print the page docs/accuracy.md."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, CALIBRATE),
-     .help =
-         "Write the costs, for --cost of a run. - writes them to stdout in place of the report."},
-    {PP_ROW_TEXT("output", "FILE", G_OUTPUT, CLUSTERS),
-     .help = "Write the cluster that --topo and --nccl-tests describe: as a SimGrid platform if "
-             "the name ends in .xml, else as text."},
-    {PP_ROW_FLAG("xml", G_OUTPUT, 1 << PP_CMD_CLUSTERS),
-     .help = "Print the cluster as a SimGrid platform, for --gpus N devices."},
-    {PP_ROW_CHOICE("color", "WHEN", "auto|always|never", G_OUTPUT, REPORT | LISTS | UNIT),
-     .default_text = "auto", .help = "Colour. NO_COLOR and pipes switch it off."},
+#include "sim/cli/rows.h"
 };
 
 static const struct pp_example examples[] = {
@@ -598,9 +184,6 @@ static const struct pp_exit exits[] = {
     {0, NULL},
 };
 
-enum { ROWS = sizeof(rows) / sizeof(*rows), CAPACITY = ROWS + PP_SELECT_OPTIONS_MAX };
-static struct pp_option options[CAPACITY];
-
 struct pp_cli pp_sim_cli = {
     .program = "pipesim",
     .topics = pp_sim_topics,
@@ -610,13 +193,27 @@ struct pp_cli pp_sim_cli = {
     .summary = "predict step time, bubble, memory and MFU of pipeline-parallel training",
     .commands = commands,
     .command_count = sizeof(commands) / sizeof(*commands),
-    .options = options,
     .examples = examples,
     .example_count = sizeof(examples) / sizeof(*examples),
 };
 
-/* Before main(): the rows, and the options that schedules declare in their own files. */
 __attribute__((constructor)) static void complete(void)
 {
-    pp_sim_cli.option_count = pp_select_options(rows, ROWS, options, CAPACITY);
+    pp_select_complete(&pp_sim_cli, rows, sizeof(rows) / sizeof(*rows));
+}
+
+enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flags,
+                            struct pp_wish *wish, struct pp_error *err)
+{
+    PP_TRY(pp_request_open(arena, flags, &wish->request, err));
+    pp_wish_bind(arena, &wish->request);
+    return PP_OK;
+}
+
+enum pp_status pp_wish_defaults(struct pp_arena *arena, struct pp_wish *wish,
+                                const struct pp_preset *row, struct pp_error *err)
+{
+    PP_TRY(pp_request_defaults(arena, &wish->request, row, err));
+    pp_wish_bind(arena, &wish->request);
+    return PP_OK;
 }

@@ -10,7 +10,7 @@
 /* A run takes milliseconds. */
 enum { RANKS = 8, STAGES = 64, INSTRUCTIONS = 2000, SPLITS = 8, GRANULES = 64 };
 
-static struct pp_request request;
+static struct pp_exec_wish wish;
 static struct pp_exec_config usual[2]; /* [tied] */
 
 static void resolve(struct pp_arena *arena, const char *model, struct pp_exec_config *config)
@@ -23,8 +23,9 @@ static void resolve(struct pp_arena *arena, const char *model, struct pp_exec_co
 
     FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
                                 (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
-    request = (struct pp_request){.flags = parsed};
-    FUZZ_CHECK(pp_exec_resolve(arena, &request, NULL, config, &err) == PP_OK);
+    wish.request = (struct pp_request){.flags = parsed};
+    pp_wish_bind(arena, &wish.request);
+    FUZZ_CHECK(pp_exec_resolve(arena, &wish, NULL, config, &err) == PP_OK);
 }
 
 static void resolve_once(void)
@@ -83,13 +84,13 @@ static void execute(struct pp_arena *arena, const struct pp_program *p, uint32_t
     struct pp_training_result result;
     struct pp_exec_plan plan;
     struct pp_error err = {0};
-    enum pp_status status = pp_exec_plan_make(arena, &request, &config, subject, &plan, &err);
+    enum pp_status status = pp_exec_plan_make(arena, &wish, &config, subject, &plan, &err);
 
     if (status != PP_OK) {
         FUZZ_CHECK((status == PP_EINVAL || status == PP_EPROGRAM) && strlen(err.message) > 0);
         return;
     }
-    const struct pp_training training = pp_exec_training(&request, &config, &plan);
+    const struct pp_training training = pp_exec_training(&wish, &config, &plan);
     status = pp_train(arena, &training, &result, &err);
     if (status == PP_OK)
         check_result(&training, &result);

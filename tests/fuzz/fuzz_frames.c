@@ -112,18 +112,19 @@ static void resolve(struct pp_arena *arena, struct pp_training *training)
         "pipeexec", "--np",  "2", "--schedule", "zbv", "--layers", "4", "--hidden", "8", "--heads",
         "2",        "--seq", "4", "--mbs",      "1",   "--dp",     "2", "--steps",  "2"};
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
     struct pp_exec_plan *plan = PP_NEW(arena, struct pp_exec_plan);
     struct pp_error err = {0};
 
     FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
                                 (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
-    *request = (struct pp_request){.flags = parsed};
-    FUZZ_CHECK(pp_exec_resolve(arena, request, NULL, config, &err) == PP_OK);
+    wish->request = (struct pp_request){.flags = parsed};
+    pp_wish_bind(arena, &wish->request);
+    FUZZ_CHECK(pp_exec_resolve(arena, wish, NULL, config, &err) == PP_OK);
     const struct pp_subject subject = {.schedule = pp_schedule_find("zbv")};
-    FUZZ_CHECK(pp_exec_plan_make(arena, request, config, subject, plan, &err) == PP_OK);
-    *training = pp_exec_training(request, config, plan);
+    FUZZ_CHECK(pp_exec_plan_make(arena, wish, config, subject, plan, &err) == PP_OK);
+    *training = pp_exec_training(wish, config, plan);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

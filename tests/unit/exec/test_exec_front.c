@@ -114,7 +114,7 @@ static struct outcome resolve(const char *line)
 {
     struct outcome o = {.run = PP_NEW(arena, struct pp_exec_run)};
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     char *words = pp_arena_strdup(arena, line), *argv[32] = {(char *)"pipeexec"};
     struct pp_subject subject = {0};
     int argc = 1;
@@ -122,16 +122,18 @@ static struct outcome resolve(const char *line)
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     o.status = pp_options_parse(arena, &pp_exec_cli, argc, argv, parsed, &o.err);
-    *request = (struct pp_request){.flags = parsed};
-    if (o.status == PP_OK)
-        o.status = pp_exec_resolve(arena, request, NULL, &o.run->config, &o.err);
-    const char *name = o.status == PP_OK ? pp_request_text(request, "schedule", NULL) : NULL;
+    wish->request = (struct pp_request){.flags = parsed};
+    if (o.status == PP_OK) {
+        pp_wish_bind(arena, &wish->request);
+        o.status = pp_exec_resolve(arena, wish, NULL, &o.run->config, &o.err);
+    }
+    const char *name = o.status == PP_OK ? wish->schedule : NULL;
     if (name)
-        o.status = pp_subject_open(arena, request, name, &subject, &o.err);
+        o.status = pp_subject_open(arena, &wish->request, name, &subject, &o.err);
     if (o.status == PP_OK)
-        o.status = pp_exec_plan_make(arena, request, &o.run->config, subject, &o.run->plan, &o.err);
+        o.status = pp_exec_plan_make(arena, wish, &o.run->config, subject, &o.run->plan, &o.err);
     if (o.status == PP_OK)
-        o.run->training = pp_exec_training(request, &o.run->config, &o.run->plan);
+        o.run->training = pp_exec_training(wish, &o.run->config, &o.run->plan);
     return o;
 }
 

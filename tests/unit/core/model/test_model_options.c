@@ -5,7 +5,21 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-static const struct pp_option options[] = {
+struct pp_wish {
+    struct pp_request request;
+#define PP_ROW PP_ROW_FIELD
+    PP_OPTIONS_DIMENSIONS("", 0)
+    PP_OPTIONS_EXPERTS("", 0)
+#undef PP_ROW
+    struct {
+#define PP_ROW PP_ROW_GIVEN
+        PP_OPTIONS_DIMENSIONS("", 0) PP_OPTIONS_EXPERTS("", 0)
+#undef PP_ROW
+    } given;
+};
+#define PP_WISH struct pp_wish
+#define PP_ROW  PP_ROW_ENTRY
+static struct pp_option options[] = {
     {.name = "model", .type = PP_OPTION_STRING, .argument = "NAME", .help = "", .commands = 1},
     {.name = "seq",
      .type = PP_OPTION_INT,
@@ -15,9 +29,7 @@ static const struct pp_option options[] = {
      .max = 1 << 24,
      .commands = 1},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "P", .help = "", .commands = 1},
-    PP_OPTIONS_DIMENSIONS("Model", 1),
-    PP_OPTIONS_EXPERTS("Model", 1),
-};
+    PP_OPTIONS_DIMENSIONS("Model", 1) PP_OPTIONS_EXPERTS("Model", 1)};
 static const struct pp_command commands[] = {{"run", "run", "", 0, 0}};
 static const struct pp_cli cli = {.program = "test",
                                   .commands = commands,
@@ -32,8 +44,11 @@ static enum pp_status take(struct pp_arena *arena, const char *line, struct pp_m
     char *argv[WORDS_MAX] = {(char *)"test"}, *rest = pp_arena_strdup(arena, line), *word;
     struct pp_parsed parsed;
     struct pp_request request;
+    static struct pp_arena *kept;
     int argc = 1;
 
+    if (!kept)
+        pp_wish_table(kept = pp_arena_create(), options, cli.option_count);
     while ((word = strsep(&rest, " ")))
         argv[argc++] = word;
     PP_TRY(pp_options_parse(arena, &cli, argc, argv, &parsed, err));

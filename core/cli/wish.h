@@ -1,0 +1,80 @@
+/* core/cli/wish.h — a row of a table of options is also the field that holds its value.
+ *
+ * A program lists its options once, in a header of rows such as
+ *
+ *     PP_ROW_INT(micro_batches, "N", 1, BIG, G_SCHEDULE, RUN, .help = "...")
+ *
+ * and includes it three times: with PP_ROW as PP_ROW_FIELD and as PP_ROW_GIVEN it declares the
+ * struct of the values, with PP_ROW as PP_ROW_ENTRY it is the table. '_' in a field is '-' in the
+ * name of the option. PP_ROW_AGAIN repeats a field for the commands in which the option means
+ * something else; PP_WISH names the struct:
+ *
+ *     struct pp_wish {
+ *         struct pp_request request;
+ *         ...                       the values: wish->micro_batches
+ *         struct { ... } given;     how they were given: wish->given.micro_batches.typed
+ *     };
+ */
+#ifndef PP_CORE_CLI_WISH_H
+#define PP_CORE_CLI_WISH_H
+
+#include "core/cli/request.h"
+
+#include <stddef.h>
+
+/* How an option was given. */
+struct pp_given {
+    enum pp_origin origin;
+    int count;           /* times given, 0 = not */
+    const char *text;    /* the argument as typed; of an option that is not given: its default */
+    const char **all;    /* all arguments when repeatable, else just the last one */
+    const char *spelled; /* "--pp" */
+    const char *typed;   /* for messages: "--pp 12", or "--pp" where it is not given */
+};
+
+/* Rows: field, argument, bounds or choices, heading, commands. The other members of struct
+ * pp_option follow by name. */
+#define PP_ROW_FLAG(field, group, commands, ...)                                                   \
+    PP_ROW(FLAG, field, NULL, group, commands, __VA_ARGS__)
+#define PP_ROW_TEXT(field, argument, group, commands, ...)                                         \
+    PP_ROW(STRING, field, argument, group, commands, __VA_ARGS__)
+#define PP_ROW_FRAC(field, argument, group, commands, ...)                                         \
+    PP_ROW(FRAC, field, argument, group, commands, __VA_ARGS__)
+#define PP_ROW_COUNT(field, argument, group, commands, ...)                                        \
+    PP_ROW(COUNT, field, argument, group, commands, __VA_ARGS__)
+#define PP_ROW_CHOICE(field, argument, names, group, commands, ...)                                \
+    PP_ROW(CHOICE, field, argument, group, commands, .choices = (names), __VA_ARGS__)
+#define PP_ROW_INT(field, argument, least, most, group, commands, ...)                             \
+    PP_ROW(INT, field, argument, group, commands, .min = (least), .max = (most), __VA_ARGS__)
+#define PP_ROW_LONG(field, argument, least, most, group, commands, ...)                            \
+    PP_ROW(LONG, field, argument, group, commands, .min = (least), .max = (most), __VA_ARGS__)
+
+#define PP_FIELD_FLAG                  bool
+#define PP_FIELD_STRING                const char *
+#define PP_FIELD_CHOICE                int /* index */
+#define PP_FIELD_INT                   int
+#define PP_FIELD_LONG                  int64_t
+#define PP_FIELD_COUNT                 double
+#define PP_FIELD_FRAC                  double
+#define PP_ROW_FIELD(kind, field, ...) PP_FIELD_##kind field;
+#define PP_ROW_GIVEN(kind, field, ...) struct pp_given field;
+#define PP_ROW_NOTHING(kind, field, ...)
+#define PP_ROW_ENTRY(kind_, field_, argument_, group_, commands_, ...)                             \
+    {.name = #field_,                                                                              \
+     .type = PP_OPTION_##kind_,                                                                    \
+     .argument = (argument_),                                                                      \
+     .group = (group_),                                                                            \
+     .commands = (commands_),                                                                      \
+     .value_at = offsetof(PP_WISH, field_),                                                        \
+     .given_at = offsetof(PP_WISH, given.field_),                                                  \
+     __VA_ARGS__},
+
+/* Finish the rows of a table: names with dashes, defaults that are values. Strings and defaults are
+ * in the arena. */
+void pp_wish_table(struct pp_arena *arena, struct pp_option *options, int count);
+/* Fill the struct that begins with this request. An option that is given has the value of the
+ * flags, else of the preset. Any other has its default where that is a value, neutral or as --help
+ * shows it, else 0, and NULL for a text. */
+void pp_wish_bind(struct pp_arena *arena, struct pp_request *request);
+
+#endif

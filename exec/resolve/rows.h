@@ -1,0 +1,170 @@
+/* exec/resolve/rows.h — the options of pipeexec, one row each: the fields of wish.h, and the table
+ * of exec/cli.c. */
+/* clang-format off */
+PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, RUN, .is_common = true,
+    .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .default_text = "1f1b",
+    .help = "A schedule or a program file. 'pipesim schedules' names the schedules. A file ends "
+            "in .csv or has a / in its name.")
+PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts")
+PP_OPTIONS_SHAPE(G_SCHEDULE, RUN)
+PP_OPTIONS_DIALECT(G_SCHEDULE, RUN)
+PP_ROW_CHOICE(recompute, "HOW", "none|full", G_SCHEDULE, RUN,
+    .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
+    .help = "full: keep only the input of each stage, and compute its forward again before its "
+            "backward.")
+PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
+PP_ROW_INT(zero, "STAGE", 0, 1, G_SCHEDULE, RUN, .default_text = "0",
+    .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "
+            "reduce-scattered, each replica updates its share of the weights, and the weights are "
+            "all-gathered.")
+PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
+
+PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,
+    .aliases = PP_NAMES(
+        "n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
+    .default_text = "4", .help = "Pipeline ranks. P * D workers run concurrently.")
+PP_OPTIONS_VP(G_LAYOUT, RUN)
+PP_OPTIONS_DP(G_LAYOUT, RUN)
+PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
+PP_OPTIONS_GBS(G_LAYOUT, RUN)
+PP_OPTIONS_SEQ(G_LAYOUT, RUN)
+
+PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
+    .default_text = "tiny",
+    .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA can be "
+            "trained. 'pipesim models' names the presets.")
+PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
+PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
+    .help = "The text to train on, byte by byte.")
+PP_ROW_CHOICE(tokens, "KIND", "bytes|u16", G_MODEL, RUN, .default_text = "bytes",
+    .help = "Content of --data. bytes: each byte is a token. u16: a shard of 16-bit tokens "
+            "(.bin), as llm.c writes it.")
+PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN,
+    .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
+            "tokenizer.json or VOCAB:MERGES.")
+
+PP_ROW_INT(steps, "K", 1, BIG, G_RECIPE, RUN, .is_common = true,
+    .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .default_text = "20",
+    .help = "Training steps.")
+PP_ROW_COUNT(lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-3", .default_text = "1e-3",
+    .help = "Learning rate of AdamW.")
+PP_ROW_COUNT(min_lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-4",
+    .default_text = "a tenth of --lr",
+    .help = "Learning rate of the last step, at the end of a cosine.")
+PP_ROW_INT(lr_warmup, "K", 0, BIG, G_RECIPE, RUN, .default_text = "0",
+    .help = "Steps during which the learning rate rises from 0.")
+PP_ROW_COUNT(weight_decay, "X", G_RECIPE, RUN, .kind = "a number such as 0.1",
+    .default_text = "0.1", .help = "Decoupled weight decay, of matrices only.")
+PP_ROW_COUNT(clip, "NORM", G_RECIPE, RUN, .aliases = PP_NAMES("clip-grad", "training.max_norm"),
+    .kind = "a number such as 1.0", .default_text = "0: no clipping",
+    .help = "Clip the gradients to this global norm; all ranks synchronize before the update.")
+PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_RECIPE, RUN, .default_text = "0",
+    .help = "Seed of the weights, of the samples, and of the orders that backend fake draws.")
+PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_text = "fp32",
+    .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and "
+            "weights in bfloat16; gradients, optimizer state and master weights in fp32.")
+
+PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, RUN, .aliases = PP_NAMES("device"),
+    .default_text = "cpu",
+    .help = "Where work runs. cuda: all ranks on the first visible GPU. With --transport nccl or "
+            "ipc each rank is a process, and the processes take the GPUs of their host in turn. "
+            "fake: on the CPU, in the worst order that the events of the program allow.")
+PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, RUN,
+    .default_text = "serial; streams with --transport nccl or ipc",
+    .help = "How ranks share a GPU. serial: one op at a time, so that each op takes as long as it "
+            "would alone. streams: each rank, channel and sum has its own CUDA stream, and ops "
+            "overlap as the program allows. partition: as streams, and each rank has its own "
+            "multiprocessors (CUDA 12.4).")
+PP_ROW_CHOICE(weight_grad_stream, "on|off", "off|on", G_MACHINE, RUN, .default_text = "off",
+    .help = "on: each rank computes its W on a separate stream, which takes the part of the GPU "
+            "that F, I and B leave (--device-mode streams or partition; --backend fake).")
+PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "on",
+    .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
+            "instead of kernel by kernel, after the first step.")
+PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN,
+    .default_text = "local; under a launcher tcp, or nccl with --backend cuda",
+    .help =
+        "Where ranks run and how they communicate. local: threads of one process. shm: processes "
+        "of this machine with shared memory. tcp: processes on any hosts, which torchrun, srun, "
+        "mpirun or pipeexec itself starts. nccl: such processes with --backend cuda, each with "
+        "its own GPU or sharing GPUs; NCCL carries messages and gradient sums. ipc: processes of "
+        "one host that map each other's GPU memory and copy directly.")
+PP_ROW_TEXT(rendezvous, "WHERE", G_MACHINE, RUN, .default_text = "that of the launcher",
+    .help = "Where processes meet that a launcher or you (with RANK and WORLD_SIZE) have started. "
+            "file://PATH: a file that all processes see; the first process writes its address "
+            "there. tcp://HOST:PORT: the address of the first process. Append "
+            "?rank=R&world_size=N without these variables, and ?timeout=S to replace 60 s.")
+PP_ROW_CHOICE(clock, "CLOCK", "virtual|wall", G_MACHINE, RUN, .is_common = true,
+    .default_text =
+        "virtual; wall with --device-mode streams or partition, and with --transport nccl or ipc",
+    .help = "How time is measured. virtual: each rank's clock advances by the time of its ops on "
+            "a core or the GPU and by waiting for other ranks, as if each rank had its own device "
+            "and links. wall: elapsed time.")
+PP_ROW_INT(cores, "K", 1, 4096, G_MACHINE, RUN, .default_text = "those of the machine",
+    .help = "Compute ops that run concurrently, on the virtual clock of CPUs.")
+PP_ROW_INT(timeout, "S", 0, BIG, G_MACHINE, RUN, .default_text = "600",
+    .help = "Seconds without progress of any rank after which the run ends and prints which rank "
+            "waits for what. 0: never.")
+PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
+    .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5 step:2', or hang, "
+            "freeze, stop, drop or jump instead of kill. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
+            "--slow and --link-bw.")
+PP_ROW_TEXT(link, "TEXT", G_MACHINE, RUN, .default_text = "latency:10us bandwidth:10GBps",
+    .help = "The links of the virtual clock, for messages and gradient sums.")
+PP_ROW_TEXT(slow, "RANK=FACTOR", G_WHATIF, RUN, .is_repeatable = true,
+    .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
+            "replica (3.0=0.8). On the virtual clock its ops take longer; on the wall clock it "
+            "sleeps after them.")
+PP_ROW_TEXT(link_bw, "A-B=FACTOR", G_WHATIF, RUN, .is_repeatable = true,
+    .help = "Scale the bandwidth of the link from rank A to rank B on the virtual clock: 0-1=0.1, "
+            "*-3=0.5. * stands for any characters.")
+PP_ROW_TEXT(unit, "COSTS", G_WHATIF, RUN,
+    .help = "Seconds of ops and messages on the virtual clock, in place of measured ones: F=1,B=2 "
+            "or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. The computation does not change.")
+
+PP_ROW_FLAG(check, G_CHECK, RUN, .is_common = true,
+    .help = "Compare the gradients of every step, and the weights at the end, with training on "
+            "one rank. Without it, only the gradients of the first step are compared.")
+PP_ROW_FLAG(no_check, G_CHECK, RUN, .help = "Compare nothing, and do not measure memory.")
+PP_ROW_FLAG(exact_grad, G_CHECK, RUN, .is_common = true,
+    .help = "Add gradients in fixed point, so that the order of additions does not change any bit.")
+PP_ROW_INT(warmup, "K", 1, BIG, G_CHECK, RUN, .default_text = "2",
+    .help = "Steps after the first whose durations make the prediction. The figures cover the "
+            "steps after these.")
+PP_ROW_TEXT(calibrate_on, "SCHEDULE", G_CHECK, RUN,
+    .help =
+        "Predict from durations that are measured under another schedule, whose steps run first.")
+
+PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN, .aliases = PP_NAMES("save"),
+    .help = "Write the state of the training into this folder at the end, and at every "
+            "--checkpoint-every steps.")
+PP_ROW_INT(checkpoint_every, "K", 1, BIG, G_STATE, RUN, .aliases = PP_NAMES("save-interval"),
+    .help = "Steps from one checkpoint to the next.")
+PP_ROW_INT(checkpoint_keep, "K", 1, BIG, G_STATE, RUN, .default_text = "2",
+    .help = "Number of checkpoints to keep, the newest ones.")
+PP_ROW_TEXT(resume, "DIR", G_STATE, RUN, .aliases = PP_NAMES("load"),
+    .help = "Continue from the newest checkpoint in this folder, or from a given checkpoint, with "
+            "any schedule, ranks and replicas. Model, data, recipe, samples per step and --steps "
+            "are those of the checkpoint unless given.")
+
+PP_ROW_FLAG(json, G_OUTPUT, RUN, .is_common = true, .help = "One JSON object on stdout.")
+PP_ROW_TEXT(trace, "FILE", G_OUTPUT, RUN, .is_common = true,
+    .default_text = "a new folder in $TMPDIR",
+    .help = "Write the measured events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz "
+            "compresses.")
+PP_ROW_TEXT(predicted_trace, "FILE", G_OUTPUT, RUN,
+    .help = "Write the predicted events, in the same forms.")
+PP_ROW_FLAG(gantt, G_OUTPUT, RUN, .is_common = true,
+    .help = "Draw the median measured step in the terminal, instead of the report.")
+PP_ROW_TEXT(plot, "FILE", G_OUTPUT, RUN, .is_common = true,
+    .help = "Draw the predicted step over the measured one, as a picture (.png, .pdf, .svg, .tex) "
+            "or as a gnuplot script (.gp). none draws in the terminal.")
+PP_ROW_FLAG(
+    paper, G_OUTPUT, RUN, .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title.")
+PP_ROW_FLAG(
+    quiet, G_OUTPUT, RUN, .help = "Print no report and no progress; the exit code says the result.")
+PP_ROW_CHOICE(color, "WHEN", "auto|always|never", G_OUTPUT, RUN, .default_text = "auto",
+    .help = "Colour. NO_COLOR and pipes switch it off.")
+/* clang-format on */
+
+#undef PP_ROW

@@ -1,0 +1,19 @@
+/* exec/resolve/wish.h — what the command line of pipeexec asks for, a field for each option. */
+#ifndef PP_EXEC_RESOLVE_WISH_H
+#define PP_EXEC_RESOLVE_WISH_H
+
+#include "core/model/options.h"
+#include "schedules/select/options.h"
+
+/* Filled by pp_wish_bind(). */
+struct pp_exec_wish {
+    struct pp_request request;
+#define PP_ROW PP_ROW_FIELD
+#include "exec/resolve/rows.h"
+    struct {
+#define PP_ROW PP_ROW_GIVEN
+#include "exec/resolve/rows.h"
+    } given;
+};
+
+#endif

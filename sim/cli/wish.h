@@ -1,0 +1,27 @@
+/* sim/cli/wish.h — what the command line of pipesim asks for, a field for each option. */
+#ifndef PP_SIM_CLI_WISH_H
+#define PP_SIM_CLI_WISH_H
+
+#include "core/model/options.h"
+#include "schedules/select/options.h"
+
+/* Filled by pp_wish_open() and pp_wish_defaults(). */
+struct pp_wish {
+    struct pp_request request;
+#define PP_ROW       PP_ROW_FIELD
+#define PP_ROW_AGAIN PP_ROW_NOTHING
+#include "sim/cli/rows.h"
+    struct {
+#define PP_ROW       PP_ROW_GIVEN
+#define PP_ROW_AGAIN PP_ROW_NOTHING
+#include "sim/cli/rows.h"
+    } given;
+};
+
+/* pp_request_open() and pp_request_defaults(), with the fields. */
+enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flags,
+                            struct pp_wish *wish, struct pp_error *err);
+enum pp_status pp_wish_defaults(struct pp_arena *arena, struct pp_wish *wish,
+                                const struct pp_preset *row, struct pp_error *err);
+
+#endif
