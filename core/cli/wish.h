@@ -1,19 +1,14 @@
-/* core/cli/wish.h — a row of a table of options is also the field that holds its value.
+/* core/cli/wish.h — a row of a table of options declares the field of its value, too.
  *
- * A program lists its options once, in a header of rows such as
+ * A header of a program has a row for each option: PP_ROW_INT(micro_batches, "N", 1, BIG, ...). A
+ * '_' in a field is '-' in the name of the option. The program includes the rows three times: as
+ * fields (PP_ROW is PP_ROW_FIELD), as fields of `given` (PP_ROW_GIVEN), and as the table
+ * (PP_ROW_ENTRY, with the struct as PP_WISH). PP_ROW_AGAIN is a row of an option that is another
+ * one in other commands. So the struct of a program has
  *
- *     PP_ROW_INT(micro_batches, "N", 1, BIG, G_SCHEDULE, RUN, .help = "...")
- *
- * and includes it three times: with PP_ROW as PP_ROW_FIELD and as PP_ROW_GIVEN it declares the
- * struct of the values, with PP_ROW as PP_ROW_ENTRY it is the table. '_' in a field is '-' in the
- * name of the option. PP_ROW_AGAIN repeats a field for the commands in which the option means
- * something else; PP_WISH names the struct:
- *
- *     struct pp_wish {
- *         struct pp_request request;
- *         ...                       the values: wish->micro_batches
- *         struct { ... } given;     how they were given: wish->given.micro_batches.typed
- *     };
+ *     struct pp_request request;    first
+ *     wish->micro_batches           the value
+ *     wish->given.micro_batches     how it was given
  */
 #ifndef PP_CORE_CLI_WISH_H
 #define PP_CORE_CLI_WISH_H

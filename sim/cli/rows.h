@@ -1,4 +1,4 @@
-/* sim/cli/rows.h — the options of pipesim, one row each: the fields of wish.h, the table of cli.c. */
+/* sim/cli/rows.h — the options of pipesim, one row each: fields in wish.h, the table in cli.c. */
 /* clang-format off */
 PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, .is_common = true,
     .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name,
