@@ -1,10 +1,10 @@
 /* core/cli/wish.h — a row of a table of options declares the field of its value, too.
  *
  * A header of a program has a row for each option: PP_ROW_INT(micro_batches, "N", 1, BIG, ...). A
- * '_' in a field is '-' in the name of the option. The program includes the rows three times: as
- * fields (PP_ROW is PP_ROW_FIELD), as fields of `given` (PP_ROW_GIVEN), and as the table
- * (PP_ROW_ENTRY, with the struct as PP_WISH). PP_ROW_AGAIN is a row of an option that is another
- * one in other commands. So the struct of a program has
+ * '_' in a field is '-' in the name of the option. The program includes the rows three times.
+ * PP_ROW is PP_ROW_FIELD for the values, and PP_ROW_GIVEN for how they were given. It is
+ * PP_ROW_ENTRY for the table, where PP_WISH names the struct. PP_ROW_AGAIN is a further row of an
+ * option, for other commands. So the struct of a program has
  *
  *     struct pp_request request;    first
  *     wish->micro_batches           the value
