@@ -12,14 +12,14 @@ transport=ipc chosen="--transport ipc"
 
 shared() { ls /dev/shm 2>/dev/null | wc -l; }
 before=$(shared)
-same 1 --np 2 --schedule 1f1b --layers 2 --micro-batches 4
-same 2 --np 4 --schedule zbv --layers 8 --micro-batches 4
 same 3 --np 4 --schedule chimera --dp 2 --layers 4 --micro-batches 4
 same 4 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16
-same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
-same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on gpipe
 same 10 --np 2 --schedule 1f1b --dp 2 --layers 2 --micro-batches 4 --zero 1
 if [ -n "${PIPESIM_LONG:-}" ]; then
+    same 1 --np 2 --schedule 1f1b --layers 2 --micro-batches 4
+    same 2 --np 4 --schedule zbv --layers 8 --micro-batches 4
+    same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
+    same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on gpipe
     same 6 --np 2 --schedule zb-h1 --dp 2 --layers 2 --micro-batches 4
     same 8 --np 2 --schedule gpipe --layers 4 --micro-batches 4 --recompute full --clock virtual
 fi

@@ -58,10 +58,10 @@ static void check_many(uint64_t first, int short_count, const struct pp_backend 
 
 Test(random_programs, run_on_threads)
 {
-    check_many(1, 500, &pp_backend_cpu);
+    check_many(1, 200, &pp_backend_cpu);
 }
 
 Test(random_programs, run_on_the_fake_device)
 {
-    check_many(100001, 100, &pp_backend_fake);
+    check_many(100001, 50, &pp_backend_fake);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Pages of --html next to --json and --trace of the same run; prints TAP. The checks are in check.py.
+# PIPESIM_LONG=1: with the larger runs.
 #
 #   pages.sh PIPESIM ENGINE
 set -u
@@ -36,20 +37,22 @@ figures() {
 
 one --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
 one --schedule dualpipe --pp 4 --micro-batches 8 --unit F=1,B=2
-one --schedule zbv --pp 8 --micro-batches 300 --unit F=1,I=1,W=1
 one --schedule chimera --pp 4 --micro-batches 8 --concat halving --unit F=1,B=2
 one --schedule seq1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
-one --schedule 1f1b --pp 300 --micro-batches 8 --unit F=1,B=2
 one --schedule 1f1b --pp 1 --micro-batches 1 --unit F=1,B=0
 one --schedule interleaved --model gpt2 --gpus 16 --pp 4 --tp 2 --engine "$engine" --recompute full --zero 1
-one --schedule chimera --gpus 2048 --engine "$engine"
 one --schedule 1f1b --model llama3-70b --gpus 64 --pp 4 --tp 2 --zero 0 --recompute none --engine dag
 one --schedule 1f1b --model gpt2 --pp 4 --micro-batches 8 --offload os=host,a=host --engine dag --no-alternatives
 figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --engine dag
 figures --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --steps 5 --step-barrier off
 figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=2
-figures --schedule all --pp 5 --micro-batches 7 --unit F=1,B=2
-figures --schedule gpipe,1f1b,interleaved --model llama3-8b --gpus 64 --pp 8 --tp 2 --engine dag
+if [ -n "${PIPESIM_LONG:-}" ]; then
+    one --schedule 1f1b --pp 300 --micro-batches 8 --unit F=1,B=2
+    one --schedule zbv --pp 8 --micro-batches 300 --unit F=1,I=1,W=1
+    one --schedule chimera --gpus 2048 --engine "$engine"
+    figures --schedule all --pp 5 --micro-batches 7 --unit F=1,B=2
+    figures --schedule gpipe,1f1b,interleaved --model llama3-8b --gpus 64 --pp 8 --tp 2 --engine dag
+fi
 
 # A prediction next to a measurement: both traces, step by step where there are several.
 trace() {

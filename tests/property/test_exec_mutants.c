@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Of each mistake on each program: how many are run, and made. Orders of what has no race. */
-enum { TRIES = 4, ATTEMPTS = 40, FEW_ORDERS = 3 };
+enum { LONG_TRIES = 4, TRIES = 2, ATTEMPTS = 40, FEW_ORDERS = 3 };
 
 struct subject {
     struct pp_arena *arena;
@@ -140,9 +140,10 @@ static bool judge(const struct subject *s, const char *what, const struct pp_ord
 static void try_mistakes(struct subject *s, struct tally tally[MISTAKES])
 {
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+    const int tries = getenv("PIPESIM_LONG") ? LONG_TRIES : TRIES;
 
     for (int k = 0; k < MISTAKES; k++)
-        for (int n = 0, left = TRIES; n < ATTEMPTS && left > 0; n++) {
+        for (int n = 0, left = tries; n < ATTEMPTS && left > 0; n++) {
             struct pp_orders *lists = pp_program_thaw(s->arena, s->run.program);
             if (make_mistake(k, &s->random, lists))
                 left -= judge(s, mistake_name(k), lists, &tally[k]);

@@ -4,13 +4,11 @@
 
 #include <criterion/criterion.h>
 
+enum { SHORT_LINES = 8 };
+
 static const char *const LINES[] = {
     "--gpus 8 --model llama2-7b --gbs 16 --seq 2048",
-    "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --cluster v100-dgx1",
-    "--gpus 12 --model llama2-7b --gbs 24 --seq 2048 --cluster a800~gpu:6",
-    "--gpus 16 --model mixtral-8x7b --gbs 32 --seq 4096 --free pp,ep,mbs,schedule,zero,recompute",
     "--gpus 16 --model llama2-13b --gbs 32 --framework megatron --free tp,pp,schedule,vp,zero",
-    "--gpus 8 --model llama3-8b --gbs 16 --cluster a100 --framework torchtitan",
     "--gpus 16 --model gpt-18b --cluster a100 --micro-batches 8 --free tp,pp,schedule,zero,mbs",
     "--gpus 8 --model llama2-70b --gbs 8 --seq 2048 --free tp,pp,cp,schedule",
     "--gpus 16 --model llama2-7b --gbs 32 --zero 3 --free tp,pp,cp,mbs,schedule",
@@ -18,6 +16,11 @@ static const char *const LINES[] = {
     "tp,pp,mbs,schedule,zero",
     "--gpus 8 --model llama2-7b --gbs 64 --seq 2048 --schedule gpipe,1f1b",
     "--gpus 4 --model gemma-2b --layers 4 --seq 4096 --gbs 32 --cluster v100-dgx1 --head ignored",
+    /* With PIPESIM_LONG=1 only: these take most of the time. */
+    "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --cluster v100-dgx1",
+    "--gpus 12 --model llama2-7b --gbs 24 --seq 2048 --cluster a800~gpu:6",
+    "--gpus 16 --model mixtral-8x7b --gbs 32 --seq 4096 --free pp,ep,mbs,schedule,zero,recompute",
+    "--gpus 8 --model llama3-8b --gbs 16 --cluster a100 --framework torchtitan",
 };
 
 static struct pp_search *search_of(struct pp_arena *arena, const char *line, bool is_exhaustive,
@@ -46,9 +49,10 @@ static void expect_same_rows(const struct pp_search *a, const struct pp_search *
 
 Test(search, bounds_cost_no_answer)
 {
+    const size_t count = getenv("PIPESIM_LONG") ? sizeof(LINES) / sizeof(*LINES) : SHORT_LINES;
     int64_t skipped = 0, none = 0, strained = 0;
 
-    for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++) {
+    for (size_t i = 0; i < count; i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct pp_search *all = search_of(arena, LINES[i], true, 2),
                                *some = search_of(arena, LINES[i], false, 2);
@@ -147,8 +151,8 @@ Test(search, other_machines_are_those_that_options_describe)
 Test(search, what_was_published_is_a_point_of_the_space)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_search *search =
-        search_of(arena, "--gpus 64 --model llama2-70b --engine dag", false, 2);
+    const char *line = "--gpus 64 --model llama2-70b --engine dag --free tp,pp,vp,schedule";
+    const struct pp_search *search = search_of(arena, line, false, 2);
     const struct pp_search_published *p = &search->published[0];
     bool fits;
 
@@ -159,7 +163,6 @@ Test(search, what_was_published_is_a_point_of_the_space)
     cr_assert_eq(at.frame->pp, p->recipe->pp);
     cr_assert_eq(at.order->vp, p->recipe->vp);
     cr_assert_str_eq(at.order->base.schedule_name, p->recipe->schedule);
-    cr_assert_eq(run_s(arena, "--gpus 64 --model llama2-70b --engine dag", p->point, &fits),
-                 p->outcome.step_s);
+    cr_assert_eq(run_s(arena, line, p->point, &fits), p->outcome.step_s);
     cr_assert_eq(fits, p->outcome.fits);
 }

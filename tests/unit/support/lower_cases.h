@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Call `visit` with the compute program of every schedule and shape that is accepted. */
+/* Call `visit` with the compute program of every schedule and shape that is accepted. Without
+ * PIPESIM_LONG=1 it is one case of CASE_STRIDE, and the next schedule begins at another one. */
+enum { CASE_STRIDE = 5 };
 typedef void (*case_visit)(struct pp_arena *arena, const struct pp_program *compute, void *context);
 
 static inline int for_each_case(case_visit visit, void *context)
@@ -21,10 +23,11 @@ static inline int for_each_case(case_visit visit, void *context)
     static const int ranks[] = {1, 2, 3, 4, 6, 8}, batches[] = {1, 2, 3, 4, 6, 8, 12, 16};
     static const int chunks[] = {0, 1, 3}, pipelines[] = {0, 4}, splits[] = {0, 2};
     enum { CASES = 6 * 8 * 3 * 2 * 2 };
+    const int stride = getenv("PIPESIM_LONG") ? 1 : CASE_STRIDE;
     int count = 0;
 
     for (int s = 0; pp_schedules[s]; s++)
-        for (int at = 0; at < CASES * PP_CONCAT_AUTO; at++) {
+        for (int at = s % stride; at < CASES * PP_CONCAT_AUTO; at += stride) {
             struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
             struct pp_shape shape = {.ranks = ranks[at % 6],
                                      .micro_batches = batches[at / 6 % 8],

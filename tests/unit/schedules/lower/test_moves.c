@@ -140,7 +140,7 @@ Test(moves, what_moves_is_back_when_it_is_used)
 {
     int64_t moved[2] = {0};
 
-    cr_assert_gt(for_each_case(is_legal, moved), 1000);
+    cr_assert_gt(for_each_case(is_legal, moved), 300);
     cr_assert_gt(moved[0], moved[1] / 4); /* a copy is worth its while for many */
 }
 

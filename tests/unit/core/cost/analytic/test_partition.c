@@ -199,31 +199,36 @@ Test(partition, stages_of_an_end_alone_cost_its_time)
     cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][11].ps / head_s, 1, 1e-6);
 }
 
-static double slowest_s(const struct pp_cost_inputs *in, const int *share)
+struct layer_times {
+    int stages;
+    double embedding_s, block_s, head_s;
+};
+
+static double slowest_s(const struct layer_times *t, const int *share)
 {
     double most_s = 0;
 
-    for (int s = 0; s < in->stages; s++) {
-        double stage_s = share[s] * pp_roofline_layer_s(in, PP_LAYER_BLOCK);
-        stage_s += s == 0 ? pp_roofline_layer_s(in, PP_LAYER_EMBEDDING) : 0;
-        stage_s += s == in->stages - 1 ? pp_roofline_layer_s(in, PP_LAYER_HEAD) : 0;
+    for (int s = 0; s < t->stages; s++) {
+        double stage_s = share[s] * t->block_s;
+        stage_s += s == 0 ? t->embedding_s : 0;
+        stage_s += s == t->stages - 1 ? t->head_s : 0;
         most_s = fmax(most_s, stage_s);
     }
     return most_s;
 }
 
 /* The slowest stage of the best of all divisions, tried one by one. */
-static double least_s(const struct pp_cost_inputs *in, int *share, int stage, int left)
+static double least_s(const struct layer_times *t, int *share, int stage, int left)
 {
     double best_s = INFINITY;
 
-    if (stage == in->stages - 1) {
+    if (stage == t->stages - 1) {
         share[stage] = left;
-        return slowest_s(in, share);
+        return slowest_s(t, share);
     }
     for (share[stage] = 0; share[stage] <= left; share[stage]++) {
         const int here = share[stage];
-        best_s = fmin(best_s, least_s(in, share, stage + 1, left - here));
+        best_s = fmin(best_s, least_s(t, share, stage + 1, left - here));
         share[stage] = here;
     }
     return best_s;
@@ -248,8 +253,13 @@ Test(partition, balanced_is_the_best_of_all_divisions)
                     for (int s = 0; s < in.stages; s++)
                         sum += share[s];
                     cr_assert_eq(sum, model.layers);
-                    cr_assert_float_eq(slowest_s(&in, share) / least_s(&in, any, 0, model.layers),
-                                       1, 1e-12);
+                    const struct layer_times t = {
+                        .stages = in.stages,
+                        .embedding_s = pp_roofline_layer_s(&in, PP_LAYER_EMBEDDING),
+                        .block_s = pp_roofline_layer_s(&in, PP_LAYER_BLOCK),
+                        .head_s = pp_roofline_layer_s(&in, PP_LAYER_HEAD)};
+                    cr_assert_float_eq(slowest_s(&t, share) / least_s(&t, any, 0, model.layers), 1,
+                                       1e-12);
                 }
 }
 
