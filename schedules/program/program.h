@@ -51,12 +51,12 @@ struct pp_weight_stream;
 /* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
  * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
-    /* As lowered. A text states whether parameters are gathered, whether they are away and whether
-     * gradients have parts; then the cuts are the coarsest of that kind. At most `buffers` units
-     * are gathered at once, one more where the two of a pair use two chunks; 0 = not stated. */
+    /* As lowered. A text states whether parameters are gathered, whether they are away, and whether
+     * gradients have parts; the cuts are the coarsest of that kind. `buffers` is the most units
+     * that are gathered at once, one more where the two of a pair use two chunks; 0: unknown. */
     struct pp_state_spec spec;
-    const uint16_t *units; /* [stage]: number of units, at least 1, in which parameters are fetched,
-                            * from the first layer of a chunk to the last; NULL = they are not */
+    const uint16_t *units; /* [stage]: number of units in which parameters are fetched, at least 1;
+                            * NULL = they are not */
 };
 
 struct pp_program {
