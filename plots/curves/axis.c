@@ -240,7 +240,7 @@ static void limit_linear_y(struct pp_arena *arena, struct pp_curve_axis *axis,
     }
     if (axis->lo < 0 && is_flat)
         axis->to = "0";
-    else if (!(axis->hi > 0))
+    else if (!(axis->hi > axis->lo)) /* all are 0 */
         axis->to = is_frac ? "10" : "1";
     else if (is_frac && is_all)
         axis->to = "*<100";

@@ -192,6 +192,8 @@ Test(curves, units_and_limits_suit_the_values)
         {"n,m_bytes\n1,2147483648\n2,0\n", {"set ylabel 'm (GiB)'", "set yrange [0:*]"}},
         {"n,tokens_per_s\n1,250000\n2,1000000\n", {"set ylabel 'thousand tokens/s'"}},
         {"n,y\n1,-3\n2,5\n", {"set ylabel 'y'", "set yrange [*:*]"}},
+        {"n,y\n1,-3\n2,-5\n", {"set yrange [*:*]"}},
+        {"n,y\n1,-3\n2,0\n", {"set yrange [*:*]"}},
         {"n,y\n7,3\n", {"set xrange [*:*]", "set xtics (7)", "set yrange [0:3.75<*]"}},
         {"n,y\n2,1\n4,1\n8,1\n", {"set logscale x 2", "set xtics (2, 4, 8)"}},
         {"gpus,y\n8,1\n12,1\n16,1\n", {"set xlabel 'GPUs'", "set xtics (8, 12, 16)"}},
