@@ -133,7 +133,7 @@ struct pp_plot_links {
 enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,
                              const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/timeline/plot.c, timeline_compare.c ---- */
+/* ---- plots/timeline/plot.c, plots/timeline/compare.c ---- */
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # What a file's text owes its reader. Struct, union and enum tags of headers have one meaning each. A file
-# begins with a comment that says what it is. Outside of tables no line is over 100 columns. Where clang-format is
-# installed, it changes nothing. The counts are compared with tests/ratchets.txt.
+# begins with a comment that says what it is. Files that it names are there. Outside of tables no line is over
+# 100 columns. Where clang-format is installed, it changes nothing. The counts are compared with
+# tests/ratchets.txt.
 set -u
 cd "$(dirname "$0")/.."
 mapfile -t code < <(git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh')
 mapfile -t production < <(printf '%s\n' "${code[@]}" | grep -vE '^(tests|bench|docs)/')
+mapfile -t pages < <(git ls-files '*.md')
 mapfile -t headers < <(printf '%s\n' "${production[@]}" | grep -E '\.(h|cuh)$')
 
 # Tags that two headers define, each with its files.
@@ -33,6 +35,24 @@ long_lines() {
         !off && length(text) > 100 { print FILENAME ":" FNR ": " length(text) " columns" }' "${code[@]}"
 }
 
+# Files of this repository that code and pages name, and that are not there: a path from the root, or a name with
+# an underscore.
+absent() {
+    awk 'FILENAME == "-" { tracked[$0]; sub(/.*\//, ""); tracked[$0]; next }
+         /^#include/ { next }
+         {
+             text = " " $0 " "
+             while (match(text, /[^A-Za-z0-9_.\/>$*{}-][a-z0-9_\/-]+\.(cu|c|h|cuh)[^A-Za-z0-9_(.]/)) {
+                 name = substr(text, RSTART + 1, RLENGTH - 2)
+                 text = substr(text, RSTART + RLENGTH - 1)
+                 if (name !~ /^(core|schedules|traces|kernels|plots|sim|exec|tests|bench|docs)\// && (name ~ /\// || name !~ /_/))
+                     continue
+                 if (!(name in tracked) && name !~ /^(text_builtin.c|train_gpt2.cu?|schedules\/lifo.c)$/)
+                     print FILENAME ":" FNR ": " name " is not there"
+             }
+         }' - "${production[@]}" "${pages[@]}" < <(git ls-files)
+}
+
 unformatted() {
     printf '%s\0' "${production[@]}" | xargs -0 -n 40 -P 2 clang-format --dry-run 2>&1 |
         sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: .*/\1: clang-format changes it/p' | sort -u
@@ -49,6 +69,7 @@ ratcheted() {
 ratcheted tags_twice tags
 ratcheted files_without_comment silent
 ratcheted lines_over_100 long_lines
+ratcheted names_of_no_file absent
 if command -v clang-format >/dev/null; then
     ratcheted unformatted unformatted
 else

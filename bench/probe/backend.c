@@ -1,4 +1,4 @@
-/* Probes of exec/backend_cuda itself, in all of its modes: ranks that wait for each other, and what
+/* Probes of exec/cuda itself, in all of its modes: ranks that wait for each other, and what
  * parts of a GPU are worth. */
 #include "bench/probe/probe.h"
 #include "exec/cuda/module.h"

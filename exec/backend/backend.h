@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Streams of a device, dense: see pp_machine in machine_parts.h. */
+/* Streams of a device, dense: see pp_machine in exec/machine/worker.h. */
 typedef int32_t pp_stream_id;
 typedef int32_t pp_event_id;
 typedef void (*pp_backend_work)(const struct pp_kernels *kernels, void *stream, void *argument);

@@ -66,7 +66,7 @@ static inline bool is_compute(const struct pp_backend_device *d, pp_stream_id s)
     return pp_device_worker_of(&d->options, s) >= 0;
 }
 
-/* backend_fake_memory.c */
+/* fake_memory.c */
 enum pp_status pp_fake_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
 void pp_fake_free_all(struct pp_backend_device *device);
@@ -74,7 +74,7 @@ void pp_fake_free_all(struct pp_backend_device *device);
 bool pp_fake_open_memory(struct pp_backend_device *device);
 void pp_fake_shut_memory(struct pp_backend_device *device, bool was_open);
 
-/* Run the lists in the order of this step, see backend_fake_run.c. */
+/* Run the lists in the order of this step, see fake_run.c. */
 enum pp_status pp_fake_run(struct pp_backend_device *device, struct pp_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* exec/data/text_builtin.h — the text of exec/text/, as it is made into C by core/embed.py. */
+/* exec/data/text_builtin.h — the text of exec/data/, as it is made into C by core/embed.py. */
 #ifndef PP_EXEC_DATA_TEXT_BUILTIN_H
 #define PP_EXEC_DATA_TEXT_BUILTIN_H
 

@@ -100,7 +100,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 
-/* ---- exec/resolve/blocks.c ---- */
+/* ---- exec/resolve/batch.c ---- */
 /* Blocks of each stage as even as possible, none lost. With fewer blocks than stages, some stages
  * hold none: those with the embedding and the head first, the others spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,

@@ -5,7 +5,7 @@
 
 #include "exec/resolve/config.h"
 
-/* resolve_device.c: --backend, --device-mode and --clock; PP_EFAIL when a module cannot be loaded,
+/* device.c: --backend, --device-mode and --clock; PP_EFAIL when a module cannot be loaded,
  * PP_EINVAL for a mode of a backend that has none. And its kernels for
  * --precision, once the recipe is there: PP_EINVAL when it has none. */
 enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,

@@ -100,7 +100,7 @@ struct pp_stage_layout {
     size_t transient_at, attention_bytes;
 };
 
-/* stage_params.c: fills params, param_count, elements and the pointers to them. */
+/* params.c: fills params, param_count, elements and the pointers to them. */
 void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage);
 
 /* One call under way. */
@@ -144,8 +144,8 @@ struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct
 struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv);
 void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse);
 
-/* Backward of one layer: gradient of the output in, of the input to its place (stage_input.c), or
- * into w->grads (stage_weights.c). */
+/* Backward of one layer: gradient of the output in, of the input to its place (input.c), or
+ * into w->grads (weights.c). */
 void pp_block_input_grad(struct pp_call *c, int block, const void *grad);
 void pp_block_weight_grad(struct pp_call *c, int block, const void *grad);
 void pp_head_input_grad(struct pp_call *c, void *grad);

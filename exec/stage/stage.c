@@ -80,7 +80,7 @@ static void place_all_g(struct pp_stage *stage)
         place_head(stage, true);
 }
 
-/* See the table in stage_parts.h. */
+/* See the table in layout.h. */
 static void place_saved(struct pp_stage *stage)
 {
     const struct pp_stage_shape *shape = &stage->shape;

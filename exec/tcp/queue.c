@@ -1,4 +1,4 @@
-/* What is to be sent, in order, until the thread of tcp_link.c has written it. */
+/* What is to be sent, in order, until the thread of link.c has written it. */
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 

@@ -39,7 +39,7 @@ struct pp_nccl_run {
 /* Channels and groups of the plan, messages and sums. */
 void pp_nccl_plan_comms(struct pp_machine *m, struct pp_nccl_run *run);
 
-/* transport_nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
+/* nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
  * as work on a stream. */
 struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);

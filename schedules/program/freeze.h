@@ -91,11 +91,11 @@ struct pp_reading {
 /* PP_EPROGRAM with `file:line:column: cell` of one instruction, and the text. */
 enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Sizes, level and mode of the head (program_sizes.c). */
+/* Sizes, level and mode of the head (read_sizes.c). */
 enum pp_status pp_reading_sizes(struct pp_reading *reading);
-/* Placement and pipelines of the head (program_infer.c). */
+/* Placement and pipelines of the head (read_infer.c). */
 enum pp_status pp_reading_placement(struct pp_reading *reading);
-/* Files with SEND and RECV but without WAIT (program_comms.c). */
+/* Files with SEND and RECV but without WAIT (read_comms.c). */
 void pp_reading_add_waits(struct pp_reading *reading);
 
 #endif

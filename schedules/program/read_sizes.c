@@ -166,7 +166,7 @@ enum pp_status pp_reading_sizes(struct pp_reading *reading)
     head->splits = census.splits;
     head->granules = census.granules;
     head->versions = census.versions;
-    head->pipelines = 1; /* program_infer.c */
+    head->pipelines = 1; /* read_infer.c */
     PP_TRY(settle(reading, PP_META_RANKS, &head->ranks));
     if (head->ranks != rows)
         return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d: ranks: %d, but there are %d rows",

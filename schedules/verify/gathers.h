@@ -1,4 +1,4 @@
-/* schedules/verify/gathers.h — shared by verify_gathers.c and verify_scatters.c only. */
+/* schedules/verify/gathers.h — shared by gathers.c and scatters.c only. */
 #ifndef PP_SCHEDULES_VERIFY_GATHERS_H
 #define PP_SCHEDULES_VERIFY_GATHERS_H
 
@@ -39,7 +39,7 @@ static inline const char *pp_gathers_text(const struct pp_gathers *g, int i,
 }
 
 /* Instruction i, whose gradients wait for a shard, or scatters, sums or uses them: see
- * verify_scatters.c. */
+ * scatters.c. */
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i);

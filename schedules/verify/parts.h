@@ -15,7 +15,7 @@ enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there w
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
 
-/* ---- words (verify_text.c) ------------------------------------------------------------------- */
+/* ---- words (text.c) -------------------------------------------------------------------------- */
 enum { VERIFY_TEXT_BYTES = PP_OP_TEXT_BYTES + 8 };
 const char *pp_verify_name(const struct pp_program *p);
 int pp_verify_rank(const struct pp_program *p, int i);

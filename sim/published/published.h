@@ -127,7 +127,7 @@ enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
 /* The same of a result. */
 double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
 
-/* ---- from a row to a request: sim/published/words.c, validate_model.c, validate_request.c ---- */
+/* ---- from a row to a request: sim/published/words.c, model.c, request.c ---- */
 
 enum { PP_MEASURE_WORDS = 96, PP_MEASURE_NOTES = 12 };
 struct pp_measure_command {

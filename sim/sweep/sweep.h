@@ -31,7 +31,7 @@ struct pp_grid {
     struct pp_subject *subjects;    /* of each value of --schedule, else of --preset; opened once */
     struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
     struct pp_platforms *platforms; /* of points that have run in this process */
-    struct pp_grid_file *files;     /* that points read (sweep_check.h) */
+    struct pp_grid_file *files;     /* that points read (check.h) */
     int file_count, file_capacity;
 };
 /* The product of all lists. A schedule that lacks a listed option has one point for all values of

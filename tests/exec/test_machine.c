@@ -27,8 +27,8 @@ static void start(struct pp_arena *arena, const struct exec_case *c, struct exec
 /* ---- memory ---------------------------------------------------------------------------------*/
 
 /* Bytes of a block's parameters, and of the activations that a micro-batch saves in a stage of
- * blocks alone. They follow from the dimensions (GPT-2 style): the layout of stage_parts.h, added
- * up by hand. */
+ * blocks alone. They follow from the dimensions (GPT-2 style): the layout of exec/stage/layout.h,
+ * added up by hand. */
 static double block_params(const struct pp_net *n)
 {
     return 12.0 * n->hidden * n->hidden + 13.0 * n->hidden;

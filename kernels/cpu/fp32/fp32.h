@@ -28,28 +28,28 @@ void PP_AT(small_gemm)(const struct pp_small_gemm *g);
 
 /* gemm.c: c = op(a) op(b), plus c unless base is NULL, without the epilogue */
 void PP_AT(multiply)(void *stream, const struct pp_gemm *g);
-/* fp32_rows.c */
+/* rows.c */
 void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *x);
 void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
-/* fp32_norm.c */
+/* norm.c */
 void PP_AT(norm_forward)(void *stream, const struct pp_norm *n);
 void PP_AT(norm_backward)(void *stream, const struct pp_norm *n);
 void PP_AT(norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
                          bool add);
-/* fp32_activation.c */
+/* activation.c */
 void PP_AT(gelu_forward)(void *stream, int64_t count, const void *x, void *y);
 void PP_AT(gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
 void PP_AT(swiglu_forward)(void *stream, int rows, int width, const void *x, void *y);
 void PP_AT(swiglu_backward)(void *stream, int rows, int width, const void *x, const void *dy,
                             void *dx);
-/* fp32_rotate.c */
+/* rotate.c */
 void PP_AT(rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
                    int first, double theta, bool is_inverse, void *x);
-/* fp32_attention.c */
+/* attention.c */
 size_t PP_AT(attention_scratch_bytes)(const struct pp_attention *a);
 void PP_AT(attention_forward)(void *stream, const struct pp_attention *a);
 void PP_AT(attention_backward)(void *stream, const struct pp_attention *a);
-/* fp32_tokens.c */
+/* tokens.c */
 void PP_AT(embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
                           const int32_t *ids, const void *table, const void *positions, void *y);
 void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
@@ -57,7 +57,7 @@ void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int s
                            void *dpositions, bool add);
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
-/* fp32_update.c */
+/* update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
 extern const struct pp_flat_parts PP_AT(flat_parts);
 void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,

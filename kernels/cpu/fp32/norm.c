@@ -84,7 +84,7 @@ void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
     }
 }
 
-/* As sum_strip of fp32_rows.c, for gamma and beta in one pass. */
+/* As sum_strip of rows.c, for gamma and beta in one pass. */
 PP_INLINE void weights_strip(const struct pp_norm *n, size_t first, size_t count, float *dgamma,
                              float *dbeta, bool add, const int vectors)
 {

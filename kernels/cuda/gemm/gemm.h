@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* gemm_epilogue.cu. The whole of g, with products added in the order of k. About a hundredth of a
+/* epilogue.cu. The whole of g, with products added in the order of k. About a hundredth of a
  * tensor core's speed. */
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g);
 /* What is left of g when `product`, which may be c, holds (base +) op(a) op(b). Moves product, c
