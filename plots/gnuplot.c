@@ -17,21 +17,6 @@ extern char **environ;
 
 static const char MISSING[] = "gnuplot is not installed (Debian: apt-get install gnuplot-nox)";
 
-bool pp_gnuplot_exists(void)
-{
-    const char *path = getenv("PATH");
-    char *copy = path ? strdup(path) : NULL, *rest = copy;
-    bool is_found = false;
-
-    for (const char *folder; !is_found && (folder = strsep(&rest, ":"));) {
-        char file[4096];
-        if (snprintf(file, sizeof(file), "%s/gnuplot", *folder ? folder : ".") < (int)sizeof(file))
-            is_found = access(file, X_OK) == 0;
-    }
-    free(copy);
-    return is_found;
-}
-
 /* Input is a pipe, outputs are files: neither process can block the other. */
 struct ends {
     int in[2]; /* pipe: ours is in[1] */

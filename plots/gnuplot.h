@@ -16,7 +16,5 @@ struct pp_gnuplot_run {
 /* PP_EFAIL when gnuplot is not found, cannot be started or fails; the message has its first words.
  * Settings of the user (~/.gnuplot) are left out. SIGPIPE is held back meanwhile. */
 enum pp_status pp_gnuplot_run(const struct pp_gnuplot_run *run, struct pp_error *err);
-/* Is there one on PATH? */
-bool pp_gnuplot_exists(void);
 
 #endif

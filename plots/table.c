@@ -147,8 +147,10 @@ enum pp_status pp_table_column(const struct pp_table *table, const char *option,
 double pp_table_number(const struct pp_table *table, int row, int column, bool *is_number)
 {
     const char *text = table->cells[row][column];
+    bool ignored;
     char *end;
 
+    is_number = is_number ? is_number : &ignored;
     *is_number = true;
     if (!*text)
         return (double)NAN;

@@ -29,7 +29,7 @@ int pp_table_find(const struct pp_table *table, const char *column);
 enum pp_status pp_table_column(const struct pp_table *table, const char *option, const char *column,
                                int *index, struct pp_error *err);
 /* NAN for an empty cell, and for numbers that are not finite or beyond 1e100 (below 1e-100 is 0).
- * `*is_number` false for text. true and false are 1 and 0. */
+ * `*is_number`, which may be NULL, is false for text. true and false are 1 and 0. */
 double pp_table_number(const struct pp_table *table, int row, int column, bool *is_number);
 /* One more column, at the end: the quotient of two; empty where it is not a number. */
 void pp_table_add_ratio(struct pp_arena *arena, struct pp_table *table, const char *name, int above,

@@ -176,10 +176,8 @@ static const char *tics_at(struct pp_arena *arena, const struct pp_curve_axis *a
 static enum pp_status check_positive(const struct pp_chart *chart, const char *option, int column,
                                      struct pp_error *err)
 {
-    bool is_number;
-
     for (int i = 0; i < chart->row_count; i++)
-        if (!(pp_table_number(&chart->table, chart->rows[i], column, &is_number) > 0))
+        if (!(pp_table_number(&chart->table, chart->rows[i], column, NULL) > 0))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is %s in line %d of %s: a logarithmic axis shows what is "
                                 "more than 0 only",

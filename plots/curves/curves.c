@@ -16,8 +16,7 @@ static void tell_missing(const struct pp_chart *chart)
     if (!chart->notes || column < 0 || pp_table_find(table, "key") < 0)
         return;
     for (int i = 0; i < table->rows; i++) {
-        bool is_number;
-        counts[i] = pp_table_number(table, i, column, &is_number);
+        counts[i] = pp_table_number(table, i, column, NULL);
         if (isnan(counts[i]))
             return;
     }

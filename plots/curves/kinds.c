@@ -10,10 +10,9 @@ static bool is_constant(const struct pp_chart *chart, int a, int b)
     double first = (double)NAN;
 
     for (int i = 0; i < chart->row_count; i++) {
-        bool is_number;
-        double value = pp_table_number(&chart->table, chart->rows[i], a, &is_number);
+        double value = pp_table_number(&chart->table, chart->rows[i], a, NULL);
         if (b >= 0)
-            value /= pp_table_number(&chart->table, chart->rows[i], b, &is_number);
+            value /= pp_table_number(&chart->table, chart->rows[i], b, NULL);
         if (isnan(value))
             continue;
         if (isnan(first))
@@ -34,9 +33,8 @@ static const char *scaling(struct pp_chart *chart)
         return NULL;
     const char *const cell = pp_chart_cell(chart, chart->rows[0], gbs);
     if (is_constant(chart, gbs, gpus)) {
-        bool is_number;
-        const double share = pp_table_number(&chart->table, chart->rows[0], gbs, &is_number) /
-                             pp_table_number(&chart->table, chart->rows[0], gpus, &is_number);
+        const double share = pp_table_number(&chart->table, chart->rows[0], gbs, NULL) /
+                             pp_table_number(&chart->table, chart->rows[0], gpus, NULL);
         chart->heading =
             pp_arena_printf(chart->arena, "weak scaling, %s",
                             pp_column_value(chart->arena, "gbs_per_gpu",

@@ -10,7 +10,7 @@
 struct row {
     const char *column;
     struct pp_column_name name;
-    const char *value; /* one of them: "%s GPUs"; NULL = after the name of the column */
+    const char *value; /* one of them: "%s GPU(s)"; NULL = after the name of the column */
     bool is_in_title;
 };
 #define OF_STEP "of the step"
@@ -22,21 +22,21 @@ static const struct row ROWS[] = {
     {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s", true},
     {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s", false},
     {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s", false},
-    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPUs", true},
+    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPU(s)", true},
     {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, "pp %s", true},
     {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batches", true},
+    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batch(es)", true},
     {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequences per step", false},
+    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequence(s) per step", false},
     {"gbs_per_gpu",
      {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN},
-     "%s sequences per GPU",
+     "%s sequence(s) per GPU",
      false},
-    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipelines", false},
+    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipeline(s)", false},
     {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
     {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL, false},
@@ -124,23 +124,6 @@ struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
     return (struct pp_column_name){spaced(arena, column, 0), NULL, PP_COLUMN_PLAIN};
 }
 
-/* "1 micro-batches" -> "1 micro-batch" */
-static const char *in_singular(const char *format)
-{
-    static const char *const ONES[][2] = {
-        {"%s GPUs", "%s GPU"},
-        {"%s micro-batches", "%s micro-batch"},
-        {"%s sequences per step", "%s sequence per step"},
-        {"%s sequences per GPU", "%s sequence per GPU"},
-        {"%s pipelines", "%s pipeline"},
-    };
-
-    for (size_t i = 0; i < sizeof(ONES) / sizeof(*ONES); i++)
-        if (!strcmp(ONES[i][0], format))
-            return ONES[i][1];
-    return format;
-}
-
 /* 0.33333333333333331 -> 0.3333 */
 static const char *shortened(struct pp_arena *arena, const char *value)
 {
@@ -152,12 +135,24 @@ static const char *shortened(struct pp_arena *arena, const char *value)
     return is_long ? pp_arena_printf(arena, "%.4g", number) : value;
 }
 
-static const char *fill(struct pp_arena *arena, const char *plural, const char *value)
+/* "%s GPU(s)": "1 GPU", "8 GPUs". */
+static const char *fill(struct pp_arena *arena, const char *format, const char *value)
 {
-    const char *format = strcmp(value, "1") ? plural : in_singular(plural);
-    const char *hole = strstr(format, "%s");
+    const bool is_one = !strcmp(value, "1");
+    char *text = pp_arena_alloc(arena, strlen(format) + strlen(value) + 1), *to = text;
+    bool is_ending = false;
 
-    return pp_arena_printf(arena, "%.*s%s%s", (int)(hole - format), format, value, hole + 2);
+    for (; *format; format++) {
+        if (*format == '%') {
+            to = stpcpy(to, value);
+            format++;
+        } else if (*format == '(' || *format == ')') {
+            is_ending = *format == '(';
+        } else if (!is_ending || !is_one) {
+            *to++ = *format;
+        }
+    }
+    return text;
 }
 
 /* "recompute_option" is called so because recompute is a figure; to people it is "recompute". */

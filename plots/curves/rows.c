@@ -200,11 +200,9 @@ enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err)
 
 static bool has_value(const struct pp_chart *chart, int row, int column)
 {
-    bool is_number;
-
     return chart->is_categorical && column == chart->x
                ? *pp_chart_cell(chart, row, column) != '\0'
-               : !isnan(pp_table_number(&chart->table, row, column, &is_number));
+               : !isnan(pp_table_number(&chart->table, row, column, NULL));
 }
 
 enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err)

@@ -86,9 +86,7 @@ static int category_of(struct pp_chart *chart, const char *text)
 
 static double number(const struct pp_chart *chart, int row, int column)
 {
-    bool is_number;
-
-    return column < 0 ? (double)NAN : pp_table_number(&chart->table, row, column, &is_number);
+    return column < 0 ? (double)NAN : pp_table_number(&chart->table, row, column, NULL);
 }
 
 static void add_point(struct pp_chart *chart, struct pp_curve *curve, int row)

@@ -1,7 +1,6 @@
 /* Reports of --json: read strictly, then drawn as bars of memory and of links. */
 #include "plots/memory/report.h"
 
-#include "core/text/file.h"
 #include "core/text/json.h"
 
 #include <string.h>
@@ -213,16 +212,6 @@ enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const c
     const enum pp_status status = read_report(&place, report, err);
     pp_json_close(&place.json);
     return status;
-}
-
-enum pp_status pp_report_read(struct pp_arena *arena, const char *path, struct pp_report *report,
-                              struct pp_error *err)
-{
-    char *text;
-    size_t length;
-
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_report_parse(arena, strcmp(path, "-") ? path : "<stdin>", text, length, report, err);
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */

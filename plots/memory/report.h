@@ -23,9 +23,6 @@ struct pp_report {
     struct pp_report_run *runs;
     int count; /* at least 1 */
 };
-/* "-" is stdin, ".gz" is decompressed. */
-enum pp_status pp_report_read(struct pp_arena *arena, const char *path, struct pp_report *report,
-                              struct pp_error *err);
 enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const char *text,
                                size_t length, struct pp_report *report, struct pp_error *err);
 

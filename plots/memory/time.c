@@ -4,11 +4,57 @@
 
 #include <math.h>
 
+/* ---- equal spans of time --------------------------------------------------------------------- */
+
+/* Least and most of a curve in such a span. */
+struct range {
+    double least, most;
+};
+
+/* Which of `bins` equal spans of the step a time lies in. */
+static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
+{
+    const int bin = (int)(time_s / h->end_s * bins);
+
+    return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+
+static void widen(struct range *range, double value)
+{
+    range->least = fmin(range->least, value);
+    range->most = fmax(range->most, value);
+}
+
+/* A value counts in every bin that it reaches into. */
+static void add_range(const struct pp_held_sheet *s, int rank, struct range *ranges, int bins)
+{
+    const struct pp_plot_held *h = s->held;
+    const struct pp_held_curve *c = &s->curves[rank];
+
+    for (int i = 0; i < c->count; i++) {
+        const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
+        for (int bin = bin_of(h, c->time_s[i], bins); bin <= bin_of(h, until_s, bins); bin++)
+            widen(&ranges[bin], c->held[i]);
+    }
+}
+
+/* That many, empty. */
+static struct range *make_ranges(struct pp_arena *arena, int bins)
+{
+    struct range *ranges = PP_ARRAY(arena, struct range, bins);
+
+    for (int i = 0; i < bins; i++)
+        ranges[i] = (struct range){INFINITY, 0};
+    return ranges;
+}
+
+/* ---- in characters --------------------------------------------------------------------------- */
+
 enum { ROWS = 16, MARGIN = 8 };
 
 struct chart {
     const struct pp_held_sheet *sheet;
-    struct pp_held_range *all, *peak; /* [columns] */
+    struct range *all, *peak; /* [columns] */
     int columns;
     double per_row;
 };
@@ -53,12 +99,12 @@ static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
 {
     struct chart c = {.sheet = s, .columns = pp_axis_columns(target) - MARGIN - 2};
 
-    c.all = pp_held_ranges(arena, c.columns);
-    c.peak = pp_held_ranges(arena, c.columns);
+    c.all = make_ranges(arena, c.columns);
+    c.peak = make_ranges(arena, c.columns);
     c.per_row = fmax(s->most, s->capacity) / ROWS;
     for (int r = 0; r < s->held->ranks; r++)
-        pp_held_add_range(s, r, c.all, c.columns);
-    pp_held_add_range(s, s->peak, c.peak, c.columns);
+        add_range(s, r, c.all, c.columns);
+    add_range(s, s->peak, c.peak, c.columns);
     pp_axis_heading(target, s->held->title);
     fprintf(target->out, "%7s\n", s->held->is_bytes ? "GiB" : "chunk activations");
     for (int row = ROWS - 1; row >= 0; row--)
@@ -72,6 +118,8 @@ static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
         fprintf(target->out, "  - device %.1f GiB", s->capacity);
     fputc('\n', target->out);
 }
+
+/* ---- the curves ------------------------------------------------------------------------------ */
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
@@ -203,8 +251,8 @@ struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_s
     struct pp_held_curve kept = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
 
     for (int first = 0, last; first < c->count; first = last + 1) {
-        const int bin = pp_held_bin(h, c->time_s[first], BINS);
-        for (last = first; last + 1 < c->count && pp_held_bin(h, c->time_s[last + 1], BINS) == bin;)
+        const int bin = bin_of(h, c->time_s[first], BINS);
+        for (last = first; last + 1 < c->count && bin_of(h, c->time_s[last + 1], BINS) == bin;)
             last++;
         keep_bin(c, first, last, &kept);
     }
@@ -227,10 +275,10 @@ static void write_range(struct pp_arena *arena, const struct pp_held_sheet *s, F
 {
     enum { BINS = 400 };
     const double bin_s = s->held->end_s / BINS;
-    struct pp_held_range *ranges = pp_held_ranges(arena, BINS);
+    struct range *ranges = make_ranges(arena, BINS);
 
     for (int r = 0; r < s->held->ranks; r++)
-        pp_held_add_range(s, r, ranges, BINS);
+        add_range(s, r, ranges, BINS);
     fputs("$all << EOD\n", out);
     for (int i = 0; i < 2 * BINS; i++)
         fprintf(out, "%.6g %.6g %.6g\n", bin_s * ((i + 1) / 2) * s->time.factor,

@@ -25,17 +25,4 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
 struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *sheet,
                                   int rank);
 
-/* ---- plots/memory/ranges.c ---- */
-/* Which of `bins` equal spans of the step a time lies in. */
-int pp_held_bin(const struct pp_plot_held *held, double time_s, int bins);
-/* Least and most of a curve in each of `bins` equal spans of time. */
-struct pp_held_range {
-    double least, most;
-};
-/* That many, empty. */
-struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins);
-/* Widen them by the curve of a rank. */
-void pp_held_add_range(const struct pp_held_sheet *sheet, int rank, struct pp_held_range *ranges,
-                       int bins);
-
 #endif

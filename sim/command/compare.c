@@ -1,13 +1,195 @@
 /* pipesim compare: a predicted trace held against a measured one. */
 #include "sim/command/commands.h"
 
+#include "core/text/json.h"
+#include "core/text/json_stream.h"
+#include "core/text/json_write.h"
+#include "core/units.h"
 #include "sim/cli/stdout.h"
-#include "sim/import/step_compare.h"
+#include "sim/import/step_log.h"
 #include "sim/page/page.h"
 #include "sim/report/compare.h"
+#include "sim/report/text.h"
 #include "traces/formats/files.h"
+#include "traces/metrics.h"
+#include "traces/step.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double LONGEST_S = 1e9, MOST = 1e18;
+
+/* The predicted step compared with those of a training run's log, where no events were recorded. */
+struct steps {
+    const char *predicted;                                 /* name of the file */
+    double predicted_s;                                    /* of a trace its median step */
+    double predicted_flops_per_s_per_gpu, predicted_batch; /* NAN: a trace does not say */
+    const struct pp_step_log *log;
+    double error_frac;     /* predicted / measured - 1 */
+    double tolerance_frac; /* NAN: none */
+};
+
+/* ---- the prediction --------------------------------------------------------------------------*/
+
+/* A report names its schema first. */
+static bool is_report(const char *path)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_json_stream *stream;
+    struct pp_json_piece piece;
+
+    return strcmp(path, "-") != 0 &&
+           pp_json_stream_open(arena, path, "traceEvents", &stream, NULL) == PP_OK &&
+           pp_json_stream_next(stream, &piece, NULL) == PP_OK && piece.key &&
+           !strcmp(piece.key, "schema");
+}
+
+static double number_or_nan(const struct pp_json *json, json_t *object, const char *key)
+{
+    double value;
+    bool found;
+
+    return pp_json_number(json, object, key, 0, MOST, &value, &found, NULL) == PP_OK && found
+               ? value
+               : (double)NAN;
+}
+
+static enum pp_status read_report(struct pp_arena *arena, const char *path, struct steps *c,
+                                  struct pp_error *err)
+{
+    struct pp_json json;
+    const char *schema;
+
+    PP_TRY(pp_json_open(arena, path, &json, err));
+    enum pp_status status = pp_json_string(&json, json.root, "schema", &schema, NULL, err);
+    if (status == PP_OK && strcmp(schema, "pipesim.report/1") != 0)
+        status = pp_error_set(err, PP_EINVAL,
+                              "%s: its schema is '%.40s'; a trace is expected, or what pipesim "
+                              "--json prints of one schedule (pipesim.report/1)",
+                              path, schema);
+    if (status == PP_OK)
+        status = pp_json_number(&json, json.root, "iteration_s", 0, LONGEST_S, &c->predicted_s,
+                                NULL, err);
+    c->predicted_flops_per_s_per_gpu = number_or_nan(&json, json.root, "model_flops_per_s_per_gpu");
+    c->predicted_batch = number_or_nan(&json, json_object_get(json.root, "layout"), "gbs");
+    pp_json_close(&json);
+    return status;
+}
+
+static enum pp_status read_trace(struct pp_arena *arena, const char *path, struct steps *c,
+                                 struct pp_error *err)
+{
+    struct pp_metrics metrics;
+    struct pp_trace *trace;
+    struct pp_step step;
+
+    PP_TRY(pp_trace_files_read(arena, &path, 1, &trace, err));
+    PP_TRY(pp_step_median(arena, trace, 0, &step, err));
+    PP_TRY(pp_metrics_compute(arena, &step.trace, &metrics, err));
+    c->predicted_s = metrics.iteration_s;
+    return PP_OK;
+}
+
+/* `path`: a trace, or what pipesim --json has printed of one schedule. PP_EINVAL with the file for
+ * what is neither. */
+static enum pp_status find_steps(struct pp_arena *arena, const char *path,
+                                 const struct pp_step_log *log, struct steps *c,
+                                 struct pp_error *err)
+{
+    *c = (struct steps){.predicted = path,
+                        .predicted_flops_per_s_per_gpu = (double)NAN,
+                        .predicted_batch = (double)NAN,
+                        .log = log,
+                        .tolerance_frac = (double)NAN};
+    PP_TRY(is_report(path) ? read_report(arena, path, c, err) : read_trace(arena, path, c, err));
+    if (!isnan(c->predicted_batch) && !isnan(log->global_batch) &&
+        c->predicted_batch != log->global_batch)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is of global batches of %g samples, %s of %g: predict with --gbs "
+                            "%.0f",
+                            path, c->predicted_batch, log->name, log->global_batch,
+                            log->global_batch);
+    c->error_frac = c->predicted_s / log->median_s - 1;
+    return PP_OK;
+}
+
+/* ---- text ------------------------------------------------------------------------------------*/
+
+static const char *tolerance_words(const struct steps *c, char text[64])
+{
+    text[0] = '\0';
+    if (!isnan(c->tolerance_frac))
+        snprintf(text, 64, ", %s the tolerance of %g %%",
+                 fabs(c->error_frac) <= c->tolerance_frac ? "within" : "OUTSIDE",
+                 100 * c->tolerance_frac);
+    return text;
+}
+
+static void print_rate(FILE *out, double flops_per_s)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    if (isnan(flops_per_s))
+        fprintf(out, "%16s", "-");
+    else
+        fprintf(out, "%16s", pp_units_print(flops_per_s, PP_UNIT_FLOPS_PER_S, text));
+}
+
+static void print_steps(const struct steps *c, FILE *out)
+{
+    const struct pp_step_log *log = c->log;
+    char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES], tolerance[64], line[PP_TEXT_BYTES];
+
+    snprintf(line, sizeof(line), "step: predicted %s, measured %s, error %+.1f %%%s",
+             pp_units_print(c->predicted_s, PP_UNIT_SECONDS, p),
+             pp_units_print(log->median_s, PP_UNIT_SECONDS, q), 100 * c->error_frac + 0.0,
+             tolerance_words(c, tolerance));
+    pp_text_wrap(out, 80, fprintf(out, "pipesim %s  ", PP_VERSION), 2, line);
+    fputc('\n', out);
+    pp_text_paragraph(out, 80, 13, "predicted", c->predicted);
+    snprintf(line, sizeof(line), "%.300s: median of %d lines '%s'; 5 to 95 %% of them %s .. %s",
+             log->name, log->count - log->skipped, log->form,
+             pp_units_print(log->low_s, PP_UNIT_SECONDS, p),
+             pp_units_print(log->high_s, PP_UNIT_SECONDS, q));
+    pp_text_paragraph(out, 80, 13, "measured", line);
+    if (log->skipped > 0) {
+        snprintf(line, sizeof(line), "the first %d line%s (up to %s) left out", log->skipped,
+                 log->skipped == 1 ? "" : "s",
+                 pp_units_print(log->longest_skipped_s, PP_UNIT_SECONDS, p));
+        pp_text_paragraph(out, 80, 13, "warm-up", line);
+    }
+    if (isnan(log->flops_per_s_per_gpu))
+        return;
+    fprintf(out, "\n  %-14s%16s%16s\n  %-14s", "", "predicted", "measured", "rate of a GPU");
+    print_rate(out, c->predicted_flops_per_s_per_gpu);
+    print_rate(out, log->flops_per_s_per_gpu);
+    fputs("   by the log's own count of flops\n", out);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------*/
+
+static void write_steps(const struct steps *c, FILE *out)
+{
+    const struct pp_step_log *log = c->log;
+    json_t *o = json_pack("{ss so so ss si si}", "schema", "pipesim.steps/1", "predicted",
+                          pp_json_text(c->predicted), "measured", pp_json_text(log->name), "form",
+                          log->form, "lines", log->count, "skipped_lines", log->skipped);
+
+    pp_json_put(o, "predicted_step_s", c->predicted_s);
+    pp_json_put(o, "measured_step_s", log->median_s);
+    pp_json_put(o, "measured_p5_s", log->low_s);
+    pp_json_put(o, "measured_p95_s", log->high_s);
+    pp_json_put(o, "step_error_s", c->predicted_s - log->median_s);
+    pp_json_put(o, "step_error_frac", c->error_frac);
+    pp_json_put(o, "predicted_flops_per_s_per_gpu", c->predicted_flops_per_s_per_gpu);
+    pp_json_put(o, "measured_flops_per_s_per_gpu", log->flops_per_s_per_gpu);
+    pp_json_put(o, "tolerance_frac", c->tolerance_frac);
+    json_object_set_new(o, "within_tolerance",
+                        isnan(c->tolerance_frac)
+                            ? json_null()
+                            : json_boolean(fabs(c->error_frac) <= c->tolerance_frac));
+    pp_json_print(o, out);
+}
 
 enum { DEFAULT_WORST = 5 };
 
@@ -27,7 +209,7 @@ static enum pp_status compare_steps(struct pp_arena *arena, const struct pp_pars
 {
     static const char *const OF_EVENTS[] = {"worst", "allow-different"};
     const struct pp_option_value *skip = pp_options_get(parsed, "skip-steps");
-    struct pp_step_comparison c;
+    struct steps c;
     struct pp_step_log log;
 
     for (size_t k = 0; k < sizeof(OF_EVENTS) / sizeof(*OF_EVENTS); k++)
@@ -36,12 +218,12 @@ static enum pp_status compare_steps(struct pp_arena *arena, const struct pp_pars
                                 OF_EVENTS[k], parsed->operands[1]);
     PP_TRY(pp_step_log_read(arena, parsed->operands[1], skip->count ? (int)skip->integer : -1, &log,
                             err));
-    PP_TRY(pp_step_compare(arena, parsed->operands[0], &log, &c, err));
+    PP_TRY(find_steps(arena, parsed->operands[0], &log, &c, err));
     c.tolerance_frac = tolerance_frac;
     if (pp_options_get(parsed, "json")->count)
-        pp_step_comparison_json(&c, out);
+        write_steps(&c, out);
     else
-        pp_step_comparison_print(&c, out);
+        print_steps(&c, out);
     return check_tolerance(c.error_frac, tolerance_frac, err);
 }
 

@@ -61,10 +61,4 @@ void pp_page_others(const struct pp_page *page, const struct pp_others *others);
 void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
                      const struct pp_result *const *rows, int count);
 
-/* ---- sim/page/inputs.c ---- */
-/* What was asked for, what the tool chose, where costs come from; of one run the whole explanation,
- * too. */
-void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page,
-                    const struct pp_result *result, bool is_explained);
-
 #endif

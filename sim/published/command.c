@@ -2,7 +2,6 @@
 #include "sim/published/parts.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,10 +76,4 @@ const char *pp_measure_command_lines(struct pp_arena *arena,
         column += 1 + (int)strlen(word);
     }
     return lines;
-}
-
-const char *pp_measure_command_line(struct pp_arena *arena,
-                                    const struct pp_measure_command *command)
-{
-    return pp_measure_command_lines(arena, command, INT_MAX / 2, 0);
 }

@@ -6,7 +6,126 @@
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
+
+#define TERA 1e12
+/* Two figures of one run, rounded by those who published them. */
+#define AGREE_FACTOR 1.1
+
+struct doubts {
+    struct pp_arena *arena;
+    const struct pp_measurement *row;
+    const struct pp_config *config;
+    double *step_s;
+    const char *text; /* NULL: none so far */
+};
+
+__attribute__((format(printf, 2, 3))) static void doubt(struct doubts *d, const char *format, ...)
+{
+    char words[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(words, sizeof(words), format, args);
+    va_end(args);
+    d->text = pp_arena_printf(d->arena, "%s%s%s", d->text ? d->text : "", d->text ? "; " : "",
+                              pp_printable(d->arena, words));
+}
+
+static const char *cell_of(const struct doubts *d, enum pp_measure_column column)
+{
+    return d->row->cell[column];
+}
+
+static double peak_flops_per_s(const struct doubts *d)
+{
+    return d->config->cluster.device.peak_flops_per_s;
+}
+
+/* ---- rates ------------------------------------------------------------------------------- */
+
+static const struct rate {
+    enum pp_measure_column column;
+    double flops_per_s; /* of 1; 0: percents of the peak, which are no more than 100 as it is */
+} RATES[] = {{PP_COL_MODEL_TFLOPS, TERA}, {PP_COL_HFU_TFLOPS, TERA}, {PP_COL_MFU, 0}};
+enum { RATE_COUNT = sizeof(RATES) / sizeof(*RATES) };
+
+static bool is_above_peak(const struct doubts *d, const struct rate *rate)
+{
+    return pp_measure_number(d->row, rate->column) * rate->flops_per_s > peak_flops_per_s(d);
+}
+
+static void doubt_rates(struct doubts *d)
+{
+    for (int i = 0; i < RATE_COUNT; i++)
+        if (is_above_peak(d, &RATES[i]))
+            doubt(d, "%s \"%.40s\" is above the device's peak, %.4g",
+                  pp_measure_columns[RATES[i].column], cell_of(d, RATES[i].column),
+                  peak_flops_per_s(d) / TERA);
+}
+
+/* A rate is all there is, and its source is none of those whose rates are known. */
+static void doubt_unknown_rates(struct doubts *d)
+{
+    for (int i = 0; i < RATE_COUNT && !isfinite(*d->step_s); i++)
+        if (isfinite(pp_measure_number(d->row, RATES[i].column)) && !is_above_peak(d, &RATES[i]))
+            doubt(d, "%s \"%.40s\": which flops its source counts is not known",
+                  pp_measure_columns[RATES[i].column], cell_of(d, RATES[i].column));
+}
+
+/* ---- step times -------------------------------------------------------------------------- */
+
+/* Both are published, and are not of one step: the step time counts. */
+static void doubt_tokens(struct doubts *d)
+{
+    const struct pp_layout *l = &d->config->layout;
+    const double step_s = pp_measure_number(d->row, PP_COL_STEP_S),
+                 rate = pp_measure_number(d->row, PP_COL_TOKENS_PER_S),
+                 other_s = (double)l->gbs * l->seq / (rate * l->gpus);
+
+    if (fmax(step_s / other_s, other_s / step_s) > AGREE_FACTOR) /* no: one is not there */
+        doubt(d, "%s \"%.40s\" is a step of %.4g s, not of %.4g s",
+              pp_measure_columns[PP_COL_TOKENS_PER_S], cell_of(d, PP_COL_TOKENS_PER_S), other_s,
+              step_s);
+}
+
+/* Forward and backward without the half of attention that a causal mask makes void, and without
+ * anything twice, on devices at their peak. */
+static void doubt_step(struct doubts *d)
+{
+    const struct pp_layout *l = &d->config->layout;
+    const double flops =
+        (double)l->gbs * pp_model_flops_per_sample(&d->config->model, l->seq, PP_FLOPS_CAUSAL);
+    const double least_s = flops / (peak_flops_per_s(d) * l->gpus);
+
+    if (!(*d->step_s < least_s))
+        return;
+    doubt(d, "a step of %.4g s: at the peak of all devices the model's flops take %.4g s",
+          *d->step_s, least_s);
+    *d->step_s = (double)NAN;
+}
+
+/* row->refused, and what the run refutes. These are rates above the peak of the device, and
+ * step times too short for the model's flops, which become NAN. Others are figures that
+ * contradict each other, and rates published alone whose meaning is unknown. NULL where
+ * nothing is. */
+static const char *find_doubts(struct pp_arena *arena, const struct pp_measurement *row,
+                               const struct pp_config *config, double *step_s)
+{
+    struct doubts d = {arena, row, config, step_s, row->refused};
+
+    *step_s = pp_measure_step_s(row, config);
+    if (row->is_computed)
+        return d.text;
+    doubt_rates(&d);
+    doubt_tokens(&d);
+    if (isfinite(*step_s))
+        doubt_step(&d);
+    else
+        doubt_unknown_rates(&d);
+    return d.text;
+}
 
 static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_command *command,
                               struct pp_config *config, struct pp_error *err)
@@ -43,7 +162,7 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
     if (status != PP_OK)
         out->skipped = pp_measure_reason(arena, &err);
     else
-        out->refused = pp_measure_doubts(arena, row, &out->config, &out->step_s);
+        out->refused = find_doubts(arena, row, &out->config, &out->step_s);
 }
 
 struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,

@@ -109,13 +109,6 @@ double pp_measure_step_s(const struct pp_measurement *row, const struct pp_confi
 
 /* ---- what of it cannot be: sim/published/limits.c ---- */
 
-/* row->refused, and what the run refutes. These are rates above the peak of the device, and
- * step times too short for the model's flops, which become NAN. Others are figures that
- * contradict each other, and rates published alone whose meaning is unknown. NULL where
- * nothing is. */
-const char *pp_measure_doubts(struct pp_arena *arena, const struct pp_measurement *row,
-                              const struct pp_config *config, double *step_s);
-
 enum pp_measure_memory {
     PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
     PP_MEASURE_RESERVED, /* what the allocator holds */
@@ -153,10 +146,7 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
                                   struct pp_measure_command *command, struct pp_error *err);
 /* ---- for a shell: sim/published/command.c ---- */
 
-/* As one line for a shell. In the arena. */
-const char *pp_measure_command_line(struct pp_arena *arena,
-                                    const struct pp_measure_command *command);
-/* The same in lines of at most `width` columns where words allow; each but the last ends with
+/* For a shell, in lines of at most `width` columns where words allow; each but the last ends with
  * a backslash. The first begins after `indent` columns already printed; the others are
  * indented so. */
 const char *pp_measure_command_lines(struct pp_arena *arena,

@@ -1,10 +1,16 @@
-/* sim/simgrid/engines.h — the engines of this build. */
+/* sim/simgrid/engines.h — the engines of this build, with SimGrid (sim/simgrid/simgrid.c) or
+ * without it (sim/simgrid/none.c).
+ *
+ * SimGrid comes with a good 25 libraries, which would cost every start of pipesim tens of
+ * milliseconds. Our code against it is a shared module (sim/simgrid/module/module.h), loaded when
+ * two transfers meet or a platform file is read. */
 #ifndef PP_SIM_SIMGRID_ENGINES_H
 #define PP_SIM_SIMGRID_ENGINES_H
 
 #include "sim/engine/engine.h"
 
-/* In simgrid.c, or in none.c without SimGrid. NULL-terminated; the first is the default. */
+bool pp_simgrid_is_built(void);
+/* NULL-terminated; the first is the default. */
 extern const struct pp_engine *const pp_engines[];
 /* The engine of a run: the first, or dag in unit mode, which is exact without a network. */
 const struct pp_engine *pp_engine_default(bool is_unit);

@@ -1,7 +1,6 @@
 /* A build without SimGrid: no engine, no platform files. */
-#include "sim/simgrid/simgrid.h"
-
 #include "sim/simgrid/engines.h"
+
 #include "sim/simgrid/platform_file.h"
 
 #include <stddef.h>

@@ -1,12 +1,11 @@
 /* The engine simgrid: the interpreter with rates from SimGrid. */
 #define _GNU_SOURCE /* memfd_create */
-#include "sim/simgrid/simgrid.h"
+#include "sim/simgrid/engines.h"
 
 #include "core/text/progress.h"
 #include "core/units.h"
 #include "sim/engine/interpret.h"
 #include "sim/simgrid/child.h"
-#include "sim/simgrid/engines.h"
 #include "sim/simgrid/module/module.h"
 #include "sim/simgrid/module/solver.h"
 

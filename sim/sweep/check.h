@@ -14,6 +14,13 @@ struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name);
 /* The axis whose values the subjects are of: --schedule, else --preset. */
 const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid);
 
+/* ---- sim/sweep/list.c ---- */
+enum { PP_SWEEP_VALUES = 1 << 20 }; /* the most of one option */
+/* Append the values of `text` to the axis: of one time the option was given. PP_EINVAL, beginning
+ * with `typed` and the text, for what cannot be read, an empty range and too many values. */
+enum pp_status pp_sweep_list(struct pp_arena *arena, const char *typed, const char *text,
+                             struct pp_grid_axis *axis, struct pp_error *err);
+
 /* ---- sim/sweep/inputs.c ---- */
 /* A file that a value is, or that it names. */
 struct pp_grid_file {

@@ -7,7 +7,6 @@
 #include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 #include "sim/sweep/check.h"
-#include "sim/sweep/list.h"
 
 #include <assert.h>
 #include <inttypes.h>

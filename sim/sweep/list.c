@@ -1,5 +1,5 @@
 /* Lists "a,b,c" and ranges "lo:hi:xK", "lo:hi:+K". */
-#include "sim/sweep/list.h"
+#include "sim/sweep/check.h"
 
 #include "core/units.h"
 

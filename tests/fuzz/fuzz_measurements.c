@@ -5,6 +5,7 @@
 #include "sim/published/published.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,11 +38,11 @@ static void check_row(struct pp_arena *arena, struct pp_measurement *row)
         return;
     }
     check_words(arena, &command);
-    const char *line = pp_measure_command_line(arena, &command);
+    const char *line = pp_measure_command_lines(arena, &command, INT_MAX / 2, 0);
     for (int i = PP_COL_STEP_S; i <= PP_COL_MEM_GIB; i++)
         row->cell[i] = "7";
     FUZZ_CHECK(pp_measure_command(arena, row, &again, &err) == PP_OK);
-    FUZZ_CHECK(!strcmp(line, pp_measure_command_line(arena, &again)));
+    FUZZ_CHECK(!strcmp(line, pp_measure_command_lines(arena, &again, INT_MAX / 2, 0)));
 }
 
 /* A small run is resolved, too: it is refused with a reason or complete. */

@@ -1,6 +1,6 @@
 /* Hosts of a loaded platform in the order of the file. */
 #define _GNU_SOURCE /* strverscmp */
-#include "sim/simgrid/module/hosts.h"
+#include "sim/simgrid/module/platform.h"
 
 #include "core/units.h"
 #include "sim/platform/platform.h"

@@ -1,5 +1,5 @@
 /* Bandwidth and latency of each level of a <cluster>. */
-#include "sim/simgrid/module/levels.h"
+#include "sim/simgrid/module/platform.h"
 
 #include "core/units.h"
 #include "sim/platform/platform.h"

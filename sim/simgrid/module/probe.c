@@ -2,9 +2,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/module/probe.h"
 
-#include "sim/simgrid/module/hosts.h"
-#include "sim/simgrid/module/levels.h"
-#include "sim/simgrid/module/start.h"
+#include "sim/simgrid/module/platform.h"
 #include "sim/simgrid/module/version.h"
 
 #include <errno.h>

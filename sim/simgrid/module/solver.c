@@ -5,7 +5,7 @@
 #include "sim/simgrid/module/solver.h"
 
 #include "core/units.h"
-#include "sim/simgrid/module/start.h"
+#include "sim/simgrid/module/platform.h"
 #include "sim/simgrid/module/version.h"
 
 #include <math.h>

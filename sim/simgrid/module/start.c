@@ -1,5 +1,5 @@
 /* SimGrid is started with the settings of pipesim. */
-#include "sim/simgrid/module/start.h"
+#include "sim/simgrid/module/platform.h"
 
 #include <signal.h>
 #include <simgrid/engine.h>

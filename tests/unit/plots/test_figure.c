@@ -1,6 +1,6 @@
 /* Where a figure goes, how its text is escaped, and what happens when gnuplot is not there. */
 #include "plots/figure.h"
-#include "plots/gnuplot.h"
+#include "tests/unit/support/gnuplot.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -94,7 +94,7 @@ Test(figure, every_format_is_drawn)
     static const char *const NAMES[] = {"a.png", "a.pdf", "a.svg", "b.tex"};
     struct pp_error err = {0};
 
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
         cr_assert(draw(NAMES[i], "plot $d with lines linestyle 1 title 'x'", &err) == PP_OK, "%s",
@@ -114,7 +114,7 @@ Test(figure, a_script_runs_as_it_is)
     char command[256];
 
     cr_assert(draw("fig.gp", "plot $d with lines", &err) == PP_OK);
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     snprintf(command, sizeof(command), "cd %s && gnuplot fig.gp", folder);
     cr_assert(system(command) == 0);
@@ -126,7 +126,7 @@ Test(figure, without_gnuplot_the_script_is_kept)
     struct pp_error err = {0};
 
     setenv("PATH", folder, 1);
-    cr_assert(not(pp_gnuplot_exists()));
+    cr_assert(not(has_gnuplot()));
     cr_assert(draw("fig.pdf", "plot $d", &err) == PP_EFAIL);
     cr_assert(strstr(err.message, "not installed") && strstr(err.message, "fig.pdf.gp"), "%s",
               err.message);
@@ -137,7 +137,7 @@ Test(figure, a_failure_of_gnuplot_is_told)
 {
     struct pp_error err = {0};
 
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     cr_assert(draw("fig.svg", "plot $nothing", &err) == PP_EFAIL);
     cr_assert(strstr(err.message, "gnuplot failed:") && strstr(err.message, "fig.svg.gp"), "%s",

@@ -1,9 +1,9 @@
 /* Predicted over measured durations: the pairs are those of the comparison, and are drawn. */
 #define _GNU_SOURCE /* open_memstream */
 #include "tests/unit/plots/memory/drawn.h"
+#include "tests/unit/support/gnuplot.h"
 #include "tests/unit/support/sim_run.h"
 
-#include "plots/gnuplot.h"
 #include "plots/plot.h"
 #include "traces/compare/compare.h"
 
@@ -113,7 +113,7 @@ Test(plot_error, small_ones_are_drawn)
     cr_assert(strstr(script, "predicted 60.0 ms, measured 67.0 ms, -10.4 %"), "%s", script);
     cr_assert(strstr(script, "1 of no duration left out"), "%s", script);
     drawn_is(arena, script, "error.gp");
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     cr_assert_eq(draw(arena, &d, &a, &b, false, &err), PP_OK, "%s", err.message);
     cr_assert(strstr(drawn_text(arena, &d), "forward"));

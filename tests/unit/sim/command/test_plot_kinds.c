@@ -2,9 +2,9 @@
  * blank. */
 #include "core/text/file.h"
 #include "plots/figure.h"
-#include "plots/gnuplot.h"
 #include "sim/command/commands.h"
 #include "sim/command/plot_sources.h"
+#include "tests/unit/support/gnuplot.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -23,7 +23,7 @@ static void setup(void)
     setenv("LC_ALL", "C", 1);
     setenv("NO_COLOR", "1", 1);
     setenv("COLUMNS", "80", 1);
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         return;
     snprintf(folder, sizeof(folder), "/tmp/test_plot_kinds.XXXXXX");
     cr_assert(mkdtemp(folder) != NULL);
@@ -185,7 +185,7 @@ Test(plot_kinds, all_are_drawn_in_all_formats, .timeout = 300)
 {
     static const char *const SUFFIXES[] = {"png", "pdf", "svg", "tex", "gp"};
 
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     make_sources();
     for (int k = 0; k < KINDS; k++) {
@@ -210,7 +210,7 @@ Test(plot_kinds, a_blank_picture_would_be_seen)
     static const char *const BLANK[] = {"b.png", "b.pdf", "b.svg", "b.tex"};
     static const struct pp_figure_wish wish = {.width_in = 6, .height_in = 4};
 
-    if (!pp_gnuplot_exists())
+    if (!has_gnuplot())
         cr_skip_test("gnuplot is not installed");
     for (size_t i = 0; i < sizeof(BLANK) / sizeof(*BLANK); i++) {
         struct pp_plot_target target = {0};

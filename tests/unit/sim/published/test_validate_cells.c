@@ -2,6 +2,7 @@
 #include "core/printable.h"
 #include "tests/unit/sim/published/measurement.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* A row of 1.3 B whose pipeline has two stages. */
@@ -118,7 +119,7 @@ Test(validate, commands_in_lines)
     }
     joined[length] = '\0';
     cr_assert(widest > 20 && widest <= 40);
-    cr_assert(eq(str, joined, (char *)(uintptr_t)pp_measure_command_line(arena, &command)));
+    cr_assert(eq(str, joined, (char *)(uintptr_t)pp_measure_command_lines(arena, &command, INT_MAX / 2, 0)));
 }
 
 Test(validate, text_of_any_encoding)

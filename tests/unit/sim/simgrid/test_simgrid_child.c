@@ -1,7 +1,7 @@
 /* A child that crashes is an error here, and nothing is left of it. */
 #include "sim/simgrid/child.h"
 #include "sim/simgrid/module/module.h"
-#include "sim/simgrid/simgrid.h"
+#include "sim/simgrid/engines.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
