@@ -4,6 +4,7 @@
 #include "core/quantile.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,19 +54,6 @@ static struct pp_validation_errors errors_of(double *values, int n)
     return e;
 }
 
-static double time_error(const struct pp_validation_row *row)
-{
-    return row->error_frac;
-}
-static double memory_error(const struct pp_validation_row *row)
-{
-    return row->mem_error_frac;
-}
-static double baseline_error(const struct pp_validation_row *row)
-{
-    return row->baseline_error_frac;
-}
-
 struct selection {
     const struct pp_validation *validation;
     pp_validation_filter filter;
@@ -73,8 +61,9 @@ struct selection {
     const char *value; /* of the key; NULL = any */
 };
 
+/* `place`: of a double in the row. */
 static struct pp_validation_errors collect(struct pp_arena *arena, const struct selection *s,
-                                           double (*error)(const struct pp_validation_row *))
+                                           size_t place)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     double *values = PP_ARRAY(arena, double, s->validation->count + 1);
@@ -82,10 +71,10 @@ static struct pp_validation_errors collect(struct pp_arena *arena, const struct 
 
     for (int i = 0; i < s->validation->count; i++) {
         const struct pp_validation_row *row = &s->validation->rows[i];
-        if (!s->filter(row) || !isfinite(error(row)) ||
-            (s->value && strcmp(s->value, key_of(row, s->key)) != 0))
-            continue;
-        values[n++] = error(row);
+        const double error = *(const double *)((const char *)row + place);
+        if (s->filter(row) && isfinite(error) &&
+            (!s->value || !strcmp(s->value, key_of(row, s->key))))
+            values[n++] = error;
     }
     const struct pp_validation_errors e = errors_of(values, n);
     pp_arena_release(arena, mark);
@@ -95,10 +84,11 @@ static struct pp_validation_errors collect(struct pp_arena *arena, const struct 
 static struct pp_validation_group group(struct pp_arena *arena, const struct selection *s,
                                         const char *name)
 {
-    return (struct pp_validation_group){.name = name,
-                                        .time = collect(arena, s, time_error),
-                                        .memory = collect(arena, s, memory_error),
-                                        .baseline = collect(arena, s, baseline_error)};
+    return (struct pp_validation_group){
+        .name = name,
+        .time = collect(arena, s, offsetof(struct pp_validation_row, error_frac)),
+        .memory = collect(arena, s, offsetof(struct pp_validation_row, mem_error_frac)),
+        .baseline = collect(arena, s, offsetof(struct pp_validation_row, baseline_error_frac))};
 }
 
 struct pp_validation_group pp_validation_all(struct pp_arena *arena,
@@ -158,19 +148,9 @@ static int by_number(const void *a, const void *b)
     return x->n != y->n ? y->n - x->n : strcmp(x->text, y->text);
 }
 
-static const char *why_skipped(const struct pp_validation_row *row)
-{
-    return row->skipped;
-}
-static const char *why_refused(const struct pp_validation_row *row)
-{
-    return row->refused;
-}
-
-/* Rows with the same text counted together. */
-static struct pp_validation_reason *
-reasons_of(struct pp_arena *arena, const struct pp_validation *validation,
-           const char *(*text_of)(const struct pp_validation_row *), int *count)
+struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
+                                                   const struct pp_validation *validation,
+                                                   bool is_refused, int *count)
 {
     struct pp_validation_reason *reasons = NULL;
     int capacity = 0;
@@ -178,7 +158,7 @@ reasons_of(struct pp_arena *arena, const struct pp_validation *validation,
     *count = 0;
     for (int i = 0; i < validation->count; i++) {
         const struct pp_validation_row *row = &validation->rows[i];
-        const char *text = text_of(row);
+        const char *text = is_refused ? row->refused : row->skipped;
         int k = 0;
         if (!text)
             continue;
@@ -192,18 +172,6 @@ reasons_of(struct pp_arena *arena, const struct pp_validation *validation,
     if (*count > 0)
         qsort(reasons, (size_t)*count, sizeof(*reasons), by_number);
     return reasons;
-}
-
-struct pp_validation_reason *
-pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count)
-{
-    return reasons_of(arena, validation, why_skipped, count);
-}
-
-struct pp_validation_reason *
-pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count)
-{
-    return reasons_of(arena, validation, why_refused, count);
 }
 
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation)

@@ -193,11 +193,11 @@ static void reasons(const char *title, const struct pp_validation_reason *list, 
 static void without_a_value(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
     int n;
-    const struct pp_validation_reason *list = pp_validation_refusals(arena, v, &n);
+    const struct pp_validation_reason *list = pp_validation_reasons(arena, v, true, &n);
 
     if (n > 0)
         reasons("Published values refused", list, n, out);
-    list = pp_validation_reasons(arena, v, &n);
+    list = pp_validation_reasons(arena, v, false, &n);
     reasons("Rows without a prediction", list, n, out);
 }
 

@@ -156,8 +156,8 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
 {
     const struct pp_validation_count count = pp_validation_count(v);
     int refused, skipped;
-    const struct pp_validation_reason *refusals = pp_validation_refusals(arena, v, &refused);
-    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &skipped);
+    const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
+    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
 
     fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);

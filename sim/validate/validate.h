@@ -73,17 +73,16 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
 /* Median of the medians of the groups with a time, NAN of none. */
 double pp_validation_median_of(struct pp_arena *arena, const struct pp_validation_group *groups,
                                int count);
-/* Reasons for which rows are skipped, most frequent first. */
+/* Reasons for which rows are skipped, most frequent first. With `is_refused` those for which
+ * published values are no measurement, whose rows are predicted all the same. */
 struct pp_validation_reason {
     const char *text;
     int n;
     const struct pp_measurement *first;
 };
-struct pp_validation_reason *
-pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count);
-/* The same of published values that are no measurement, whose rows are predicted all the same. */
-struct pp_validation_reason *
-pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count);
+struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
+                                                   const struct pp_validation *validation,
+                                                   bool is_refused, int *count);
 /* Rows published as out of memory, and rows that ran, against what was predicted. */
 struct pp_validation_fit {
     int oom, oom_refused; /* published as out of memory; of these predicted so */
@@ -97,7 +96,7 @@ struct pp_validation_count {
 };
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 
-/* ---- for people and for programs: text.c, markdown.c, json.c, csv.c ---- */
+/* ---- for people and for programs: text.c, markdown.c, rows.c ---- */
 struct pp_validation_view {
     int worst; /* how many rows with the largest errors */
 };

@@ -125,7 +125,7 @@ Test(validation, out_of_memory_and_skipped)
     cr_assert(eq(int, fit.ran, 6));
     cr_assert(eq(int, fit.ran_fits, 5));
     const struct pp_validation_reason *reasons =
-        pp_validation_reasons(arena, &s.validation, &count);
+        pp_validation_reasons(arena, &s.validation, false, &count);
     cr_assert(eq(int, count, 1));
     cr_assert(strcmp(reasons[0].text, "missing: tp") == 0);
     cr_assert(eq(int, reasons[0].n, 1));

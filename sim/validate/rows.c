@@ -1,24 +1,82 @@
-/* The validation for programs: "pipesim.validation/1". What has no value is null. */
+/* The validation for programs: rows as CSV, and all of it as JSON, "pipesim.validation/1". What has
+ * no value is empty, or null. */
+#include "core/text/csv.h"
 #include "core/text/json_write.h"
 #include "sim/validate/validate.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
+
+/* Figures of a row; NAN: none. */
+enum { FIGURES = 7 };
+static const char *const KEYS[FIGURES] = {
+    "published_step_s",    "predicted_step_s", "error_frac",         "published_mem_bytes",
+    "predicted_mem_bytes", "mem_error_frac",   "baseline_error_frac"};
+
+static void find_figures(const struct pp_validation_row *row, double figures[FIGURES])
+{
+    const double nothing = (double)NAN;
+    const double found[FIGURES] = {row->step_s,
+                                   row->skipped ? nothing : row->prediction.step_s,
+                                   row->error_frac,
+                                   row->row->mem_bytes,
+                                   row->skipped ? nothing : row->prediction.mem_bytes,
+                                   row->mem_error_frac,
+                                   row->baseline_error_frac};
+
+    memcpy(figures, found, sizeof(found));
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void put_text(const char *text, FILE *out)
+{
+    if (text)
+        pp_csv_write_field(out, text);
+    fputc(',', out);
+}
+
+void pp_validation_csv(const struct pp_validation *v, FILE *out)
+{
+    fputs("id,family,device,schedule,framework,complete,", out);
+    for (int k = 0; k < FIGURES; k++)
+        fprintf(out, "%s,", KEYS[k]);
+    fputs("skipped,refused\n", out);
+    for (int i = 0; i < v->count; i++) {
+        const struct pp_validation_row *row = &v->rows[i];
+        double figures[FIGURES];
+        find_figures(row, figures);
+        put_text(row->row->id, out);
+        put_text(row->row->family, out);
+        put_text(row->device, out);
+        put_text(row->schedule, out);
+        put_text(row->framework, out);
+        fputs(pp_validation_is_complete(row) ? "true," : "false,", out);
+        for (int k = 0; k < FIGURES; k++) {
+            if (isfinite(figures[k]))
+                fprintf(out, "%.17g", figures[k]);
+            fputc(',', out);
+        }
+        put_text(row->skipped, out);
+        if (row->refused)
+            pp_csv_write_field(out, row->refused);
+        fputc('\n', out);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *row_json(const struct pp_validation_row *row)
 {
-    const double nothing = (double)NAN;
+    double figures[FIGURES];
     json_t *o = json_object();
 
+    find_figures(row, figures);
     pp_json_put_text(o, "id", row->row->id);
     pp_json_put_text(o, "family", row->row->family);
-    pp_json_put(o, "published_step_s", row->step_s);
-    pp_json_put(o, "predicted_step_s", row->skipped ? nothing : row->prediction.step_s);
-    pp_json_put(o, "error_frac", row->error_frac);
-    pp_json_put(o, "published_mem_bytes", row->row->mem_bytes);
-    pp_json_put(o, "predicted_mem_bytes", row->skipped ? nothing : row->prediction.mem_bytes);
-    pp_json_put(o, "mem_error_frac", row->mem_error_frac);
-    pp_json_put(o, "baseline_error_frac", row->baseline_error_frac);
+    for (int k = 0; k < FIGURES; k++)
+        pp_json_put(o, KEYS[k], figures[k]);
     pp_json_put_bool(o, "published_oom", row->row->is_out_of_memory);
     json_object_set_new(o, "predicted_fits",
                         row->skipped ? json_null() : json_boolean(row->prediction.fits));
@@ -30,18 +88,21 @@ static json_t *row_json(const struct pp_validation_row *row)
 
 static void put_errors(json_t *o, const struct pp_validation_errors *e, const char *prefix)
 {
+    const struct {
+        const char *name;
+        double value;
+    } errors[] = {{"median_abs", e->median_abs},
+                  {"p90_abs", e->p90_abs},
+                  {"mean_abs", e->mean_abs},
+                  {"median", e->bias}};
     char key[64];
 
     snprintf(key, sizeof(key), "%sn", prefix);
     pp_json_put_int(o, key, e->n);
-    snprintf(key, sizeof(key), "%smedian_abs_error_frac", prefix);
-    pp_json_put(o, key, e->median_abs);
-    snprintf(key, sizeof(key), "%sp90_abs_error_frac", prefix);
-    pp_json_put(o, key, e->p90_abs);
-    snprintf(key, sizeof(key), "%smean_abs_error_frac", prefix);
-    pp_json_put(o, key, e->mean_abs);
-    snprintf(key, sizeof(key), "%smedian_error_frac", prefix);
-    pp_json_put(o, key, e->bias);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+        snprintf(key, sizeof(key), "%s%s_error_frac", prefix, errors[i].name);
+        pp_json_put(o, key, errors[i].value);
+    }
 }
 
 static json_t *group_json(const struct pp_validation_group *g)
@@ -99,8 +160,8 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "");
     int skipped, refused;
-    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &skipped);
-    const struct pp_validation_reason *refusals = pp_validation_refusals(arena, v, &refused);
+    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
+    const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
     json_t *root = json_object(), *rows = json_array();
     json_t *summary = part_json(arena, v, pp_validation_is_any);
     json_t *complete = part_json(arena, v, pp_validation_is_complete);
