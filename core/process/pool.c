@@ -69,7 +69,8 @@ static enum pp_status finish_item(struct run *run, int64_t item, const char *tex
     run->seen[item / 8] |= (unsigned char)(1 << item % 8);
     run->seen_count++;
     run->idle_deaths = 0;
-    return run->pool->done(run->pool->context, item, text, length, death, err);
+    return run->pool->done ? run->pool->done(run->pool->context, item, text, length, death, err)
+                           : PP_OK;
 }
 
 /* Hand on the complete frames; what a crashing worker may have sent is not trusted. */

@@ -25,7 +25,7 @@ struct pp_pool {
     void (*work)(void *context, struct pp_arena *scratch, int64_t item, FILE *out);
     /* In the parent, once for every item. `death` is NULL, or says why the worker ended while it
      * was at this item ("ended by signal 11 (Segmentation fault)"); then `text` is "". A NUL
-     * follows the text. An error ends the run. */
+     * follows the text. An error ends the run. NULL: results lie in shared memory. */
     enum pp_status (*done)(void *context, int64_t item, const char *text, size_t length,
                            const char *death, struct pp_error *err);
     /* In the parent, a few times a second; may be NULL. */

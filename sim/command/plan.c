@@ -78,17 +78,22 @@ static enum pp_status emit(struct pp_arena *arena, const struct pp_emit_tool *to
                 : pp_error_set(err, PP_EINVAL, "--emit: nothing fits, so there is no best");
 }
 
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-static enum pp_status write_search(struct pp_arena *arena, const struct pp_search *search,
-                                   const char *path, struct pp_error *err)
+/* All choices as rows: of `search`, or of `planner`. */
+static enum pp_status write_rows(struct pp_arena *arena, const struct pp_search *search,
+                                 const struct pp_state_plan *planner, const char *path,
+                                 struct pp_error *err)
 {
     struct pp_output output;
 
     PP_TRY(pp_output_open(arena, path, &output, err));
-    pp_search_csv(arena, search, output.file);
+    if (search)
+        pp_search_csv(arena, search, output.file);
+    else
+        pp_state_plan_csv(planner, output.file);
     return pp_output_commit(&output, err);
 }
+
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 /* The best layout that the framework runs as it is. If it runs none of the simulated ones, the best
  * of all, with the layout that runs in its place. */
@@ -138,7 +143,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
     PP_TRY(pp_search_open(arena, request, &search->space, err));
     PP_TRY(pp_search_run(arena, search, err));
     if (answer.path)
-        PP_TRY(write_search(arena, search, answer.path, err));
+        PP_TRY(write_rows(arena, search, NULL, answer.path, err));
     if (answer.tool)
         PP_TRY(emit_layout(arena, answer.tool, search, out, err));
     else if (answer.owner == PP_STDOUT_JSON)
@@ -166,16 +171,6 @@ static void open_state(const struct pp_state_plan *planner, struct pp_config *co
             config->state = pp_state_with_zero(&config->state, 0);
 }
 
-static enum pp_status write_points(struct pp_arena *arena, const struct pp_state_plan *planner,
-                                   const char *path, struct pp_error *err)
-{
-    struct pp_output output;
-
-    PP_TRY(pp_output_open(arena, path, &output, err));
-    pp_state_plan_csv(planner, output.file);
-    return pp_output_commit(&output, err);
-}
-
 static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
                                  struct pp_request *request, FILE *out, struct pp_error *err)
 {
@@ -201,7 +196,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     open_state(&planner, &planner.base);
     PP_TRY(pp_state_plan_run(arena, &planner, err));
     if (answer.path)
-        PP_TRY(write_points(arena, &planner, answer.path, err));
+        PP_TRY(write_rows(arena, NULL, &planner, answer.path, err));
     if (answer.tool)
         PP_TRY(emit(arena, answer.tool, planner.fitting ? &planner.points[0].config : NULL, NULL,
                     out, err));

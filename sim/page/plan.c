@@ -26,33 +26,10 @@ struct plan {
     int column_count;
     const struct point *points;
     int count;
-    double capacity_bytes;                         /* of a device */
-    void (*print)(const void *subject, FILE *out); /* the report in text */
-    const void *subject;
+    double capacity_bytes; /* of a device */
 };
-
-/* What the report in text is printed from. */
-struct printed {
-    struct pp_arena *arena;
-    const void *plan; /* struct pp_search or pp_state_plan */
-    int rows;
-};
-static struct printed *printed_of(struct pp_arena *arena, const void *plan, int rows)
-{
-    struct printed *printed = PP_NEW(arena, struct printed);
-
-    *printed = (struct printed){arena, plan, rows};
-    return printed;
-}
 
 /* ---- layouts --------------------------------------------------------------------------------- */
-
-static void print_search(const void *subject, FILE *out)
-{
-    const struct printed *p = subject;
-
-    pp_search_print(p->arena, p->plan, p->rows, out);
-}
 
 static const char *number(struct pp_arena *arena, int value)
 {
@@ -78,7 +55,7 @@ static struct point point_of_search(struct pp_arena *arena, const struct pp_sear
         .is_tie = row->is_tie};
 }
 
-static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search *search, int rows)
+static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search *search)
 {
     const struct pp_config *fixed = &search->space.fixed;
     struct point *points = PP_ARRAY(arena, struct point, search->count);
@@ -94,19 +71,10 @@ static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search
         .column_count = 10,
         .points = points,
         .count = search->count,
-        .capacity_bytes = fixed->cluster.device.memory_bytes,
-        .print = print_search,
-        .subject = printed_of(arena, search, rows)};
+        .capacity_bytes = fixed->cluster.device.memory_bytes};
 }
 
 /* ---- one layout ------------------------------------------------------------------------------ */
-
-static void print_planner(const void *subject, FILE *out)
-{
-    const struct printed *p = subject;
-
-    pp_state_plan_print(p->arena, p->plan, p->rows, out);
-}
 
 static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
 {
@@ -127,8 +95,7 @@ static struct point point_of_planner(struct pp_arena *arena, const struct pp_sta
                           .is_tie = planned->is_tie};
 }
 
-static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_plan *planner,
-                                 int rows)
+static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_plan *planner)
 {
     const struct pp_config *base = &planner->base;
     struct point *points = PP_ARRAY(arena, struct point, planner->fitting);
@@ -143,9 +110,7 @@ static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_p
         .column_count = 4,
         .points = points,
         .count = planner->fitting,
-        .capacity_bytes = base->cluster.device.memory_bytes,
-        .print = print_planner,
-        .subject = printed_of(arena, planner, rows)};
+        .capacity_bytes = base->cluster.device.memory_bytes};
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -227,19 +192,35 @@ static void write_table(struct pp_arena *arena, const struct pp_page *page, cons
     fputs("</tbody></table></div>\n", page->out);
 }
 
+/* What the report in text is printed from. */
+struct printed {
+    struct pp_arena *arena;
+    const struct pp_page_plan *plan;
+};
+
+static void print_report(const void *subject, FILE *out)
+{
+    const struct printed *p = subject;
+
+    if (p->plan->layouts)
+        pp_search_print(p->arena, p->plan->layouts, p->plan->rows, out);
+    else
+        pp_state_plan_print(p->arena, p->plan->state, p->plan->rows, out);
+}
+
 enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *subject,
                             struct pp_error *err)
 {
     const struct pp_page_plan *found = subject;
-    const struct plan plan = found->layouts ? plan_of_search(arena, found->layouts, found->rows)
-                                            : plan_of_state(arena, found->state, found->rows);
+    const struct plan plan =
+        found->layouts ? plan_of_search(arena, found->layouts) : plan_of_state(arena, found->state);
     const struct pp_page_link links[] = {{"report", "report", true},
                                          {"choices", "choices", plan.count > 0}};
 
     (void)err;
     pp_page_begin(page, plan.title, links, sizeof(links) / sizeof(*links));
     pp_page_heading(page, "report", "Report");
-    pp_page_printed(page, plan.print, plan.subject);
+    pp_page_printed(page, print_report, &(struct printed){arena, found});
     if (plan.count > 0) {
         write_picture(arena, page, &plan);
         write_table(arena, page, &plan);

@@ -1,9 +1,13 @@
-/* --free: which knobs of a layout are open. */
+/* What pipesim plan can leave free, and --free: which knobs are open. */
 #include "core/cli/request.h"
+#include "core/cost/analytic/shards.h"
 #include "sim/plan/search.h"
 #include "sim/plan/state.h"
+#include "sim/resolve/resolve.h"
 
 #include <string.h>
+
+/* ---- of layouts ------------------------------------------------------------------------------ */
 
 const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
     [PP_SEARCH_CP] = {"cp", "context-parallel degree: powers of two that leave 1,024 tokens",
@@ -28,6 +32,49 @@ const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
     [PP_SEARCH_ZERO] = {"zero", "ZeRO stage 0 or 1", PP_NAMES("zero", "shard")},
 };
 
+/* ---- of the state of one layout -------------------------------------------------------------- */
+
+static enum pp_status shard_values(struct pp_arena *arena, const struct pp_config *base,
+                                   struct pp_config **list, int *count, struct pp_error *err)
+{
+    const struct pp_shard_space space = pp_shard_space(arena, base->state.replicas);
+
+    (void)err;
+    *count = space.count;
+    *list = PP_ARRAY(arena, struct pp_config, space.count);
+    for (int i = 0; i < space.count; i++) {
+        (*list)[i] = *base;
+        memcpy((*list)[i].state.shard, space.list[i].shard, sizeof(space.list[i].shard));
+    }
+    return PP_OK;
+}
+
+static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_config *base,
+                                       struct pp_config **list, int *count, struct pp_error *err)
+{
+    static const enum pp_recompute values[] = {PP_RECOMPUTE_NONE, PP_RECOMPUTE_SELECTIVE,
+                                               PP_RECOMPUTE_FULL};
+
+    *count = sizeof(values) / sizeof(*values);
+    *list = PP_ARRAY(arena, struct pp_config, *count);
+    for (int i = 0; i < *count; i++) {
+        (*list)[i] = *base;
+        (*list)[i].costs.recompute = values[i];
+        PP_TRY(pp_resolve_blocks(arena, &(*list)[i], err));
+    }
+    return PP_OK;
+}
+
+const struct pp_state_plan_knob pp_state_plan_knobs[] = {
+    {"recompute", "what is computed again in the backward", PP_NAMES("recompute"),
+     recompute_values},
+    {"shard", "over how many devices parameters, gradients and optimizer state are cut",
+     PP_NAMES("zero", "shard"), shard_values},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* ---- --free ---------------------------------------------------------------------------------- */
+
 /* A list of schedules leaves a choice; one alone does not. */
 static bool settles(const struct pp_request *request, const char *option)
 {
@@ -39,12 +86,35 @@ static bool settles(const struct pp_request *request, const char *option)
             (!strchr(value->text, ',') && strcmp(value->text, "all") != 0));
 }
 
-static const char *settled_by(const struct pp_request *request, const struct pp_search_knob *knob)
+/* The first of the options that leaves nothing free, or NULL. */
+static const char *settled_by(const struct pp_request *request, const char *const *options)
 {
-    for (const char *const *name = knob->settled_by; *name; name++)
-        if (settles(request, *name))
-            return *name;
-    return NULL;
+    while (*options && !settles(request, *options))
+        options++;
+    return *options;
+}
+
+static enum pp_status contradicts(const struct pp_request *request, const char *option,
+                                  const char *knob, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    return pp_error_set(err, PP_EINVAL, "%s contradicts --free %s",
+                        pp_request_typed(request, option, typed), knob);
+}
+
+/* Takes the first word off a list with commas; false after the last. */
+enum { WORD_BYTES = 64 };
+static bool next_word(const char **list, char word[static WORD_BYTES])
+{
+    const char *at = *list;
+    const int length = at ? (int)strcspn(at, ",") : 0;
+
+    if (!at)
+        return false;
+    snprintf(word, WORD_BYTES, "%.*s", length, at);
+    *list = at[length] ? at + length + 1 : NULL;
+    return true;
 }
 
 static enum pp_status unknown(const char *word, struct pp_error *err)
@@ -74,45 +144,19 @@ static int knob_of(const char *word)
     return -1;
 }
 
-static enum pp_status check_name(const struct pp_request *request, const char *word,
-                                 struct pp_search_space *space, struct pp_error *err)
-{
-    (void)request, (void)space;
-    return knob_of(word) >= 0 || !strcmp(word, "shard") ? PP_OK : unknown(word, err);
-}
-
 static enum pp_status free_one(const struct pp_request *request, const char *word,
                                struct pp_search_space *space, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
     const int i = knob_of(word);
 
     if (i < 0)
         return pp_error_set(err, PP_EINVAL,
                             "--free shard: all ways to cut state are tried for one layout: give "
                             "it alone, or with recompute");
-    const char *option = settled_by(request, &pp_search_knobs[i]);
+    const char *option = settled_by(request, pp_search_knobs[i].settled_by);
     if (option)
-        return pp_error_set(err, PP_EINVAL, "%s contradicts --free %s",
-                            pp_request_typed(request, option, typed), word);
+        return contradicts(request, option, word, err);
     space->is_free[i] = true;
-    return PP_OK;
-}
-
-static enum pp_status
-each_word(const struct pp_request *request, const char *text,
-          enum pp_status (*take)(const struct pp_request *request, const char *word,
-                                 struct pp_search_space *space, struct pp_error *err),
-          struct pp_search_space *space, struct pp_error *err)
-{
-    char word[64];
-
-    for (const char *at = text; at;) {
-        const int length = (int)strcspn(at, ",");
-        snprintf(word, sizeof(word), "%.*s", length, at);
-        PP_TRY(take(request, word, space, err));
-        at = at[length] ? at + length + 1 : NULL;
-    }
     return PP_OK;
 }
 
@@ -120,9 +164,61 @@ enum pp_status pp_search_free(const struct pp_request *request, struct pp_search
                               struct pp_error *err)
 {
     const char *text = pp_request_text(request, "free", NULL);
+    char word[WORD_BYTES];
 
     for (int i = 0; !text && i < PP_SEARCH_AXES; i++)
-        space->is_free[i] = i != PP_SEARCH_MODULES && !settled_by(request, &pp_search_knobs[i]);
-    PP_TRY(each_word(request, text, check_name, space, err));
-    return each_word(request, text, free_one, space, err);
+        space->is_free[i] =
+            i != PP_SEARCH_MODULES && !settled_by(request, pp_search_knobs[i].settled_by);
+    for (const char *at = text; next_word(&at, word);)
+        if (knob_of(word) < 0 && strcmp(word, "shard") != 0)
+            return unknown(word, err);
+    for (const char *at = text; next_word(&at, word);)
+        PP_TRY(free_one(request, word, space, err));
+    return PP_OK;
+}
+
+static const struct pp_state_plan_knob *state_knob_of(const char *word)
+{
+    const struct pp_state_plan_knob *knob = pp_state_plan_knobs;
+
+    while (knob->name && strcmp(knob->name, word) != 0)
+        knob++;
+    return knob->name ? knob : NULL;
+}
+
+bool pp_state_plan_has(const char *list)
+{
+    char word[WORD_BYTES];
+
+    while (next_word(&list, word))
+        if (!state_knob_of(word))
+            return false;
+    return true;
+}
+
+/* What a preset says about a knob that the user frees is dropped with its other defaults. */
+static enum pp_status free_state(const struct pp_request *request,
+                                 const struct pp_state_plan_knob *knob,
+                                 struct pp_state_plan *planner, struct pp_error *err)
+{
+    const char *option = settled_by(request, knob->settled_by);
+
+    for (int i = 0; i < planner->knob_count; i++)
+        if (planner->knobs[i] == knob)
+            return PP_OK;
+    if (option)
+        return contradicts(request, option, knob->name, err);
+    planner->knobs[planner->knob_count++] = knob;
+    return PP_OK;
+}
+
+enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
+                                  struct pp_error *err)
+{
+    const char *list = pp_request_text(request, "free", "shard");
+    char word[WORD_BYTES];
+
+    while (next_word(&list, word))
+        PP_TRY(free_state(request, state_knob_of(word), planner, err));
+    return PP_OK;
 }

@@ -68,6 +68,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *s
     return PP_OK;
 }
 
+/* Where the engine refuses a row, the row keeps the figures of dag. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct final *final = context;
@@ -77,20 +78,12 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     simulate(scratch, final->search, &final->rows[item], &ignored);
 }
 
-/* Where the engine refuses a row, the row keeps the figures of dag. */
-static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
-                           const char *death, struct pp_error *err)
-{
-    (void)context, (void)item, (void)text, (void)length, (void)death, (void)err;
-    return PP_OK;
-}
-
 static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
 {
     struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
     struct final final = {search, PP_ARRAY(shared, struct pp_search_row, top)};
     const struct pp_pool pool = {
-        .items = top, .workers = search->jobs, .context = &final, .work = work, .done = done};
+        .items = top, .workers = search->jobs, .context = &final, .work = work};
 
     for (int i = 0; i < top; i++)
         final.rows[i] = search->rows[i];
@@ -129,10 +122,8 @@ static void mark_ties(struct pp_search *search)
     }
 }
 
-enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
-                                struct pp_error *err)
+enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err)
 {
-    (void)arena;
     only_fitting(search);
     if (search->count)
         put_room_first(search, search->count);

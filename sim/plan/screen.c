@@ -10,11 +10,6 @@ struct cuts {
     double params, grads, optimizer;
 };
 
-static double finest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static struct cuts cuts_of(const struct pp_search_space *s, int zero, double copies)
 {
     const struct pp_mesh *shard = s->fixed.wanted.shard;
@@ -22,8 +17,8 @@ static struct cuts cuts_of(const struct pp_search_space *s, int zero, double cop
 
     if (zero == PP_SEARCH_AS_GIVEN) {
         cuts.params = pp_mesh_size(shard[PP_STATE_PARAMS]);
-        cuts.grads = finest(cuts.params, pp_mesh_size(shard[PP_STATE_GRADS]));
-        cuts.optimizer = finest(cuts.grads, pp_mesh_size(shard[PP_STATE_OPTIMIZER]));
+        cuts.grads = fmax(cuts.params, pp_mesh_size(shard[PP_STATE_GRADS]));
+        cuts.optimizer = fmax(cuts.grads, pp_mesh_size(shard[PP_STATE_OPTIMIZER]));
     }
     return cuts;
 }
@@ -110,30 +105,35 @@ static int at_value(const struct pp_search_values *values, int value)
     return 0;
 }
 
+static const enum pp_search_axis KEYS[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARCH_PP,
+                                           PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
+enum { KEY_COUNT = sizeof(KEYS) / sizeof(*KEYS) };
+
 /* Costs of layers do not depend on the pipeline; with experts they do, as it leaves fewer devices
  * to spread them over. */
 static size_t table_at(const struct pp_search_space *s, const struct pp_search_frame *f,
                        int recompute)
 {
-    const struct pp_search_values *axis = s->axis;
-    const int pp = s->fixed.model.experts.count > 0 ? at_value(&axis[PP_SEARCH_PP], f->pp) : 0;
-    size_t at = (size_t)at_value(&axis[PP_SEARCH_TP], f->tp);
+    const int pp = s->fixed.model.experts.count > 0 ? at_value(&s->axis[PP_SEARCH_PP], f->pp) : 0;
+    const int places[KEY_COUNT] = {at_value(&s->axis[PP_SEARCH_TP], f->tp),
+                                   at_value(&s->axis[PP_SEARCH_CP], f->cp),
+                                   pp,
+                                   at_value(&s->axis[PP_SEARCH_EP], f->ep),
+                                   at_value(&s->axis[PP_SEARCH_MBS], f->mbs),
+                                   recompute};
+    size_t at = 0;
 
-    at = at * (size_t)axis[PP_SEARCH_CP].count + (size_t)at_value(&axis[PP_SEARCH_CP], f->cp);
-    at = at * (size_t)axis[PP_SEARCH_PP].count + (size_t)pp;
-    at = at * (size_t)axis[PP_SEARCH_EP].count + (size_t)at_value(&axis[PP_SEARCH_EP], f->ep);
-    at = at * (size_t)axis[PP_SEARCH_MBS].count + (size_t)at_value(&axis[PP_SEARCH_MBS], f->mbs);
-    return at * (size_t)axis[PP_SEARCH_RECOMPUTE].count + (size_t)recompute;
+    for (int i = 0; i < KEY_COUNT; i++)
+        at = at * (size_t)s->axis[KEYS[i]].count + (size_t)places[i];
+    return at;
 }
 
 static size_t table_count(const struct pp_search_space *s)
 {
-    static const int keys[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARCH_PP,
-                               PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
     size_t count = 1;
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        count *= (size_t)s->axis[keys[i]].count;
+    for (int i = 0; i < KEY_COUNT; i++)
+        count *= (size_t)s->axis[KEYS[i]].count;
     return count;
 }
 
@@ -156,8 +156,7 @@ static const struct pp_layer_table *table_of(struct screen *c, const struct pp_s
     return c->has_table[at] == 1 ? &c->tables[at] : NULL;
 }
 
-static void fill(struct screen *c, struct division *d, const struct pp_layer_table *table,
-                 int stages, int64_t key)
+static void fill(struct division *d, const struct pp_layer_table *table, int stages, int64_t key)
 {
     if (d->filled_for == key)
         return;
@@ -166,7 +165,6 @@ static void fill(struct screen *c, struct division *d, const struct pp_layer_tab
         pp_stage_sums_fill(&d->sums, table, d->first, stages);
     else
         pp_stage_sums_spread(&d->sums, table, stages);
-    (void)c;
 }
 
 /* Of a layout whose division is not known only work and state count, on average: as of steps that
@@ -200,7 +198,7 @@ static void screen_order(struct screen *c, const struct pp_search_frame *f,
     struct division *d = division_of(c, rule->stages);
     const double copies = (double)f->dp * f->cp * rule->bound.shape.pipelines;
 
-    fill(c, d, table, rule->stages, first);
+    fill(d, table, rule->stages, first);
     const struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
     const struct pp_bound_rule bound = rule_in(d, rule);
     const double step_s = least_frac(s, &bound) * pp_bound_step_s(&bound, &stages) / (double)f->gbs;

@@ -292,11 +292,10 @@ enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, s
 
     search->least = -1;
     PP_TRY(pp_search_screen(arena, &search->space, search->is_exhaustive, &search->board, err));
-    search->screen_s = pp_clock_s() - start_s;
     PP_TRY(try_all(arena, search, err));
     forget_late(search);
     count_points(search);
-    PP_TRY(pp_search_finish(arena, search, err));
+    PP_TRY(pp_search_finish(search, err));
     PP_TRY(pp_search_flip(arena, search, err));
     pp_search_recipes(search);
     search->wall_s = pp_clock_s() - start_s;

@@ -209,7 +209,7 @@ struct pp_search {
     int64_t examples[PP_SEARCH_STATUSES]; /* the first point of each; -1 = none */
     double least_bytes;                   /* when nothing fits: what is needed at least; else 0 */
     int64_t least;                        /* of which point */
-    double screen_s, wall_s;
+    double wall_s;
     struct pp_search_flip *flips; /* [pp_search_what_ifs] */
     struct pp_search_published published[PP_SEARCH_PUBLISHED];
     int published_count;
@@ -243,8 +243,7 @@ void pp_search_recipes(struct pp_search *search);
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
 /* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---- */
-enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
-                                struct pp_error *err);
+enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

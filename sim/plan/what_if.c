@@ -45,6 +45,7 @@ static enum pp_status try_row(struct pp_arena *arena, const struct trials *trial
     return PP_OK;
 }
 
+/* A row that is not known does not fit. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct trials *trials = context;
@@ -54,13 +55,6 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     (void)out;
     if (trials->is_there[what_if])
         try_row(scratch, trials, what_if, row, &ignored);
-}
-
-static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
-                           const char *death, struct pp_error *err)
-{
-    (void)context, (void)item, (void)text, (void)length, (void)death, (void)err;
-    return PP_OK; /* a row that is not known does not fit */
 }
 
 static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
@@ -90,8 +84,7 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
     const struct pp_pool pool = {.items = (int64_t)PP_SEARCH_WHAT_IFS * trials.rows,
                                  .workers = search->jobs,
                                  .context = &trials,
-                                 .work = work,
-                                 .done = done};
+                                 .work = work};
 
     search->flips = PP_ARRAY(arena, struct pp_search_flip, PP_SEARCH_WHAT_IFS);
     if (!trials.rows)
