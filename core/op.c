@@ -10,18 +10,31 @@ const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS] = {
 #undef PP_OP
 };
 
-const char *const pp_purpose_names[PP_PURPOSES] = {
-    [PP_FOR_STEP] = "step",     [PP_FOR_FORWARD] = "forward", [PP_FOR_BACKWARD] = "backward",
-    [PP_FOR_VISIT] = "visit",   [PP_FOR_PART] = "part",       [PP_FOR_REST] = "rest",
-    [PP_FOR_DOWN] = "down",     [PP_FOR_UP] = "up",           [PP_FOR_GRADS] = "grads",
-    [PP_FOR_PARAMS] = "params", [PP_FOR_FETCH] = "fetch",     [PP_FOR_STORE] = "store",
-    [PP_FOR_LOAD] = "load",     [PP_FOR_RELOAD] = "reload",   [PP_FOR_HOME] = "home"};
-const uint8_t pp_purpose_kinds[PP_PURPOSES] = {
-    [PP_FOR_STEP] = PP_OP_KINDS, [PP_FOR_FORWARD] = PP_AG,  [PP_FOR_BACKWARD] = PP_AG,
-    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,     [PP_FOR_REST] = PP_AR,
-    [PP_FOR_DOWN] = PP_COPY,     [PP_FOR_UP] = PP_COPY,     [PP_FOR_GRADS] = PP_MOVE,
-    [PP_FOR_PARAMS] = PP_MOVE,   [PP_FOR_FETCH] = PP_MOVE,  [PP_FOR_STORE] = PP_MOVE,
-    [PP_FOR_LOAD] = PP_MOVE,     [PP_FOR_RELOAD] = PP_MOVE, [PP_FOR_HOME] = PP_MOVE};
+#define COLLECTIVE(text, kind)                                                                     \
+    {                                                                                              \
+        text, kind, 0, PP_AT_DEVICE, PP_AT_DEVICE, 0                                               \
+    }
+#define MOVE(text, kind, what, from, to, when)                                                     \
+    {                                                                                              \
+        text, kind, PP_STATE_##what, PP_AT_##from, PP_AT_##to, PP_##when                           \
+    }
+const struct pp_purpose_row pp_purposes[PP_PURPOSES] = {
+    [PP_FOR_STEP] = COLLECTIVE("step", PP_OP_KINDS),
+    [PP_FOR_FORWARD] = COLLECTIVE("forward", PP_AG),
+    [PP_FOR_BACKWARD] = COLLECTIVE("backward", PP_AG),
+    [PP_FOR_VISIT] = COLLECTIVE("visit", PP_RS),
+    [PP_FOR_PART] = COLLECTIVE("part", PP_RS),
+    [PP_FOR_REST] = COLLECTIVE("rest", PP_AR),
+    [PP_FOR_DOWN] = MOVE("down", PP_COPY, ACTIVATIONS, DEVICE, HOME, WITH_USE),
+    [PP_FOR_UP] = MOVE("up", PP_COPY, ACTIVATIONS, HOME, DEVICE, WITH_USE),
+    [PP_FOR_GRADS] = MOVE("grads", PP_MOVE, GRADS, DEVICE, UPDATE, BEFORE_UPDATE),
+    [PP_FOR_PARAMS] = MOVE("params", PP_MOVE, PARAMS, UPDATE, DEVICE, AFTER_UPDATE),
+    [PP_FOR_FETCH] = MOVE("fetch", PP_MOVE, OPTIMIZER, HOME, DEVICE, BEFORE_UPDATE),
+    [PP_FOR_STORE] = MOVE("store", PP_MOVE, OPTIMIZER, DEVICE, HOME, AFTER_UPDATE),
+    [PP_FOR_LOAD] = MOVE("load", PP_MOVE, PARAMS, HOME, DEVICE, WITH_USE),
+    [PP_FOR_RELOAD] = MOVE("reload", PP_MOVE, PARAMS, HOME, DEVICE, WITH_USE),
+    [PP_FOR_HOME] = MOVE("home", PP_MOVE, PARAMS, DEVICE, HOME, AFTER_UPDATE),
+};
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -75,7 +88,7 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
     at = put_text(at, pp_op_kinds[kind].text);
     if (pp_op_has_purpose(kind) && op->purpose && op->purpose < PP_PURPOSES) {
         *at++ = '.';
-        at = put_text(at, pp_purpose_names[op->purpose]);
+        at = put_text(at, pp_purposes[op->purpose].text);
     }
     if (pp_op_kinds[kind].has_mb) {
         at = put_int(at, op->mb);
@@ -274,9 +287,9 @@ static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
 static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
 {
     for (uint8_t purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
-        const size_t length = strlen(pp_purpose_names[purpose]);
-        if (strncmp(c->at, pp_purpose_names[purpose], length) != 0 ||
-            pp_purpose_kinds[purpose] != op->kind)
+        const struct pp_purpose_row *row = &pp_purposes[purpose];
+        const size_t length = strlen(row->text);
+        if (strncmp(c->at, row->text, length) != 0 || row->kind != op->kind)
             continue;
         c->at += length;
         op->purpose = purpose;
@@ -285,7 +298,7 @@ static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
     fail(c, "expected");
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
         pp_error_append(c->err, "%s %s.%s", purpose > PP_FOR_STEP + 1 ? "," : "",
-                        pp_op_kinds[pp_purpose_kinds[purpose]].text, pp_purpose_names[purpose]);
+                        pp_op_kinds[pp_purposes[purpose].kind].text, pp_purposes[purpose].text);
     return PP_EPROGRAM;
 }
 
@@ -320,8 +333,7 @@ static enum pp_status make_wait(const struct cursor *c, struct pp_op *op)
         return fail(c, "WAIT is for posted instructions (SEND, RECV, collectives, COPY)");
     if (op->slot >= 0)
         return fail(c, "the instruction inside WAIT has no slot");
-    op->aux = op->kind;
-    op->kind = PP_WAIT;
+    *op = pp_op_wait(*op);
     return PP_OK;
 }
 

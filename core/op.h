@@ -89,30 +89,69 @@ enum pp_purpose {
     PP_FOR_HOME,     /* MOVE: updated parameters down, to where they live */
     PP_PURPOSES
 };
-extern const char *const pp_purpose_names[PP_PURPOSES];
-/* The kind that may have it; PP_OP_KINDS for PP_FOR_STEP, which many have. */
-extern const uint8_t pp_purpose_kinds[PP_PURPOSES];
-/* Kinds that may have one. */
+
+/* What a device keeps of a stage, or a memory tier for it. */
+enum pp_state_class {
+    PP_STATE_PARAMS,
+    PP_STATE_GRADS,
+    PP_STATE_OPTIMIZER,
+    PP_STATE_SHARDED,                        /* classes that can be sharded */
+    PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* what forwards save; has a home tier only */
+    PP_STATE_CLASSES
+};
+/* Where a movement begins or ends. core/cost/state.h knows the tier. */
+enum pp_move_end {
+    PP_AT_DEVICE, /* memory of the device */
+    PP_AT_HOME,   /* the tier on which the class lives */
+    PP_AT_UPDATE  /* the tier whose processors run the optimizer */
+};
+enum pp_move_time { PP_WITH_USE, PP_BEFORE_UPDATE, PP_AFTER_UPDATE };
+
+struct pp_purpose_row {
+    const char *text; /* after the '.' */
+    uint8_t kind;     /* that may have it; PP_OP_KINDS for PP_FOR_STEP, which many have */
+    uint8_t what;     /* of a movement: enum pp_state_class */
+    uint8_t from, to; /* enum pp_move_end, one of them PP_AT_DEVICE */
+    uint8_t when;     /* enum pp_move_time */
+};
+extern const struct pp_purpose_row pp_purposes[PP_PURPOSES];
+
+/* Between memory tiers: COPY of what is saved of a micro-batch, MOVE of state of a stage. */
+static inline bool pp_op_is_move(int kind)
+{
+    return pp_op_kinds[kind].stream == PP_STREAM_COPY;
+}
+/* Kinds that may have a purpose. */
 static inline bool pp_op_has_purpose(int kind)
 {
-    return pp_op_has_buckets(kind) || pp_op_kinds[kind].stream == PP_STREAM_COPY;
+    return pp_op_has_buckets(kind) || pp_op_is_move(kind);
 }
 static inline bool pp_purpose_is_gather(int purpose)
 {
-    return purpose == PP_FOR_FORWARD || purpose == PP_FOR_BACKWARD;
+    return pp_purposes[purpose].kind == PP_AG;
 }
-
-static inline bool pp_purpose_is_load(int purpose)
+/* To the device; PP_FOR_STEP, too, is neither up nor down. */
+static inline bool pp_move_is_up(int purpose)
 {
-    return purpose == PP_FOR_LOAD || purpose == PP_FOR_RELOAD;
+    return pp_purposes[purpose].from != PP_AT_DEVICE;
+}
+static inline bool pp_move_is_down(int purpose)
+{
+    return pp_purposes[purpose].to != PP_AT_DEVICE;
+}
+/* Parameters that are used on the device come up. */
+static inline bool pp_move_is_load(int purpose)
+{
+    const struct pp_purpose_row *row = &pp_purposes[purpose];
+
+    return pp_move_is_up(purpose) && row->what == PP_STATE_PARAMS && row->when == PP_WITH_USE;
 }
 
 /* Copies run on two streams, as PCIe does: down, which all others use too, and up. */
 enum { PP_COPY_STREAMS = 2 };
 static inline int pp_copy_stream(int purpose)
 {
-    return purpose == PP_FOR_UP || purpose == PP_FOR_PARAMS || purpose == PP_FOR_FETCH ||
-           pp_purpose_is_load(purpose);
+    return pp_move_is_up(purpose);
 }
 
 enum { PP_MAX_BUCKETS = UINT8_MAX };
@@ -151,6 +190,25 @@ struct pp_op {
     uint8_t job; /* 0; room for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");
+
+/* The post of a purpose for a stage, its numbers not yet assigned. */
+static inline struct pp_op pp_op_for(enum pp_purpose purpose, int stage, int pipe)
+{
+    return (struct pp_op){.kind = pp_purposes[purpose].kind,
+                          .purpose = (uint8_t)purpose,
+                          .stage = (uint16_t)stage,
+                          .pipe = (uint16_t)pipe,
+                          .mb = -1,
+                          .arg = -1,
+                          .slot = -1};
+}
+/* The WAIT for a post. */
+static inline struct pp_op pp_op_wait(struct pp_op post)
+{
+    post.aux = post.kind;
+    post.kind = PP_WAIT;
+    return post;
+}
 
 /* A gradient sum of the tied embedding, or the WAIT for one, which only its last stage marks. */
 static inline bool pp_op_is_tied(const struct pp_op *op)

@@ -12,17 +12,10 @@
 #include "core/arena.h"
 #include "core/cluster/tiers.h"
 #include "core/error.h"
+#include "core/op.h"
 
 #include <stdbool.h>
 
-enum pp_state_class {
-    PP_STATE_PARAMS,
-    PP_STATE_GRADS,
-    PP_STATE_OPTIMIZER,
-    PP_STATE_SHARDED,                        /* classes that can be sharded */
-    PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* has a home tier only */
-    PP_STATE_CLASSES
-};
 extern const char *const pp_state_class_names[PP_STATE_CLASSES]; /* "p", "g", "os", "a" */
 
 struct pp_mesh {

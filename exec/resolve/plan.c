@@ -62,7 +62,7 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
                      pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
-                     p->purpose[i] ? pp_purpose_names[p->purpose[i]] : "");
+                     p->purpose[i] ? pp_purposes[p->purpose[i]].text : "");
             return simulated_only(name, p->ranks, reason, err);
         }
     return PP_OK;

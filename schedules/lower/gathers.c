@@ -33,15 +33,9 @@ struct gathers {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static struct pp_op post_of(int purpose, const struct pp_visit *v)
+static struct pp_op post_of(enum pp_purpose purpose, const struct pp_visit *v)
 {
-    return (struct pp_op){.kind = pp_purpose_kinds[purpose],
-                          .purpose = (uint8_t)purpose,
-                          .stage = (uint16_t)v->stage,
-                          .pipe = (uint16_t)v->pipe,
-                          .mb = -1,
-                          .arg = -1,
-                          .slot = -1};
+    return pp_op_for(purpose, v->stage, v->pipe);
 }
 
 static void add(struct gathers *g, int before, struct pp_op op)
@@ -51,9 +45,7 @@ static void add(struct gathers *g, int before, struct pp_op op)
 
 static void add_wait(struct gathers *g, int before, struct pp_op post)
 {
-    post.aux = post.kind;
-    post.kind = PP_WAIT;
-    add(g, before, post);
+    add(g, before, pp_op_wait(post));
 }
 
 static struct pp_op load_of(const struct pp_visit *v)
@@ -170,7 +162,8 @@ static void place_drops(struct gathers *g)
 
 /* Posts after the visits, waited for before another one takes their buffer, or at the end of the
  * list. */
-static void place_sums(struct gathers *g, const struct pp_visits *visits, int purpose, int end)
+static void place_sums(struct gathers *g, const struct pp_visits *visits, enum pp_purpose purpose,
+                       int end)
 {
     const int buffers = g->options->state.buffers;
     int waited = 0;
@@ -195,7 +188,7 @@ static bool has_purpose(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
             if (op->kind == PP_AG || op->kind == PP_DROP ||
-                (op->kind == PP_MOVE && pp_purpose_is_load(op->purpose)) ||
+                (op->kind == PP_MOVE && pp_move_is_load(op->purpose)) ||
                 (op->kind == PP_RS && op->purpose != PP_FOR_STEP))
                 return true;
         }

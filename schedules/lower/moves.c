@@ -181,23 +181,23 @@ static void find_copies(struct moves *m, const struct pp_op *ops)
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static void add(struct moves *m, int before, struct pp_op op, int kind, int purpose)
+/* Of the part of what is saved that `op` names. */
+static struct pp_op part_op(struct pp_op op, enum pp_op_kind kind, enum pp_purpose purpose)
 {
     op.kind = (uint8_t)kind;
     op.aux = 0;
     op.purpose = (uint8_t)purpose;
     op.arg = op.slot = -1;
-    pp_inserts_add(m->arena, &m->inserts, before, op);
+    return op;
 }
 
-static void add_wait(struct moves *m, int before, const struct copy *copy, int purpose)
+static struct pp_op copy_op(struct pp_op op, enum pp_purpose purpose)
 {
-    struct pp_op op = copy->op;
+    return part_op(op, pp_purposes[purpose].kind, purpose);
+}
 
-    op.kind = PP_WAIT;
-    op.aux = PP_COPY;
-    op.purpose = (uint8_t)purpose;
-    op.arg = op.slot = -1;
+static void add(struct moves *m, int before, struct pp_op op)
+{
     pp_inserts_add(m->arena, &m->inserts, before, op);
 }
 
@@ -211,7 +211,7 @@ static bool is_part(const struct pp_op *part, const struct pp_op *of)
 static void wait_down(struct moves *m, int before, struct copy *down)
 {
     if (!down->is_waited)
-        add_wait(m, before, down, PP_FOR_DOWN);
+        add(m, before, pp_op_wait(copy_op(down->op, PP_FOR_DOWN)));
     down->is_waited = true;
 }
 
@@ -239,7 +239,7 @@ static void post_up(struct moves *m, int before, const struct copy *up, const st
     for (int j = w->first_down; j < w->down; j++)
         if (is_part(&up->op, &m->downs.list[j].op))
             wait_down(m, before, &m->downs.list[j]);
-    add(m, before, up->op, PP_COPY, PP_FOR_UP);
+    add(m, before, copy_op(up->op, PP_FOR_UP));
 }
 
 /* WAITs for what is on its way down from two forwards ago and for what the moment uses, then what
@@ -254,7 +254,7 @@ static void write_before(struct moves *m, int k, struct written *w)
     while (w->first_down < w->down && m->downs.list[w->first_down].is_waited)
         w->first_down++;
     for (; w->used < m->ups.count && m->ups.list[w->used].moment == k; w->used++)
-        add_wait(m, before, &m->ups.list[w->used], PP_FOR_UP);
+        add(m, before, pp_op_wait(copy_op(m->ups.list[w->used].op, PP_FOR_UP)));
     for (; w->posted < m->ups.count && post_moment(m, w->posted) <= k; w->posted++)
         post_up(m, before, &m->ups.list[w->posted], w);
 }
@@ -267,7 +267,7 @@ static void write_restored(struct moves *m, int k, const struct pp_op *ops)
         if (is_user(ops[i].kind))
             add_uses(m, &ops[i], k, false, &m->restored);
         for (int u = 0; u < m->restored.count; u++)
-            add(m, m->moments[k].at, m->restored.list[u].op, PP_DQ, 0);
+            add(m, m->moments[k].at, part_op(m->restored.list[u].op, PP_DQ, PP_FOR_STEP));
     }
 }
 
@@ -277,9 +277,9 @@ static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct
 
     for (int i = moment->at; pp_state_is_quantised(&m->options->state) && i < moment->end; i++)
         if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
-            add(m, moment->end, ops[i], PP_Q, 0);
+            add(m, moment->end, part_op(ops[i], PP_Q, PP_FOR_STEP));
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
-        add(m, moment->end, m->downs.list[w->down].op, PP_COPY, PP_FOR_DOWN);
+        add(m, moment->end, copy_op(m->downs.list[w->down].op, PP_FOR_DOWN));
 }
 
 static void move_rank(struct moves *m, struct pp_orders *lists, int rank)

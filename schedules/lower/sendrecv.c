@@ -170,8 +170,7 @@ static struct pp_op message_op(const struct pp_messages *m, int32_t id, bool is_
 
 static struct pp_op wait_for(struct pp_op post)
 {
-    post.aux = post.kind;
-    post.kind = PP_WAIT;
+    post = pp_op_wait(post);
     post.peer = 0;
     post.arg = -1;
     return post;

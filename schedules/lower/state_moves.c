@@ -17,22 +17,9 @@
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
-static struct pp_op move_of(const struct pp_op *update, int purpose)
+static struct pp_op move_of(const struct pp_op *update, enum pp_purpose purpose)
 {
-    return (struct pp_op){.kind = PP_MOVE,
-                          .purpose = (uint8_t)purpose,
-                          .stage = update->stage,
-                          .pipe = update->pipe,
-                          .mb = -1,
-                          .arg = -1,
-                          .slot = -1};
-}
-
-static struct pp_op wait_of(struct pp_op move)
-{
-    move.aux = move.kind;
-    move.kind = PP_WAIT;
-    return move;
+    return pp_op_for(purpose, update->stage, update->pipe);
 }
 
 static bool is_of(const struct pp_op *op, const struct pp_op *update)
@@ -109,11 +96,11 @@ static void move_update(struct pp_arena *arena, const struct pp_state_spec *stat
                        behind = move_of(&ops[at], is_host ? PP_FOR_PARAMS : PP_FOR_STORE);
 
     pp_inserts_add(arena, inserts, ready_at(ops, count, at, is_host), before);
-    pp_inserts_add(arena, inserts, at, wait_of(before));
+    pp_inserts_add(arena, inserts, at, pp_op_wait(before));
     if (is_host && !pp_state_comes_up(state))
         return;
     pp_inserts_add(arena, inserts, at + 1, behind);
-    pp_inserts_add(arena, inserts, needed_at(ops, count, at, is_host), wait_of(behind));
+    pp_inserts_add(arena, inserts, needed_at(ops, count, at, is_host), pp_op_wait(behind));
 }
 
 static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
@@ -133,7 +120,7 @@ static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
     }
     for (int i = 0; i < count && pp_state_goes_home(state); i++)
         if (ops[i].kind == PP_U)
-            pp_inserts_add(arena, &inserts, count, wait_of(move_of(&ops[i], PP_FOR_HOME)));
+            pp_inserts_add(arena, &inserts, count, pp_op_wait(move_of(&ops[i], PP_FOR_HOME)));
     pp_inserts_apply(arena, lists, rank, &inserts);
 }
 
@@ -143,7 +130,7 @@ static bool has_moves(const struct pp_orders *lists)
     for (int rank = 0; rank < lists->ranks; rank++)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
-            if (op->kind == PP_MOVE && !pp_purpose_is_load(op->purpose))
+            if (op->kind == PP_MOVE && !pp_move_is_load(op->purpose))
                 return true;
         }
     return false;

@@ -309,13 +309,6 @@ static void post_sums(struct sync *s)
     }
 }
 
-static struct pp_op wait_for(struct pp_op post)
-{
-    post.aux = post.kind;
-    post.kind = PP_WAIT;
-    return post;
-}
-
 static int add_gather(struct pp_arena *arena, struct pp_inserts *posts, int post, int tail)
 {
     struct pp_op gather = posts->data[post].op;
@@ -347,7 +340,7 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
     find_latest(s, posts);
     for (int i = 0; i < count; i++) {
         const struct pp_op op = posts->data[i].op;
-        pp_inserts_add(s->arena, posts, tail, wait_for(op));
+        pp_inserts_add(s->arena, posts, tail, pp_op_wait(op));
         if (op.aux != PP_TIED && s->latest[op.stage] != i)
             continue;
         for (int k = 0; k <= i; k++)
@@ -360,7 +353,7 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
         if (gather.kind != PP_RS)
             continue;
         gather.kind = PP_AG;
-        pp_inserts_add(s->arena, posts, tail, wait_for(gather));
+        pp_inserts_add(s->arena, posts, tail, pp_op_wait(gather));
     }
 }
 

@@ -1,13 +1,6 @@
 /* Programs that bring their own gradient sums: which they have, and their WAITs. */
 #include "schedules/lower/sync_own.h"
 
-static struct pp_op wait_for(struct pp_op post)
-{
-    post.aux = post.kind;
-    post.kind = PP_WAIT;
-    return post;
-}
-
 enum pp_own_sums pp_own_sums(const struct pp_orders *lists)
 {
     enum pp_own_sums own = PP_OWN_NONE;
@@ -37,7 +30,7 @@ void pp_own_sums_wait(struct pp_arena *arena, const struct pp_program_head *head
         for (int i = 0; i < lists->count[rank]; i++) {
             has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
             if ((ops[i].kind == PP_AR || ops[i].kind == PP_RS) && ops[i].purpose == PP_FOR_STEP)
-                pp_inserts_add(arena, &waits, tail, wait_for(ops[i]));
+                pp_inserts_add(arena, &waits, tail, pp_op_wait(ops[i]));
         }
         if (has_wait)
             continue;

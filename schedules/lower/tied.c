@@ -79,9 +79,7 @@ static void add_tied(struct pp_arena *arena, const struct pp_program_head *head,
                         .slot = -1,
                         .peer = (uint16_t)(head->stages - 1)};
     pp_inserts_add(arena, &inserts, post, sum);
-    sum.kind = PP_WAIT;
-    sum.aux = PP_AR;
-    pp_inserts_add(arena, &inserts, update, sum);
+    pp_inserts_add(arena, &inserts, update, pp_op_wait(sum));
     pp_inserts_apply(arena, lists, rank, &inserts);
 }
 

@@ -22,14 +22,11 @@ static void add(const struct updates *u, struct pp_inserts *inserts, int before,
 static void add_collective(const struct updates *u, struct pp_inserts *inserts, int before,
                            struct pp_op op)
 {
-    const uint8_t kind = op.kind;
-
     op.buckets = (uint8_t)pp_lower_buckets(u->options, op.stage);
     do
         add(u, inserts, before, op);
     while (++op.bucket < op.buckets);
-    op.kind = PP_WAIT;
-    op.aux = kind;
+    op = pp_op_wait(op);
     op.bucket = 0;
     do
         add(u, inserts, before, op);
@@ -43,9 +40,7 @@ static void add_rest(const struct updates *u, struct pp_inserts *inserts, int be
     op.kind = PP_AR;
     op.purpose = PP_FOR_REST;
     add(u, inserts, before, op);
-    op.aux = op.kind;
-    op.kind = PP_WAIT;
-    add(u, inserts, before, op);
+    add(u, inserts, before, pp_op_wait(op));
 }
 
 static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,

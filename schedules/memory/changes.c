@@ -283,7 +283,7 @@ static void change_move(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
 
-    if (pp_purpose_is_load(op->purpose))
+    if (pp_move_is_load(op->purpose))
         change_load(w, op, at);
     if (op->purpose == PP_FOR_FETCH)
         w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);

@@ -31,7 +31,7 @@ static struct pp_collective collective_of(int family, int stage, int group)
 
     return (struct pp_collective){.kind = family == TIED_FAMILY    ? PP_AR
                                           : family < STEP_FAMILIES ? family_kind[family]
-                                                                   : pp_purpose_kinds[purpose],
+                                                                   : pp_purposes[purpose].kind,
                                   .tied = family == TIED_FAMILY,
                                   .purpose = (uint8_t)purpose,
                                   .stage = (uint16_t)stage,

@@ -60,7 +60,7 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
     if (op->stage >= f->p->stages)
         return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
     if (pp_op_has_purpose(op->kind) && op->purpose &&
-        (op->purpose >= PP_PURPOSES || pp_purpose_kinds[op->purpose] != op->kind))
+        (op->purpose >= PP_PURPOSES || pp_purposes[op->purpose].kind != op->kind))
         return pp_freeze_error(f, rank, at, "this kind has no such purpose");
     if (op_has_mb(op))
         PP_TRY(check_micro_batch(f, rank, at));

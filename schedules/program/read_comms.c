@@ -54,10 +54,8 @@ static void copy_op(struct rewrite *w, int at)
 
 static void add_wait(struct rewrite *w, int target, int at)
 {
-    struct pp_op op = w->from[target];
+    struct pp_op op = pp_op_wait(w->from[target]);
 
-    op.aux = op.kind;
-    op.kind = PP_WAIT;
     op.slot = -1;
     w->ops[w->count] = op;
     w->line[w->count] = w->from_line[at];

@@ -42,7 +42,7 @@ static const char *verb(const struct pp_gathers *g)
 
 static bool is_load(const struct pp_program *p, int i)
 {
-    return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->purpose[i]);
+    return p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
 }
 
 /* A forward goes through the units of its chunk from the first to the last, a backward back: one

@@ -185,7 +185,7 @@ static enum pp_status check_followed(struct moves *m, const struct chunk *c)
     for (int b = 0; b < BEHINDS; b++)
         if (c->behind[b].update >= 0 && m->has[behinds[b].purpose])
             return pp_verify_fail(m->v, c->behind[b].update, "no MOVE.%s %s what %s updates",
-                                  pp_purpose_names[behinds[b].purpose], behinds[b].verb,
+                                  pp_purposes[behinds[b].purpose].text, behinds[b].verb,
                                   text_of(m, c->behind[b].update, a));
     return PP_OK;
 }
@@ -199,7 +199,7 @@ static enum pp_status check_update(struct moves *m, int i)
     PP_TRY(check_followed(m, c));
     if (c->before < 0 && (m->has[PP_FOR_GRADS] || m->has[PP_FOR_FETCH]))
         return pp_verify_fail(m->v, i, "no MOVE.%s brings what %s updates with",
-                              pp_purpose_names[m->has[PP_FOR_GRADS] ? PP_FOR_GRADS : PP_FOR_FETCH],
+                              pp_purposes[m->has[PP_FOR_GRADS] ? PP_FOR_GRADS : PP_FOR_FETCH].text,
                               a);
     if (c->before >= 0 && !c->is_there)
         return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing", a,
@@ -316,7 +316,7 @@ static enum pp_status check_state(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_MOVE && p->purpose[i] != 0 && !pp_purpose_is_load(p->purpose[i]))
+    if (kind == PP_MOVE && p->purpose[i] != 0 && !pp_move_is_load(p->purpose[i]))
         return post_move(m, i);
     if (kind == PP_WAIT && (p->aux[i] == PP_AG || p->aux[i] == PP_BC) &&
         p->purpose[i] == PP_FOR_STEP)

@@ -13,7 +13,7 @@ static bool is_fetch(const struct pp_result *r, int i)
 
     return r->costs->gathers[p->stage[i]].is_cut
                ? p->kind[i] == PP_AG && pp_purpose_is_gather(p->purpose[i])
-               : p->kind[i] == PP_MOVE && pp_purpose_is_load(p->purpose[i]);
+               : p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
 }
 
 /* Of one F, B or I: all units but the one that the program has gathered. */

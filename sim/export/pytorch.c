@@ -48,8 +48,7 @@ static uint64_t key_of(const struct pp_op *op)
 
 static void wait_for(struct waiter *w, struct pp_op send)
 {
-    send.aux = send.kind;
-    send.kind = PP_WAIT;
+    send = pp_op_wait(send);
     send.arg = send.slot = -1;
     pp_orders_add(w->arena, w->orders, w->rank, send);
 }

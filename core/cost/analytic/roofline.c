@@ -177,8 +177,8 @@ static enum pp_status check_times(const struct pp_costs *costs, const struct pp_
             if (!(costs->purpose[purpose][s].ps <= pp_units_ps(longest_s)))
                 return pp_error_set(err, PP_EINVAL,
                                     "one %s.%s of stage %d would take more than %g s",
-                                    pp_op_kinds[pp_purpose_kinds[purpose]].text,
-                                    pp_purpose_names[purpose], s, longest_s);
+                                    pp_op_kinds[pp_purposes[purpose].kind].text,
+                                    pp_purposes[purpose].text, s, longest_s);
     return PP_OK;
 }
 

@@ -182,7 +182,7 @@ static void check_loads(struct pp_arena *arena, const struct pp_program *compute
         const struct pp_program *p = lower(arena, compute, &options);
         int loads = 0, fetches = 0, drops = 0;
         for (int i = 0; i < pp_program_size(p); i++) {
-            const bool is_load = p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+            const bool is_load = p->kind[i] == PP_MOVE && pp_move_is_load(p->version[i]);
             loads += is_load;
             fetches += !pp_state_is_gathered(&options.state)
                            ? is_load
