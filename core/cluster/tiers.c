@@ -28,16 +28,35 @@ double pp_tier_sharers(enum pp_tier tier, double devices)
     return pp_tier_rows[tier].is_of_node ? devices : 1;
 }
 
-double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], enum pp_tier tier, double devices)
+/* `tier` lies on the way from the device to `end`, the end included. */
+static bool is_on_way(enum pp_tier tier, enum pp_tier end)
+{
+    while (end != PP_TIER_DEVICE && end != tier)
+        end = pp_tier_rows[end].via;
+    return end != PP_TIER_DEVICE;
+}
+
+struct pp_tier_route pp_tier_route(enum pp_tier from, enum pp_tier to)
+{
+    struct pp_tier_route route = {0};
+
+    for (int tier = PP_TIER_DEVICE + 1; tier < PP_TIERS; tier++)
+        if (is_on_way((enum pp_tier)tier, from) != is_on_way((enum pp_tier)tier, to))
+            route.hop[route.count++] = (enum pp_tier)tier;
+    return route;
+}
+
+double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], struct pp_tier_route route,
+                    double devices)
 {
     double rate = (double)INFINITY;
 
-    for (; tier != PP_TIER_DEVICE; tier = pp_tier_rows[tier].via) {
-        const struct pp_tier_memory *t = &tiers[tier];
+    for (int i = 0; i < route.count; i++) {
+        const struct pp_tier_memory *t = &tiers[route.hop[i]];
         if (t->link_bytes_per_s > 0)
             rate = fmin(rate, t->link_bytes_per_s);
         if (t->bytes_per_s > 0)
-            rate = fmin(rate, t->bytes_per_s / pp_tier_sharers(tier, devices));
+            rate = fmin(rate, t->bytes_per_s / pp_tier_sharers(route.hop[i], devices));
     }
     return rate;
 }
@@ -49,10 +68,10 @@ static bool is_there(const struct pp_tier_memory *t, enum pp_tier tier)
 
 enum pp_tier pp_tier_lacking(const struct pp_tier_memory tiers[PP_TIERS], enum pp_tier tier)
 {
-    enum pp_tier lacking = PP_TIER_DEVICE;
+    const struct pp_tier_route route = pp_tier_route(PP_TIER_DEVICE, tier);
 
-    for (; tier != PP_TIER_DEVICE; tier = pp_tier_rows[tier].via)
-        if (!is_there(&tiers[tier], tier))
-            lacking = tier;
-    return lacking;
+    for (int i = 0; i < route.count; i++)
+        if (!is_there(&tiers[route.hop[i]], route.hop[i]))
+            return route.hop[i];
+    return PP_TIER_DEVICE;
 }

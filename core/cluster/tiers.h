@@ -12,7 +12,7 @@ enum pp_tier { PP_TIER_DEVICE, PP_TIER_HOST, PP_TIER_NVME, PP_TIERS };
 struct pp_tier_row {
     const char *name;      /* "host": in options, reports, JSON keys */
     const char *title;     /* "does not fit TITLE": "in host memory" */
-    enum pp_tier via;      /* the next tier on the way to the device */
+    enum pp_tier via;      /* the next tier on the way to the device; an earlier row */
     bool is_of_node;       /* shared by the devices of a node; else each device has its own */
     const char *owner;     /* of a message if a cluster lacks it: "OWNER cluster X LACK" */
     const char *lack;      /* with the keys of a cluster text that add it */
@@ -28,9 +28,19 @@ struct pp_tier_memory {
 
 /* Devices that share a tier, of `devices` that a node uses. */
 double pp_tier_sharers(enum pp_tier tier, double devices);
-/* Bytes per second between one device and a tier, each way, while all `devices` of a node copy: the
- * least along the way. INFINITY for the device itself. */
-double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], enum pp_tier tier, double devices);
+
+/* The way between two tiers: each hop is a tier, whose memory and whose link to the next one on the
+ * way to the device it uses. In order from the tier next to the device; none from a tier to itself.
+ */
+struct pp_tier_route {
+    enum pp_tier hop[PP_TIERS];
+    int count;
+};
+struct pp_tier_route pp_tier_route(enum pp_tier from, enum pp_tier to);
+/* Bytes per second of one device along a route, each way, while all `devices` of a node copy: the
+ * least of its hops. INFINITY without hops. */
+double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], struct pp_tier_route route,
+                    double devices);
 /* The first tier on the way from the device to `tier` that the cluster lacks; PP_TIER_DEVICE: none.
  */
 enum pp_tier pp_tier_lacking(const struct pp_tier_memory tiers[PP_TIERS], enum pp_tier tier);

@@ -49,6 +49,23 @@ int pp_state_zero(const struct pp_state_spec *spec)
     return -1;
 }
 
+/* ---- movements ------------------------------------------------------------------------------- */
+
+static enum pp_tier tier_at(const struct pp_state_spec *spec, enum pp_state_class what, int end)
+{
+    if (end == PP_AT_HOME)
+        return spec->home[what];
+    return end == PP_AT_UPDATE && spec->is_cpu_update ? PP_TIER_HOST : PP_TIER_DEVICE;
+}
+
+struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose purpose)
+{
+    const struct pp_purpose_row *row = &pp_purposes[purpose];
+    const enum pp_state_class what = (enum pp_state_class)row->what;
+
+    return (struct pp_move){what, tier_at(spec, what, row->from), tier_at(spec, what, row->to)};
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse)

@@ -112,6 +112,22 @@ static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_st
            : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
                                                : 1;
 }
+/* Some class lives on another tier. */
+static inline bool pp_state_is_offloaded(const struct pp_state_spec *spec)
+{
+    bool is_offloaded = false;
+
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        is_offloaded |= pp_state_is_away(spec, (enum pp_state_class) class);
+    return is_offloaded;
+}
+/* What a COPY or MOVE moves, and between which tiers. */
+struct pp_move {
+    enum pp_state_class what;
+    enum pp_tier from, to;
+};
+struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose purpose);
+
 /* The host has all parameters of its device after an update, so that none have to go home. */
 static inline bool pp_state_is_updated_at_home(const struct pp_state_spec *spec)
 {

@@ -26,7 +26,7 @@ static int first_of(const struct pp_program *p, int i)
 
 static bool is_up(const struct pp_program *p, int i)
 {
-    return pp_op_kinds[p->kind[i]].stream == PP_STREAM_COPY && pp_copy_stream(p->purpose[i]) == 1;
+    return pp_op_is_move(p->kind[i]) && pp_move_is_up(p->purpose[i]);
 }
 
 /* Time of the copies up, from `first` on, that may still run when i begins. Copies that were waited

@@ -103,7 +103,7 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
                                     const struct pp_state_spec *state, struct pp_error *err)
 {
     for (int c = 0; c < PP_STATE_CLASSES; c++)
-        if (state->home[c] != PP_TIER_DEVICE &&
+        if (pp_state_is_away(state, (enum pp_state_class)c) &&
             check_tier(cluster, homes, state->home[c], err) != PP_OK)
             return pp_error_prefix(err, "--offload ");
     if (state->is_cpu_update && !(cluster->update_params_per_s > 0))
@@ -123,7 +123,7 @@ enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct p
     if (homes)
         PP_TRY(parse_homes(homes, state, err));
     state->is_cpu_update = pp_request_has(request, "cpu-optimizer");
-    if (state->is_cpu_update && state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+    if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
         return pp_error_set(err, PP_EINVAL,
                             "--cpu-optimizer needs its state there: --offload os=host or "
                             "--offload os=nvme");
@@ -135,11 +135,7 @@ enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct p
 
 bool pp_tiers_are_used(const struct pp_result *r)
 {
-    bool is_used = false;
-
-    for (int c = 0; c < PP_STATE_CLASSES && !r->config.is_unit; c++)
-        is_used |= r->config.state.home[c] != PP_TIER_DEVICE;
-    return is_used;
+    return !r->config.is_unit && pp_state_is_offloaded(&r->config.state);
 }
 
 double pp_tiers_bytes(const struct pp_result *r, enum pp_tier tier)
@@ -209,10 +205,10 @@ double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_tiers_are_used(r); i++) {
         const struct pp_op op = pp_program_op(p, i);
-        const bool is_copy = pp_op_kinds[op.kind].stream == PP_STREAM_COPY;
-        if (is_copy && pp_copy_stream(op.version) == stream)
+        const bool is_move = pp_op_is_move(op.kind);
+        if (is_move && pp_copy_stream(op.purpose) == stream)
             bytes += pp_costs_op(r->costs, &op, NULL).bytes;
-        else if (!is_copy && (stream == UP || op.kind == PP_U))
+        else if (!is_move && (stream == UP || op.kind == PP_U))
             bytes += streamed_bytes(r, &op);
     }
     return bytes;

@@ -150,9 +150,9 @@ static const char *say_offload(const struct pp_emit_job *job)
 
     if (lack)
         return lack;
-    if (state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE && stage_of(job) < 3)
+    if (pp_state_is_away(state, PP_STATE_PARAMS) && stage_of(job) < 3)
         return "parameters leave the device with ZeRO 3 alone; nearest: --zero 3";
-    if (state->home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+    if (!pp_state_is_away(state, PP_STATE_OPTIMIZER))
         return NULL;
     return stage_of(job) == 0
                ? "optimizer state leaves the device with ZeRO alone; nearest: --zero 1"

@@ -154,7 +154,7 @@ static const char *say_offload(const struct pp_emit_job *job)
 
     if (lack)
         return lack;
-    if (state->home[PP_STATE_ACTIVATIONS] != PP_TIER_DEVICE && job->layout.pp > 1)
+    if (pp_state_is_away(state, PP_STATE_ACTIVATIONS) && job->layout.pp > 1)
         return "activations do not leave the device with a pipeline (--offload a); nearest: "
                "--recompute full";
     return is_on_host(job, PP_STATE_OPTIMIZER) && !state->is_cpu_update

@@ -75,11 +75,9 @@ static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *co
     double tied_s = 0;
 
     *seconds = 0;
-    if (zero < 0 || zero > 1 || !has_priced_sums(config) || config->cost)
+    if (zero < 0 || zero > 1 || !has_priced_sums(config) || config->cost ||
+        pp_state_is_offloaded(&config->state))
         return PP_OK;
-    for (int class = 0; class < PP_STATE_CLASSES; class ++)
-        if (config->state.home[class] != PP_TIER_DEVICE)
-            return PP_OK;
     PP_TRY(pp_simulate_costs(arena, config, rank_of, &inputs, &costs, err));
     tied_s = costs->tied ? (double)costs->tied->ps * 1e-12 : 0;
     double *of_rank = column(arena, config->shape.ranks);
@@ -94,8 +92,8 @@ static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *co
 static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
                         const struct pp_costs *costs, struct pp_bound_stages *stages)
 {
-    const bool is_kept = config->state.home[PP_STATE_ACTIVATIONS] == PP_TIER_DEVICE &&
-                         config->state.activation_bits == 0;
+    const bool is_kept = !pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) &&
+                         !pp_state_is_quantised(&config->state);
     double *state = column(arena, costs->stages), *kept = column(arena, costs->stages),
            *weights = column(arena, costs->stages);
 

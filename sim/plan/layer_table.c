@@ -54,8 +54,8 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
 /* Of activations that rest in fewer bits or elsewhere nothing is said. */
 static bool are_kept(const struct pp_search_space *s, enum pp_recompute recompute)
 {
-    return s->fixed.wanted.home[PP_STATE_ACTIVATIONS] == PP_TIER_DEVICE &&
-           s->fixed.wanted.activation_bits == 0 && recompute != PP_RECOMPUTE_STAGE;
+    return !pp_state_is_away(&s->fixed.wanted, PP_STATE_ACTIVATIONS) &&
+           !pp_state_is_quantised(&s->fixed.wanted) && recompute != PP_RECOMPUTE_STAGE;
 }
 
 /* What a stage sends is kept once, not by every layer. */

@@ -34,12 +34,12 @@ static bool has_replicas(const struct pp_config *config)
 
 static bool has_shards(const struct pp_config *config)
 {
-    return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1;
+    return pp_state_is_gathered(&config->state);
 }
 
 static bool has_fetches(const struct pp_config *config)
 {
-    return has_shards(config) || config->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+    return pp_state_is_fetched(&config->state);
 }
 
 static bool has_own_sums(const struct pp_config *config)
@@ -170,7 +170,7 @@ static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
     struct pp_config without = *config;
     double peak_bytes, other_bytes;
 
-    if (config->state.home[PP_STATE_ACTIVATIONS] == PP_TIER_DEVICE)
+    if (!pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS))
         return;
     without.state.home[PP_STATE_ACTIVATIONS] = PP_TIER_DEVICE;
     if (peak_of(config, &peak_bytes) == PP_OK && peak_of(&without, &other_bytes) == PP_OK &&

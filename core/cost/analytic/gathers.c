@@ -119,10 +119,8 @@ static double load_bytes(const struct units *u, double params)
 
 static double load_s(const struct units *u, int unit)
 {
-    const enum pp_tier home = u->in->state.home[PP_STATE_PARAMS];
-
     return u->moved_frac > 0
-               ? load_bytes(u, params_of(u, unit)) / pp_roofline_tier_rate(u->in, home)
+               ? load_bytes(u, params_of(u, unit)) / pp_roofline_move_rate(u->in, PP_FOR_LOAD)
                : 0;
 }
 
@@ -237,7 +235,7 @@ static struct shown shown_of(const struct units *u, const struct pass *p, bool i
                                                         : state->shard[PP_STATE_PARAMS],
         .is_backward = is_backward,
         .has_fetch = has_fetch,
-        .has_scatter = has_scatter && pp_state_cut(state, PP_STATE_PARAMS) > 1,
+        .has_scatter = has_scatter && pp_state_is_gathered(state),
     };
     struct lane here = lane, loading = lane;
     const double shown_s = outlasting_s(&here, p),
@@ -336,8 +334,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
                  all = u->params * u->count + u->first_params + u->last_params,
                  first = params_of(u, 0), last = params_of(u, u->count - 1);
-    const bool is_cut = pp_state_cut(state, PP_STATE_PARAMS) > 1;
-    const enum pp_tier home = state->home[PP_STATE_PARAMS];
+    const bool is_cut = pp_state_is_gathered(state);
     const double grad_bytes =
                      pp_state_cut(state, PP_STATE_GRADS) > 1 ? pp_cost_state_bytes(u->in).grads : 0,
                  gather_bytes = is_cut ? value_bytes : 0;
@@ -351,8 +348,8 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .share_bytes = is_cut ? load_bytes(u, u->params) : 0,
         .load_bytes = load_bytes(u, all - first),
         .reload_bytes = load_bytes(u, all - last),
-        .load_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - first)).ps,
-        .reload_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - last)).ps,
+        .load_ps = pp_roofline_move(u->in, PP_FOR_LOAD, load_bytes(u, all - first)).ps,
+        .reload_ps = pp_roofline_move(u->in, PP_FOR_RELOAD, load_bytes(u, all - last)).ps,
         .forward_bytes = gather_bytes * (all - first),
         .backward_bytes = gather_bytes * (all - last),
         .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,
@@ -372,7 +369,6 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     const double gather_first = params_of(&u, 0) * value_bytes,
                  gather_last = params_of(&u, u.count - 1) * value_bytes,
                  scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
-    const enum pp_tier home = state->home[PP_STATE_PARAMS];
     const double all = pp_cost_stage_params(in, stage);
     const struct pp_device_group part =
         pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
@@ -386,9 +382,10 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         [PP_FOR_REST] =
             collective(pp_collective_time(PP_AR, in->algorithm, sums.rest, links, sums.rest_bytes),
                        sums.rest_bytes),
-        [PP_FOR_LOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, 0))),
-        [PP_FOR_RELOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, u.count - 1))),
-        [PP_FOR_HOME] = pp_roofline_copy(in, home, load_bytes(&u, all)),
+        [PP_FOR_LOAD] = pp_roofline_move(in, PP_FOR_LOAD, load_bytes(&u, params_of(&u, 0))),
+        [PP_FOR_RELOAD] =
+            pp_roofline_move(in, PP_FOR_RELOAD, load_bytes(&u, params_of(&u, u.count - 1))),
+        [PP_FOR_HOME] = pp_roofline_move(in, PP_FOR_HOME, load_bytes(&u, all)),
     };
 
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
@@ -403,7 +400,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
 void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs)
 {
-    const bool is_moved = in->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+    const bool is_moved = pp_state_is_away(&in->state, PP_STATE_PARAMS);
 
     if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing is cut */
         return;

@@ -96,5 +96,5 @@ double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double
 
 double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
 {
-    return pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? 0 : pp_roofline_routed_params(in, stage);
+    return pp_state_is_gathered(&in->state) ? 0 : pp_roofline_routed_params(in, stage);
 }

@@ -54,7 +54,7 @@ static double updated_at_once(const struct pp_cost_inputs *in, int stage)
                                               pp_state_cut(&in->state, PP_STATE_OPTIMIZER)),
                  most = pp_cost_framework(in)->update_params;
 
-    return most > 0 && pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? fmin(all, most) : all;
+    return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;
 }
 
 /* Groups of devices that talk to each other: each has buffers of its own. */

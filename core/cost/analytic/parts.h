@@ -223,10 +223,10 @@ void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute
 
 /* ---- tiers.c: memory tiers ---------------------------------------------------------------- */
 
-/* Bytes per second between one device and a tier, each way, when all devices of its node copy. */
-double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier);
-/* One copy, either way. */
-struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes);
+/* Bytes per second of a movement of one device, when all devices of its node copy. */
+double pp_roofline_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose);
+struct pp_cost pp_roofline_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
+                                double bytes);
 /* State that lives elsewhere leaves the device's memory; its buffers stay. */
 void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory);

@@ -54,12 +54,12 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
                           pp_state_cut(state, PP_STATE_PARAMS);
     const struct pp_mesh *shard = state->shard;
     const struct pp_device_group sum =
-        pp_state_cut(state, PP_STATE_PARAMS) == 1
-            ? pp_roofline_stage_group(in, stage)
-            : pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS]);
+        pp_state_is_gathered(state)
+            ? pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS])
+            : pp_roofline_stage_group(in, stage);
     struct pp_device_group scatter = sum, rest = {1, 1, 1, 1};
 
-    if (pp_state_cut(state, PP_STATE_OPTIMIZER) > pp_state_cut(state, PP_STATE_PARAMS)) {
+    if (pp_state_is_spread(state)) {
         scatter =
             pp_roofline_group_within(in, stage, shard[PP_STATE_OPTIMIZER], shard[PP_STATE_PARAMS]);
         rest = pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_OPTIMIZER]);

@@ -23,15 +23,19 @@ static double node_devices(const struct pp_cost_inputs *in)
     return fmin(in->cluster->gpus_per_node, all);
 }
 
-double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier)
+double pp_roofline_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose)
 {
-    return pp_tier_rate(in->cluster->tiers, tier, node_devices(in));
+    const struct pp_move move = pp_state_move(&in->state, purpose);
+
+    return pp_tier_rate(in->cluster->tiers, pp_tier_route(move.from, move.to), node_devices(in));
 }
 
-struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes)
+struct pp_cost pp_roofline_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
+                                double bytes)
 {
     return (struct pp_cost){
-        .ps = bytes > 0 ? pp_units_ps(bytes / pp_roofline_tier_rate(in, tier)) : 0, .bytes = bytes};
+        .ps = bytes > 0 ? pp_units_ps(bytes / pp_roofline_move_rate(in, purpose)) : 0,
+        .bytes = bytes};
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -49,7 +53,7 @@ static double bucket_params(const struct pp_cost_inputs *in, int stage)
 /* Updated parameters that stay where they live, on one device. */
 static double kept_params(const struct pp_cost_inputs *in, int stage)
 {
-    return in->state.is_cpu_update && !pp_state_is_spread(&in->state)
+    return pp_state_is_updated_at_home(&in->state)
                ? updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
                : 0;
 }
@@ -76,9 +80,9 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
     const struct pp_value_bytes value = pp_cost_value_bytes(in);
     const double params = updated_params(in, stage);
 
-    costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_copy(in, PP_TIER_HOST, params * value.grads);
+    costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_move(in, PP_FOR_GRADS, params * value.grads);
     costs->purpose[PP_FOR_PARAMS][stage] =
-        pp_roofline_copy(in, PP_TIER_HOST, (params - kept_params(in, stage)) * value.params);
+        pp_roofline_move(in, PP_FOR_PARAMS, (params - kept_params(in, stage)) * value.params);
     costs->op[PP_U][stage] = (struct pp_cost){
         .ps = pp_units_ps(pp_cost_framework(in)->step_gap_s + host_update_s(in, stage))};
 }
@@ -86,14 +90,13 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
 /* All buckets but the first arrive, and all but the last leave, during the update. */
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
-    const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
     const double size = pp_cost_state_bytes(in).optimizer, bucket = bucket_params(in, stage) * size,
                  beside = updated_params(in, stage) * size - bucket;
-    const int64_t beside_ps = pp_roofline_copy(in, home, beside).ps;
+    const int64_t beside_ps = pp_roofline_move(in, PP_FOR_FETCH, beside).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
-    costs->purpose[PP_FOR_FETCH][stage] = costs->purpose[PP_FOR_STORE][stage] =
-        pp_roofline_copy(in, home, bucket);
+    costs->purpose[PP_FOR_FETCH][stage] = pp_roofline_move(in, PP_FOR_FETCH, bucket);
+    costs->purpose[PP_FOR_STORE][stage] = pp_roofline_move(in, PP_FOR_STORE, bucket);
     if (beside_ps <= update->ps)
         return;
     update->copy_ps = beside_ps - update->ps;
@@ -125,13 +128,13 @@ static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, dou
 static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
                        struct pp_costs *costs)
 {
-    const enum pp_tier home = in->state.home[PP_STATE_ACTIVATIONS];
     const double bytes = costs->memory[stage].checkpoint_bytes / in->splits;
     const int at = stage * in->splits + split;
 
-    if (home != PP_TIER_DEVICE)
-        costs->op[PP_COPY][at] = pp_roofline_copy(
-            in, home, bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
+    if (pp_state_is_away(&in->state, PP_STATE_ACTIVATIONS))
+        costs->op[PP_COPY][at] = pp_roofline_move(
+            in, PP_FOR_DOWN,
+            bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
     if (in->state.activation_bits > 0)
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes);
 }
@@ -160,7 +163,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
         return;
     memory->away_bytes[home] += memory->optimizer_bytes;
     if (in->state.is_cpu_update) {
-        memory->away_bytes[PP_TIER_HOST] +=
+        memory->away_bytes[pp_state_move(&in->state, PP_FOR_GRADS).to] +=
             updated_params(in, stage) * pp_cost_value_bytes(in).grads;
         memory->update_bytes = 0;
     } else {
@@ -180,13 +183,10 @@ void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
     move_params(in, stage, memory);
 }
 
-static bool is_at_home(const struct pp_state_spec *state)
+/* On the device as computed. */
+static bool is_plain(const struct pp_state_spec *state)
 {
-    bool is_home = state->activation_bits == 0;
-
-    for (int c = 0; c < PP_STATE_CLASSES; c++)
-        is_home &= state->home[c] == PP_TIER_DEVICE;
-    return is_home;
+    return !pp_state_is_offloaded(state) && !pp_state_is_quantised(state);
 }
 
 void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs *in,
@@ -195,7 +195,7 @@ void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
     static const int per_split[] = {PP_COPY, PP_Q, PP_DQ},
                      per_stage[] = {PP_FOR_GRADS, PP_FOR_PARAMS, PP_FOR_FETCH, PP_FOR_STORE};
 
-    if (is_at_home(&in->state))
+    if (is_plain(&in->state))
         return;
     costs->saved_home = in->state.home[PP_STATE_ACTIVATIONS];
     for (size_t i = 0; i < sizeof per_split / sizeof *per_split; i++)
@@ -205,7 +205,7 @@ void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
     for (int s = 0; s < in->stages; s++) {
         for (int split = 0; split < in->splits; split++)
             fill_saved(in, s, split, costs);
-        if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_DEVICE)
+        if (!pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
             continue;
         if (in->state.is_cpu_update)
             fill_host_update(in, s, costs);
@@ -234,7 +234,7 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
                 pp_tier_rows[home].name, TEXT(copy[0].bytes, PP_UNIT_BYTES),
                 in->splits > 1 ? " split" : "", TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
-                TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
+                TEXT(pp_roofline_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -248,7 +248,7 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
             "%s\n",
             pp_tier_rows[home].name, TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
-            TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S),
+            TEXT(pp_roofline_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
 }
 
@@ -263,7 +263,7 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
             TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
     if (up_bytes > 0)
         fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
-    fprintf(out, " at %s\n", TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
+    fprintf(out, " at %s\n", TEXT(pp_roofline_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -280,13 +280,13 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
     else
         fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
                 TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
-                TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
+                TEXT(pp_roofline_move_rate(in, PP_FOR_FETCH), PP_UNIT_BYTES_PER_S));
 }
 
 void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                FILE *out)
 {
-    if (is_at_home(&in->state))
+    if (is_plain(&in->state))
         return;
     explain_saved(in, costs, out);
     explain_params(in, costs, out);
