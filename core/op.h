@@ -121,6 +121,11 @@ static inline bool pp_op_is_move(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_COPY;
 }
+/* What is saved of a micro-batch takes fewer bits, or all of them again. */
+static inline bool pp_op_is_packing(int kind)
+{
+    return kind == PP_Q || kind == PP_DQ;
+}
 /* Kinds that may have a purpose. */
 static inline bool pp_op_has_purpose(int kind)
 {

@@ -262,45 +262,43 @@ static void change_bits(struct pp_memory_walk *w, int at)
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
 }
 
-static void change_copy(struct pp_memory_walk *w, int at)
-{
-    const struct pp_op here = op_at(w, at), *op = &here;
-    if (op->purpose == PP_FOR_DOWN)
-        w->changes[at].away_taken += moved_bytes(w, op);
-    else if (op->purpose == PP_FOR_UP)
-        w->changes[at].saved_taken += moved_bytes(w, op);
-}
-
-static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    if (op->purpose == PP_FOR_DOWN)
-        w->changes[at].saved_given += moved_bytes(w, op);
-    else if (op->purpose == PP_FOR_UP)
-        w->changes[at].away_given += moved_bytes(w, op);
-}
-
+/* Room is taken as a movement begins, where it ends. */
 static void change_move(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
+    const bool is_up = pp_move_is_up(op->purpose), is_down = pp_move_is_down(op->purpose);
+    const int what = pp_purposes[op->purpose].what;
+    struct pp_memory_change *change = &w->changes[at];
 
     if (pp_move_is_load(op->purpose))
         change_load(w, op, at);
-    if (op->purpose == PP_FOR_FETCH)
-        w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+    else if (what == PP_STATE_OPTIMIZER && is_up)
+        change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+    else if (what == PP_STATE_ACTIVATIONS && is_up)
+        change->saved_taken += moved_bytes(w, op);
+    else if (what == PP_STATE_ACTIVATIONS && is_down)
+        change->away_taken += moved_bytes(w, op);
 }
 
+/* It is given as the movement ends, where it began. */
 static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    if (op->purpose == PP_FOR_STORE)
-        w->changes[at].buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+    const bool is_up = pp_move_is_up(op->purpose), is_down = pp_move_is_down(op->purpose);
+    const int what = pp_purposes[op->purpose].what;
+    struct pp_memory_change *change = &w->changes[at];
+
+    if (what == PP_STATE_OPTIMIZER && is_down)
+        change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+    else if (what == PP_STATE_ACTIVATIONS && is_up)
+        change->away_given += moved_bytes(w, op);
+    else if (what == PP_STATE_ACTIVATIONS && is_down)
+        change->saved_given += moved_bytes(w, op);
 }
 
 static void change_wait(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
-    if (op->aux == PP_COPY)
-        wait_copy(w, op, at);
-    if (op->aux == PP_MOVE)
+    if (pp_op_is_move(op->aux))
         wait_move(w, op, at);
     if (op->aux == PP_AG)
         wait_gather(w, op, at);
@@ -405,7 +403,7 @@ static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, int) = {
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
     [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
     [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,   [PP_Q] = change_bits,
-    [PP_DQ] = change_bits,     [PP_COPY] = change_copy,   [PP_MOVE] = change_move,
+    [PP_DQ] = change_bits,     [PP_COPY] = change_move,   [PP_MOVE] = change_move,
 };
 
 /* ---- walks -----------------------------------------------------------------------------------*/

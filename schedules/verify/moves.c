@@ -13,26 +13,15 @@ struct unit {
     int32_t copy, q; /* instructions that say so */
 };
 
-/* Moves after an update. */
-enum { PARAMS, STORE, HOME, BEHINDS };
-static const struct {
-    uint8_t purpose;
-    const char *verb;
-} behinds[BEHINDS] = {
-    [PARAMS] = {PP_FOR_PARAMS, "brings"},
-    [STORE] = {PP_FOR_STORE, "takes"},
-    [HOME] = {PP_FOR_HOME, "takes"},
-};
-
 /* By pipeline * stages + stage. -1 = none. */
 struct chunk {
     int before;    /* MOVE that has come since the last update */
     bool is_there; /* and was waited for */
     struct {
-        int update; /* last one that this MOVE has not followed */
-        int move;   /* that has, and nothing has waited for */
-    } behind[BEHINDS];
-    int home; /* last MOVE.home */
+        int update;       /* last one that this MOVE has not followed */
+        int move;         /* that has, and nothing has waited for */
+    } after[PP_PURPOSES]; /* of those that follow an update */
+    int home;             /* last MOVE.home */
 };
 
 struct moves {
@@ -97,7 +86,7 @@ static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
 /* A COPY that is posted. */
 static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
 {
-    const bool is_up = m->v->p->purpose[i] == PP_FOR_UP;
+    const bool is_up = pp_move_is_up(m->v->p->purpose[i]);
     const enum place wanted = is_up ? AWAY : HERE;
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
@@ -182,11 +171,12 @@ static enum pp_status check_followed(struct moves *m, const struct chunk *c)
 {
     char a[VERIFY_TEXT_BYTES];
 
-    for (int b = 0; b < BEHINDS; b++)
-        if (c->behind[b].update >= 0 && m->has[behinds[b].purpose])
-            return pp_verify_fail(m->v, c->behind[b].update, "no MOVE.%s %s what %s updates",
-                                  pp_purposes[behinds[b].purpose].text, behinds[b].verb,
-                                  text_of(m, c->behind[b].update, a));
+    for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
+        if (c->after[purpose].update >= 0 && m->has[purpose])
+            return pp_verify_fail(m->v, c->after[purpose].update, "no MOVE.%s %s what %s updates",
+                                  pp_purposes[purpose].text,
+                                  pp_move_is_up(purpose) ? "brings" : "takes",
+                                  text_of(m, c->after[purpose].update, a));
     return PP_OK;
 }
 
@@ -206,8 +196,9 @@ static enum pp_status check_update(struct moves *m, int i)
                               text_of(m, c->before, b), b);
     c->before = c->home = -1;
     c->is_there = false;
-    for (int k = 0; k < BEHINDS; k++)
-        c->behind[k].update = i;
+    for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
+        if (pp_purposes[purpose].when == PP_AFTER_UPDATE)
+            c->after[purpose].update = i;
     return PP_OK;
 }
 
@@ -221,21 +212,18 @@ static enum pp_status post_move(struct moves *m, int i)
         return pp_verify_fail(m->v, i, "%s is on the wrong rank: stage %d is on rank %d",
                               text_of(m, i, a), m->v->p->stage[i],
                               pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]));
-    if (purpose == PP_FOR_GRADS || purpose == PP_FOR_FETCH) {
+    if (pp_purposes[purpose].when == PP_BEFORE_UPDATE) {
         if (c->before >= 0)
             return pp_verify_fail(m->v, i, "%s moves again what %s has moved for the same update",
                                   text_of(m, i, a), text_of(m, c->before, b));
         c->before = i;
         return PP_OK;
     }
-    int k = 0;
-    while (behinds[k].purpose != purpose)
-        k++;
-    if (c->behind[k].update < 0)
+    if (c->after[purpose].update < 0)
         return pp_verify_fail(m->v, i, "%s moves what no U has updated", text_of(m, i, a));
-    c->behind[k].update = -1;
-    c->behind[k].move = i;
-    c->home = k == HOME ? i : c->home;
+    c->after[purpose].update = -1;
+    c->after[purpose].move = i;
+    c->home = purpose == PP_FOR_HOME ? i : c->home;
     return PP_OK;
 }
 
@@ -247,9 +235,8 @@ static void wait_move(struct moves *m, int i)
 
     if (c->before == target)
         c->is_there = true;
-    for (int b = 0; b < BEHINDS; b++)
-        if (c->behind[b].move == target)
-            c->behind[b].move = -1;
+    if (c->after[p->purpose[target]].move == target)
+        c->after[p->purpose[target]].move = -1;
 }
 
 /* Gradients that are made after their MOVE are lost; parameters that are used are up again. */
@@ -258,7 +245,7 @@ static enum pp_status check_use(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
     const struct chunk *c = chunk_of(m, i);
-    const int update = c->behind[PARAMS].update, move = c->behind[PARAMS].move;
+    const int update = c->after[PP_FOR_PARAMS].update, move = c->after[PP_FOR_PARAMS].move;
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
@@ -328,7 +315,7 @@ static enum pp_status check_state(struct moves *m, int i)
     if (kind == PP_U)
         return check_update(m, i);
     const bool is_pass =
-        pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && kind != PP_Q && kind != PP_DQ;
+        pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && !pp_op_is_packing(kind);
     if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->purpose[i] == PP_FOR_STEP))
         return check_use(m, i);
     return PP_OK;
@@ -345,10 +332,10 @@ static enum pp_status check_end(struct moves *m)
         const struct chunk *c = chunk_of(m, i);
         if (c->before == i)
             return pp_verify_fail(m->v, i, "no U uses what %s brings", text_of(m, i, a));
-        for (int b = 0; b < BEHINDS; b++) {
-            if (c->behind[b].move == i)
+        for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
+            if (c->after[purpose].move == i)
                 return pp_verify_fail(m->v, i, "nothing waits for %s", text_of(m, i, a));
-            if (c->behind[b].update == i)
+            if (c->after[purpose].update == i)
                 PP_TRY(check_followed(m, c));
         }
     }
@@ -386,7 +373,7 @@ static bool prepare(struct moves *m)
     bool has_saved = false, has_state = false;
 
     for (int i = 0; i < pp_program_size(p); i++) {
-        has_saved |= p->kind[i] == PP_Q || p->kind[i] == PP_DQ || p->kind[i] == PP_COPY;
+        has_saved |= pp_op_is_packing(p->kind[i]) || p->kind[i] == PP_COPY;
         has_state |= p->kind[i] == PP_MOVE || (is_away && p->kind[i] == PP_U);
     }
     if (has_saved) {
@@ -397,9 +384,9 @@ static bool prepare(struct moves *m)
     if (!has_state)
         return has_saved;
     m->chunks = PP_ARRAY(m->v->arena, struct chunk, chunks);
+    memset(m->chunks, 0xff, sizeof(*m->chunks) * chunks); /* -1 */
     for (size_t k = 0; k < chunks; k++)
-        m->chunks[k] =
-            (struct chunk){.before = -1, .behind = {{-1, -1}, {-1, -1}, {-1, -1}}, .home = -1};
+        m->chunks[k].is_there = false;
     for (int i = 0; i < pp_program_size(p); i++)
         if (p->kind[i] == PP_MOVE)
             m->has[p->purpose[i]] = true;

@@ -296,7 +296,7 @@ static void prepare(struct pp_run *r)
             const struct pp_op op = pp_program_op(p, i);
             const bool is_fused =
                 pp_op_is_compute(op.kind) && op.aux == PP_FUSED_FIRST && i + 1 < p->begin[rank + 1];
-            if (pp_op_is_compute(op.kind) || pp_op_kinds[op.kind].stream == PP_STREAM_COPY)
+            if (pp_op_is_compute(op.kind) || pp_op_is_move(op.kind))
                 r->ps[i] = pp_program_ps(p, r->costs, i, is_fused);
             r->barriers += op.kind == PP_BAR ? r->times->steps : 0;
         }

@@ -118,7 +118,7 @@ static inline bool machine_step(struct machine *m, int rank)
         return false;
     if (p->kind[i] == PP_WAIT) {
         const int target = p->begin[rank] + p->arg[i], id = p->arg[target];
-        if (pp_op_kinds[p->aux[i]].stream == PP_STREAM_COPY) {
+        if (pp_op_is_move(p->aux[i])) {
             /* no other rank takes part */
         } else if (pp_op_is_collective(p->aux[i])) {
             if (!m->is_summed[id])

@@ -155,7 +155,7 @@ static bool is_of_tiers(const struct pp_program *p, int i)
 {
     const int kind = p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i];
 
-    return kind == PP_COPY || kind == PP_MOVE || kind == PP_Q || kind == PP_DQ;
+    return pp_op_is_move(kind) || pp_op_is_packing(kind);
 }
 
 /* Without instructions `at` and `also` of a rank: true when a check fails. */
