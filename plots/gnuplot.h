@@ -4,7 +4,6 @@
 
 #include "core/error.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct pp_gnuplot_run {

@@ -3,7 +3,6 @@
 
 #include "core/cli/options.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

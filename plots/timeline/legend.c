@@ -1,8 +1,6 @@
 /* The legend: colours and marks that occur, in lines at the foot of the page. */
 #include "plots/timeline/parts.h"
 
-#include <math.h>
-
 const char *const pp_timeline_kinds[PP_OP_KINDS] = {
     [PP_F] = "F forward",         [PP_B] = "B backward",  [PP_I] = "I input gradient",
     [PP_W] = "W weight gradient", [PP_R] = "R recompute", [PP_U] = "U optimizer",

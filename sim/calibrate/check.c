@@ -9,8 +9,6 @@
 #include "sim/resolve/resolve.h"
 #include "traces/compare/compare.h"
 
-#include <math.h>
-
 /* What ops of a kind took, as shares of the median of their group. */
 struct ratios {
     double *frac;

@@ -2,7 +2,6 @@
 #include "sim/calibrate/calibrate.h"
 
 #include "core/text/terminal.h"
-#include "core/units.h"
 #include "sim/report/cost_file.h"
 
 static const char *traces_text(const struct pp_calibrate *c)

@@ -1,8 +1,6 @@
 /* Durations by what they are of: kind of op, shape, and layers of the stage. Runs pool theirs. */
 #include "sim/calibrate/calibrate.h"
 
-#include <math.h>
-
 static bool is_measured_kind(int kind)
 {
     for (int k = 0; k < PP_MEASURED_KINDS; k++)

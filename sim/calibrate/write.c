@@ -5,7 +5,6 @@
 #include "core/text/output.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* The value, or NULL where something of it could not be put in. */
 static json_t *whole(json_t *value, int failed)

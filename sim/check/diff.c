@@ -3,7 +3,6 @@
 #include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

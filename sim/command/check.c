@@ -6,7 +6,6 @@
 #include "core/text/file.h"
 #include "core/text/output.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

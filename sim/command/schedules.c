@@ -6,7 +6,6 @@
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *exactness(const struct pp_closed_form *form)

@@ -1,8 +1,6 @@
 /* sim/emit/megatron_state.c — Megatron-LM: recomputation, sharding, other memory. */
 #include "sim/emit/megatron.h"
 
-#include "core/cost/framework.h"
-
 #include <math.h>
 #include <stdio.h>
 

@@ -4,8 +4,6 @@
  * utils_config.py (the names of its two engines), as of 2025. */
 #include "sim/emit/settings.h"
 
-#include "schedules/order/schedule.h"
-
 static bool has_experts(const struct pp_emit_job *job)
 {
     return job->config->model.experts.count > 0;

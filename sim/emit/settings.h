@@ -6,8 +6,6 @@
 #include "schedules/order/schedule.h"
 #include "sim/emit/emit.h"
 
-#include <stddef.h>
-
 /* What is emitted, as the framework will run it. */
 struct pp_emit_job {
     struct pp_arena *arena;

@@ -2,8 +2,6 @@
  * sim/emit/torchtitan.c. */
 #include "sim/emit/settings.h"
 
-#include "schedules/order/schedule.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

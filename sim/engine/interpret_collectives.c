@@ -1,6 +1,5 @@
 /* Collectives: each rank's one after another on its reduce stream, at one cost for all members or
  * hop by hop around a ring. */
-#include "core/units.h"
 #include "sim/engine/interpret_parts.h"
 
 /* ---- preparation -------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* Channels: when a transfer starts, and what its end sets free. */
-#include "core/units.h"
 #include "sim/engine/interpret_parts.h"
 
 void pp_messages_prepare(struct pp_run *r)

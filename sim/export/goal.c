@@ -4,7 +4,6 @@
 #include "core/arena.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* Format: the text that LogGOPSim's txt2bin reads (T. Hoefler, T. Schneider, A. Lumsdaine,
  * "LogGOPSim", LSAP'10). Its grammar is in txt2bin.re: `l1: calc NS cpu C`, `l2: send 8b to 1

@@ -3,7 +3,6 @@
 
 #include "core/text/output.h"
 
-#include <math.h>
 #include <string.h>
 
 struct pp_figure_kind {

@@ -143,23 +143,14 @@ void pp_page_command(const struct pp_page *page)
 
 /* ---- parts of the time ----------------------------------------------------------------------- */
 
-enum { NAME_BYTES = 32 };
-/* Words have "~" for blanks that stay. */
-static const char *name_of(int part, char name[static NAME_BYTES])
-{
-    snprintf(name, NAME_BYTES, "%s", pp_time_part_words[part]);
-    for (char *c = name; *c; c++)
-        *c = *c == '~' ? ' ' : *c;
-    return name;
-}
-
 void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s)
 {
-    char names[PP_TIME_PARTS][NAME_BYTES];
+    char names[PP_TIME_PARTS][PP_PART_NAME_BYTES];
     struct pp_html_part parts[PP_TIME_PARTS];
 
     for (int i = 0; i < PP_TIME_PARTS; i++)
-        parts[i] = (struct pp_html_part){name_of(i, names[i]), part_s[i], pp_style_part_rgb(i)};
+        parts[i] =
+            (struct pp_html_part){pp_time_part_name(i, names[i]), part_s[i], pp_style_part_rgb(i)};
     pp_html_band(parts, PP_TIME_PARTS, whole_s, 0, page->out);
 }
 

@@ -12,7 +12,6 @@
 #include "sim/report/report.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 enum { PP_PAGE_ROWS = 64 };
 

@@ -3,8 +3,6 @@
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
-#include <math.h>
-
 const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS + 1] = {
     {"network x 0.5", {.network = 0.5}},
     {"network x 2", {.network = 2}},

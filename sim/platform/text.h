@@ -8,7 +8,6 @@
 #include "core/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Is a --cluster a file: does it end in .xml or .xml.gz, or have a '/'? */

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Names, narrower ones first. A whole preset is the model of that name: dimensions that a row

@@ -6,9 +6,6 @@
 #include "core/text/csv.h"
 #include "core/text/file.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

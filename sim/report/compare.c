@@ -2,6 +2,7 @@
 #include "sim/report/compare.h"
 
 #include "core/units.h"
+#include "sim/report/lines.h"
 #include "sim/report/text.h"
 
 #include <inttypes.h>
@@ -10,16 +11,6 @@
 #include <string.h>
 
 enum { LABEL = 18, INDENT = 13, MAX_RANKS = 8 };
-
-/* Parts of the step as they are called in the other reports. */
-static const char *const part_names[PP_TIME_PARTS] = {
-    [PP_TIME_FORWARD] = "forward",     [PP_TIME_BACKWARD] = "backward",
-    [PP_TIME_RECOMPUTE] = "recompute", [PP_TIME_TP_COMM] = "TP comm",
-    [PP_TIME_CP_COMM] = "CP comm",     [PP_TIME_EP_COMM] = "EP comm",
-    [PP_TIME_P2P] = "p2p in flight",   [PP_TIME_DP_SYNC] = "DP sync",
-    [PP_TIME_OPTIMIZER] = "optimizer", [PP_TIME_MOVES] = "moves",
-    [PP_TIME_BUBBLE] = "bubble",
-};
 
 static void print_time(FILE *out, double seconds)
 {
@@ -120,7 +111,7 @@ static void print_times(FILE *out, const char *label, double predicted_s, double
 static void print_step(const struct pp_comparison *c, FILE *out)
 {
     const struct pp_compare_side *p = &c->predicted, *q = &c->measured;
-    char text[PP_UNITS_TEXT_BYTES];
+    char text[PP_UNITS_TEXT_BYTES], name[PP_PART_NAME_BYTES];
 
     print_heading(out, "", "");
     print_times(out, "step", p->step_s, q->step_s);
@@ -132,7 +123,7 @@ static void print_step(const struct pp_comparison *c, FILE *out)
         const double error_s = p->part_s[part] - q->part_s[part];
         if (p->part_s[part] == 0 && q->part_s[part] == 0)
             continue;
-        print_times(out, part_names[part], p->part_s[part], q->part_s[part]);
+        print_times(out, pp_time_part_name(part, name), p->part_s[part], q->part_s[part]);
         if (fabs(c->step_error_s) < ROUNDING_FRAC * q->step_s)
             fputc('\n', out);
         else

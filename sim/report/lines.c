@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "sim/config/buckets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const pp_time_part_words[PP_TIME_PARTS] = {
@@ -13,6 +14,14 @@ const char *const pp_time_part_words[PP_TIME_PARTS] = {
     [PP_TIME_P2P] = "p2p~in~flight",   [PP_TIME_DP_SYNC] = "DP~sync",
     [PP_TIME_OPTIMIZER] = "optimizer", [PP_TIME_MOVES] = "moves",
     [PP_TIME_BUBBLE] = "bubble"};
+
+const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES])
+{
+    snprintf(name, PP_PART_NAME_BYTES, "%s", pp_time_part_words[part]);
+    for (char *c = name; *c; c++)
+        *c = *c == '~' ? ' ' : *c;
+    return name;
+}
 
 enum { SPLITS_BYTES = 32 };
 

@@ -22,6 +22,9 @@ const char *pp_line_folding(const struct pp_result *result, char text[PP_LINE_BY
 
 /* Of the parts of the time, in the order of enum pp_time_part. */
 extern const char *const pp_time_part_words[PP_TIME_PARTS];
+/* The same with blanks. */
+enum { PP_PART_NAME_BYTES = 32 };
+const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES]);
 
 /* ---- sim/report/headline.c ---- */
 struct pp_headline {

@@ -2,7 +2,6 @@
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { TOKENS_PER_STEP = 4 << 20 }; /* default batch: about 4 M tokens */
 

@@ -5,7 +5,6 @@
 
 #include "core/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {

@@ -10,7 +10,6 @@
 #include "sim/run/prepare.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --slow of ranks and replicas that there are. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Not flock(): workers would hold that on. */
 enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err)

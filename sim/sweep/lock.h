@@ -4,8 +4,6 @@
 
 #include "core/error.h"
 
-#include <stdbool.h>
-
 /* PP_EFAIL when another sweep writes to it, naming its process. The lock ends when this process
  * closes any descriptor of the file; where there are no locks, there is none. */
 enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err);

@@ -1,7 +1,7 @@
 /* The report of a validation, for people. */
 #include "sim/validate/validate.h"
 
-#include "core/units.h"
+#include "core/text/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #ifndef PP_SIM_VALIDATE_VALIDATE_H
 #define PP_SIM_VALIDATE_VALIDATE_H
 
-#include "core/text/terminal.h"
 #include "sim/published/published.h"
 
 struct pp_validation_row {
