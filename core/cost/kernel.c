@@ -37,3 +37,93 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struc
                                       : PP_BOUND_MEMORY,
     };
 }
+
+/* ---- products ---------------------------------------------------------------------------------*/
+
+/* How fast matrix products are by shape.
+ *
+ * The output is cut into tiles and a multiprocessor computes one tile at a time. The tiles
+ * therefore run in waves, and the last wave may be nearly empty. (NVIDIA, "Matrix Multiplication
+ * Background User's Guide", tile and wave quantization.) Each tile pays for filling and draining
+ * its pipeline, worth a few steps along k. Libraries choose among tile shapes: large ones load less
+ * per product. */
+
+/* Tile shapes with the share of the largest tile's speed: loads of tile_m + tile_n values feed
+ * tile_m * tile_n products. */
+static const struct tile {
+    int m, n;
+    double speed;
+} tiles[] = {
+    {256, 128, 1.00}, {128, 256, 1.00}, {128, 128, 0.95},
+    {128, 64, 0.80},  {64, 128, 0.80},  {64, 64, 0.55},
+};
+enum { TILES = sizeof tiles / sizeof *tiles, PARTS_MAX = 8 };
+
+/* Cost of filling the pipeline and writing a tile, in steps along k: on tensor cores, and in fp32
+ * without them. A step without them takes sixteen times as long. */
+static const double tensor_ramp = 64, plain_ramp = 4;
+/* Loss of a small tile to loads in fp32, as a fraction of its loss on tensor cores. Values are
+ * twice as wide, and a step takes sixteen times as long. */
+static const double plain_loads = 2.0 / 16;
+/* Partial sums are in fp32, written by each part and read once. */
+static const double part_bytes = 8;
+
+/* Rows that do not start on 16 bytes are loaded value by value, at about half the speed. Source:
+ * NVIDIA, "Matrix Multiplication Background User's Guide", tensor core requirements. Fitted on the
+ * rows of vTrain's single node whose vocabulary is odd. */
+enum { ROW_BYTES = 16 };
+static const double misaligned_speed = 0.5;
+
+bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision)
+{
+    static const double value_bytes[PP_PRECISIONS] = {
+        [PP_PRECISION_TF32] = 4, [PP_PRECISION_FP16] = 2,    [PP_PRECISION_BF16] = 2,
+        [PP_PRECISION_FP8] = 1,  [PP_PRECISION_NVFP4] = 0.5,
+    };
+
+    return row_values == floor(row_values) &&
+           fmod(row_values * value_bytes[precision], ROW_BYTES) != 0;
+}
+
+static bool has_tensor_cores(const struct pp_device *device)
+{
+    return device->precision != PP_PRECISION_FP32;
+}
+
+static double tile_speed(const struct pp_device *device, const struct tile *tile)
+{
+    const double loads = 1 / tile->speed - 1;
+
+    return 1 / (1 + (has_tensor_cores(device) ? loads : plain_loads * loads));
+}
+
+struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape g)
+{
+    const double speed = device->gemm_eta * (g.is_misaligned ? misaligned_speed : 1);
+    const double ramp = has_tensor_cores(device) ? tensor_ramp : plain_ramp;
+    struct pp_gemm_plan best = {.eta = 0};
+
+    for (int t = 0; t < TILES; t++) {
+        const double speed_frac = tile_speed(device, &tiles[t]);
+        const double count = ceil(g.m / tiles[t].m) * ceil(g.n / tiles[t].n) * g.batch;
+        for (int parts = 1; parts <= PARTS_MAX; parts *= 2) {
+            const double k = g.k / parts;
+            const double waves = ceil(count * parts / device->multiprocessors);
+            /* steps of all multiprocessors against those that do useful work */
+            const double steps =
+                waves * device->multiprocessors * (k + ramp) * tiles[t].m * tiles[t].n / speed_frac;
+            const double eta = speed * g.m * g.n * g.k * g.batch / steps;
+            if (eta > best.eta)
+                best = (struct pp_gemm_plan){
+                    .tile_m = tiles[t].m,
+                    .tile_n = tiles[t].n,
+                    .parts = parts,
+                    .eta = eta,
+                    .extra_bytes = parts > 1 ? parts * part_bytes * g.m * g.n * g.batch : 0,
+                };
+            if (count * parts >= device->multiprocessors)
+                break; /* enough tiles for all */
+        }
+    }
+    return best;
+}

@@ -2,7 +2,7 @@
  *
  *     time = launches * launch_s + max(flops / (peak * eta), bytes / (bandwidth * memory_eta))
  *
- * eta of a matrix product follows from its shape (core/cost/kernel_gemm.c), that of fused attention
+ * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention
  * from the device; kernels without products move bytes only. Values, copied freely; SI units. */
 #ifndef PP_CORE_COST_KERNEL_H
 #define PP_CORE_COST_KERNEL_H

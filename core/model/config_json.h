@@ -53,13 +53,6 @@ enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *k
  * dense blocks that are not modeled. */
 enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
                                      struct pp_model *model);
-/* Attention windows; a "layer_types" that no rule gives stays in the notes, and all blocks are
- * full.
- */
-enum pp_status pp_model_read_window(const struct pp_model_reader *r,
-                                    const struct pp_model_family *family, struct pp_model *model);
-/* Does "layer_types" name blocks without full attention? */
-bool pp_model_has_windows(json_t *object);
 /* Ranks and widths of latent attention, where the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
 

@@ -1,6 +1,239 @@
 /* Which layers the backward of a stage goes through, from the last to the first. */
 #include "exec/stage/layout.h"
 
+/* ---- input ------------------------------------------------------------------------------------*/
+
+/* dx [T][in] = dy [T][out] W; with `product`, scratch of that size, times the slope of GELU at what
+ * is in dx. */
+static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
+                        int in, void *product, void *dx)
+{
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
+                                            .n = in,
+                                            .k = out,
+                                            .a = dy,
+                                            .b = pp_call_weight(c, weight),
+                                            .c = dx,
+                                            .lda = out,
+                                            .ldb = in,
+                                            .ldc = in,
+                                            .gelu_of = product != NULL ? dx : NULL,
+                                            .product = product});
+}
+
+/* dx = base + the gradient through a norm (base NULL = 0). Those of its gain and bias are made here
+ * as well, where dy is: `dnorm` [2][hidden]. */
+static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma, void *stats,
+                      const void *dy, const void *base, void *dx, char *dnorm)
+{
+    struct pp_norm n = pp_call_norm(c, x, gamma, stats);
+    char *dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
+
+    n.dy = dy;
+    n.base = base;
+    n.dx = dx;
+    c->k->norm_weights(c->stream, &n, dnorm, c->net->has_bias_norm ? dbeta : NULL, false);
+    c->k->norm_backward(c->stream, &n);
+}
+
+static void *transient(const struct pp_call *c)
+{
+    return (char *)c->w->scratch + c->l->transient_at;
+}
+
+/* d_a -> the gradient of qkv, where W looks for it. Without splits it is computed in scratch and
+ * replaces qkv. With splits the backward of earlier splits still reads qkv. */
+static void attend_back(struct pp_call *c, int block, const void *d_a, char *free_scratch)
+{
+    const size_t bytes = (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes;
+    const void *qkv[PP_STAGE_SPLITS];
+    void *d_qkv[PP_STAGE_SPLITS];
+    struct pp_attention a = pp_call_attention(c, block, qkv);
+    const bool is_split = c->stage->shape.splits > 1;
+
+    for (int s = 0; s <= c->w->split; s++)
+        d_qkv[s] =
+            is_split ? (char *)c->w->saved[s] + c->l->blocks[block].at[AT_DQKV] : free_scratch;
+    if (!is_split)
+        c->k->zero(c->stream, bytes, d_qkv[0]);
+    a.dout = d_a;
+    a.dqkv = d_qkv;
+    c->k->attention_backward(c->stream, &a);
+    if (!c->net->has_positions)
+        pp_call_rotate(c, d_qkv[c->w->split], true);
+    if (!is_split)
+        c->k->copy(c->stream, bytes, d_qkv[0], pp_call_place(c, block, AT_QKV));
+}
+
+/* The gradient of `up` takes its place. */
+static void down_back(struct pp_call *c, const void *grad, const struct pp_param *down, void *up,
+                      void *scratch)
+{
+    const int tokens = c->l->tokens, hidden = c->net->hidden, ffn = c->net->ffn;
+
+    if (c->net->is_gated) {
+        linear_back(c, grad, hidden, down, ffn, NULL, scratch);
+        c->k->swiglu_backward(c->stream, tokens, ffn, up, scratch, up);
+    } else {
+        linear_back(c, grad, hidden, down, ffn, scratch, up);
+    }
+}
+
+/* `grad` is d r(block + 1). After it, x of the next block is free and receives d_y. That includes
+ * grad, because y is added to the output; likewise d r(block) includes d_y. */
+static void block_input_grad(struct pp_call *c, int block, const void *grad)
+{
+    const struct pp_param *const *p = c->l->blocks[block].params;
+    const int hidden = c->net->hidden;
+    char *scratch = transient(c), *d_a = scratch + c->l->attention_bytes,
+         *dnorm = pp_call_place(c, block, AT_DNORM);
+    void *up = pp_call_place(c, block, AT_UP), *d_y = pp_call_place(c, block + 1, AT_X),
+         *d_x = pp_call_block_grad(c, block);
+
+    down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
+    linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
+    norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
+              scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
+    linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
+    attend_back(c, block, d_a,
+                d_a + (size_t)c->l->tokens * (size_t)c->l->q_width * c->l->element_bytes);
+    linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
+                scratch);
+    norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
+              scratch, d_y, d_x, dnorm);
+    pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
+}
+
+/* From the gradient of the logits, which F left. */
+static void head_input_grad(struct pp_call *c, void *grad)
+{
+    const struct pp_param *const *p = c->l->head;
+    void *d_n = transient(c);
+
+    linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->l->logits_width, p[HEAD_WEIGHT],
+                c->net->hidden, NULL, d_n);
+    norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
+              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
+              c->saved + c->l->head_at[AT_HEAD_DNORM]);
+    pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
+}
+
+/* ---- weights ----------------------------------------------------------------------------------*/
+
+/* Where the gradient of a tensor is made, and whether it is added there. */
+static void *target(const struct pp_call *c, const struct pp_param *param)
+{
+    const struct pp_grads *g = &c->w->grads;
+
+    return g->is_exact ? g->scratch : (char *)g->sum + (size_t)param->offset * c->l->gradient_bytes;
+}
+
+static void add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad)
+{
+    const struct pp_grads *g = &c->w->grads;
+
+    if (g->is_exact)
+        c->k->fixed_add(c->stream, param->count, grad, PP_GRAD_BITS, g->fixed + param->offset,
+                        g->status);
+}
+
+/* y = x W^T + bias: dW [out][in] = dy^T x, dbias = sum of the rows of dy. */
+static void linear_weights(const struct pp_call *c, const void *x, int in, const void *dy, int out,
+                           const struct pp_param *weight, const struct pp_param *bias)
+{
+    const bool is_added = !c->w->grads.is_exact;
+    void *dw = target(c, weight);
+
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = out,
+                                            .n = in,
+                                            .k = c->l->tokens,
+                                            .a_transposed = true,
+                                            .is_gradient = true,
+                                            .a = dy,
+                                            .b = x,
+                                            .c = dw,
+                                            .lda = out,
+                                            .ldb = in,
+                                            .ldc = in,
+                                            .base = is_added ? dw : NULL});
+    add_exactly(c, weight, dw);
+    if (bias == NULL)
+        return;
+    void *dbias = target(c, bias);
+    c->k->sum_rows(c->stream, c->l->tokens, out, dy, dbias, is_added);
+    add_exactly(c, bias, dbias);
+}
+
+/* A gradient that I has made. */
+static void add_made(const struct pp_call *c, const struct pp_param *param, const void *grad)
+{
+    if (c->w->grads.is_exact)
+        add_exactly(c, param, grad);
+    else
+        c->k->add(c->stream, param->count, grad, target(c, param));
+}
+
+static void norm_weights(const struct pp_call *c, const char *dnorm, const struct pp_param *gamma,
+                         const struct pp_param *beta)
+{
+    add_made(c, gamma, dnorm);
+    if (beta != NULL)
+        add_made(c, beta, dnorm + (size_t)gamma->count * c->l->gradient_bytes);
+}
+
+/* `grad` is d r(block + 1). */
+static void block_weight_grad(struct pp_call *c, int block, const void *grad)
+{
+    const struct pp_param *const *p = c->l->blocks[block].params;
+    const struct pp_stage_layout *l = c->l;
+    const int hidden = c->net->hidden;
+    const char *dnorm = pp_call_place(c, block, AT_DNORM);
+
+    linear_weights(c, pp_call_place(c, block, AT_ACT), c->net->ffn, grad, hidden, p[DOWN_WEIGHT],
+                   p[DOWN_BIAS]);
+    linear_weights(c, pp_call_place(c, block, AT_N2), hidden, pp_call_place(c, block, AT_UP),
+                   l->up_width, p[UP_WEIGHT], p[UP_BIAS]);
+    norm_weights(c, dnorm + l->dnorm_bytes, p[NORM2_WEIGHT], p[NORM2_BIAS]);
+    linear_weights(c, pp_call_place(c, block, AT_A), l->q_width, pp_call_place(c, block + 1, AT_X),
+                   hidden, p[OUT_WEIGHT], p[OUT_BIAS]);
+    linear_weights(c, pp_call_place(c, block, AT_N1), hidden, pp_call_qkv_grad(c, block),
+                   l->qkv_width, p[QKV_WEIGHT], p[QKV_BIAS]);
+    norm_weights(c, dnorm, p[NORM1_WEIGHT], p[NORM1_BIAS]);
+    pp_call_stamp(c, PP_CALL_W, PP_PART_BLOCK);
+}
+
+static void head_weight_grad(struct pp_call *c)
+{
+    const struct pp_stage_layout *l = c->l;
+    const struct pp_param *const *p = l->head;
+
+    linear_weights(c, c->saved + l->head_at[AT_HEAD_N], c->net->hidden,
+                   c->saved + l->head_at[AT_LOGITS], l->logits_width, p[HEAD_WEIGHT], NULL);
+    norm_weights(c, c->saved + l->head_at[AT_HEAD_DNORM], p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS]);
+    pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
+}
+
+/* Exact: both tables in scratch, positions after tokens. */
+static void embedding_weight_grad(struct pp_call *c)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const struct pp_param *table = c->l->embedding[EMBEDDING_WEIGHT],
+                          *positions = c->l->embedding[POSITIONS_WEIGHT];
+    const bool is_exact = c->w->grads.is_exact;
+    char *d_table = target(c, table), *d_positions = NULL;
+
+    if (positions != NULL)
+        d_positions =
+            is_exact ? d_table + (size_t)table->count * c->l->gradient_bytes : target(c, positions);
+    c->k->embed_backward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
+                         c->net->seq, c->net->hidden, c->net->vocab, c->w->ids,
+                         c->saved + c->l->embedding_grad_at, d_table, d_positions, !is_exact);
+    add_exactly(c, table, d_table);
+    if (positions != NULL)
+        add_exactly(c, positions, d_positions);
+    pp_call_stamp(c, PP_CALL_W, PP_PART_EMBEDDING);
+}
+
 enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 };
 
 /* Where I begins to leave d r(0) of a stage without blocks, or the gradient of its output. */
@@ -22,9 +255,9 @@ static const void *back_head(struct pp_call *c, int parts)
 
     if (shape->has_head) {
         if (parts & WITH_INPUT)
-            pp_head_input_grad(c, first_grad_place(c));
+            head_input_grad(c, first_grad_place(c));
         if (parts & WITH_WEIGHTS)
-            pp_head_weight_grad(c);
+            head_weight_grad(c);
         grad = c->w->scratch;
     } else if (shape->blocks == 0 && (parts & WITH_INPUT)) {
         c->k->copy(c->stream, c->l->hidden_bytes, grad, first_grad_place(c));
@@ -39,13 +272,13 @@ static void back(struct pp_call *c, int parts)
 
     for (int block = shape->blocks - 1; block >= 0; block--) {
         if (parts & WITH_INPUT)
-            pp_block_input_grad(c, block, grad);
+            block_input_grad(c, block, grad);
         if (parts & WITH_WEIGHTS)
-            pp_block_weight_grad(c, block, grad);
+            block_weight_grad(c, block, grad);
         grad = pp_call_block_grad(c, block);
     }
     if (shape->has_embedding && (parts & WITH_WEIGHTS))
-        pp_embedding_weight_grad(c);
+        embedding_weight_grad(c);
     if (shape->blocks > 0 && !(parts & WITH_WEIGHTS))
         c->k->copy(c->stream, c->l->hidden_bytes, top, c->saved + c->l->top_grad_at);
 }

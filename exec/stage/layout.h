@@ -144,12 +144,4 @@ struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct
 struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv);
 void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse);
 
-/* Backward of one layer: gradient of the output in, of the input to its place (input.c), or
- * into w->grads (weights.c). */
-void pp_block_input_grad(struct pp_call *c, int block, const void *grad);
-void pp_block_weight_grad(struct pp_call *c, int block, const void *grad);
-void pp_head_input_grad(struct pp_call *c, void *grad);
-void pp_head_weight_grad(struct pp_call *c);
-void pp_embedding_weight_grad(struct pp_call *c);
-
 #endif

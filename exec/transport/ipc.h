@@ -47,11 +47,6 @@ struct pp_ipc_run {
     void **blocks; /* [process] as seen here; NULL: not mapped */
 };
 
-/* Lines, messages and sums, and who is a peer. */
-void pp_ipc_plan(struct pp_machine *m, struct pp_ipc_run *run);
-/* Where peers' memory is seen here, once it is mapped. */
-void pp_ipc_bind(struct pp_machine *m, struct pp_ipc_run *run);
-
 /* NULL before all processes have met. */
 static inline struct pp_ipc_run *ipc_of(const struct pp_machine *m)
 {

@@ -36,9 +36,6 @@ struct pp_nccl_run {
     int failed_looks;
 };
 
-/* Channels and groups of the plan, messages and sums. */
-void pp_nccl_plan_comms(struct pp_machine *m, struct pp_nccl_run *run);
-
 /* nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
  * as work on a stream. */
 struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);

@@ -9,11 +9,33 @@
 #ifndef PP_KERNELS_CPU_PLAIN_H
 #define PP_KERNELS_CPU_PLAIN_H
 
-#include "kernels/cpu/scalar.h"
 #include "kernels/cpu/shared.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016)
+ * --------------*/
+
+static const double GELU_SCALE = 0.79788456080286535588; /* sqrt(2 / pi) */
+static const double GELU_CUBE = 0.044715;
+
+static double gelu(double x)
+{
+    return 0.5 * x * (1 + tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
+}
+
+static double gelu_slope(double x)
+{
+    const double t = tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
+
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
 
 /* ---- rows: biases, norms, activations ---------------------------------------------------------*/
 
@@ -55,14 +77,14 @@ static void gelu_forward(void *stream, int64_t count, const void *x, void *y)
 {
     (void)stream;
     for (size_t i = 0; i < (size_t)count; i++)
-        ((element *)y)[i] = from(pp_gelu(at(x, i)));
+        ((element *)y)[i] = from(gelu(at(x, i)));
 }
 
 static void gelu_backward(void *stream, int64_t count, const void *x, const void *dy, void *dx)
 {
     (void)stream;
     for (size_t i = 0; i < (size_t)count; i++)
-        ((element *)dx)[i] = from(at(dy, i) * pp_gelu_slope(at(x, i)));
+        ((element *)dx)[i] = from(at(dy, i) * gelu_slope(at(x, i)));
 }
 
 static void swiglu_forward(void *stream, int rows, int width, const void *x, void *y)
@@ -72,7 +94,7 @@ static void swiglu_forward(void *stream, int rows, int width, const void *x, voi
         for (size_t i = 0; i < (size_t)width; i++) {
             const size_t gate_at = 2 * r * (size_t)width + i;
             const double gate = at(x, gate_at), value = at(x, gate_at + (size_t)width);
-            ((element *)y)[r * (size_t)width + i] = from(gate * pp_sigmoid(gate) * value);
+            ((element *)y)[r * (size_t)width + i] = from(gate * sigmoid(gate) * value);
         }
 }
 
@@ -85,7 +107,7 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
     for (size_t r = 0; r < (size_t)rows; r++)
         for (size_t i = 0; i < (size_t)width; i++) {
             const size_t gate_at = 2 * r * (size_t)width + i, value_at = gate_at + (size_t)width;
-            const double g = at(x, gate_at), v = at(x, value_at), s = pp_sigmoid(g);
+            const double g = at(x, gate_at), v = at(x, value_at), s = sigmoid(g);
             const double d = at(dy, r * (size_t)width + i);
             to[gate_at] = from(d * v * s * (1 + g * (1 - s)));
             to[value_at] = from(d * g * s);

@@ -93,10 +93,4 @@ static inline void pp_play_turn(struct pp_play *play, struct pp_seat *seat)
     play->turning[play->turning_count++] = (uint16_t)seat->rank;
 }
 
-/* Instruction i of a seat that is a SEND, a RECV or on the reduce stream. True: nothing waits. */
-bool pp_play_channel(struct pp_play *play, struct pp_seat *seat, int i);
-bool pp_play_reduce(struct pp_play *play, struct pp_seat *seat, int i);
-/* Start what a reduce stream has queued after the op that is over now. */
-void pp_play_turns(struct pp_play *play, struct pp_seat *seat);
-
 #endif

@@ -95,7 +95,5 @@ enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int 
 enum pp_status pp_reading_sizes(struct pp_reading *reading);
 /* Placement and pipelines of the head (read_infer.c). */
 enum pp_status pp_reading_placement(struct pp_reading *reading);
-/* Files with SEND and RECV but without WAIT (read_comms.c). */
-void pp_reading_add_waits(struct pp_reading *reading);
 
 #endif

@@ -170,8 +170,7 @@ static void add_layout(struct pp_layer_kernels *list, const char *name, double w
 {
     const double e = list->value_bytes;
 
-    pp_layer_add_traffic(list, list->work.tokens * width,
-                         (struct pp_layer_traffic){name, {1, 1, 0}, {2 * e, 2 * e, 0}});
+    PP_LAYER_TRAFFIC(list, list->work.tokens * width, name, {1, 1, 0}, {2 * e, 2 * e, 0});
 }
 
 void pp_layer_add_attention(struct pp_layer_kernels *list)

@@ -56,10 +56,8 @@ static bool is_added_apart(const struct pp_layer_kernels *list)
 
 static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)
 {
-    pp_layer_add_traffic(list, values,
-                         (struct pp_layer_traffic){to->name,
-                                                   {to->launches, to->launches, 0},
-                                                   {to->cast_bytes, to->cast_bytes, 0}});
+    PP_LAYER_TRAFFIC(list, values, to->name, {to->launches, to->launches, 0},
+                     {to->cast_bytes, to->cast_bytes, 0});
 }
 
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
@@ -95,17 +93,14 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
     if (is_narrow && !matrix.is_cast_before[list->pass])
         add_cast(list, (list->pass == PP_PASS_F ? k : n) * t * count, &narrow[precision]);
     if (is_apart)
-        pp_layer_add_traffic(
-            list, k * n * count,
-            (struct pp_layer_traffic){"gradient sum", {0, 0, 1}, {0, 0, e + 2 * list->grad_bytes}});
+        PP_LAYER_TRAFFIC(list, k * n * count, "gradient sum", {0, 0, 1},
+                         {0, 0, e + 2 * list->grad_bytes});
     /* Products in fp32 leave biases to a kernel of its own (PyTorch 1, F.linear of more than two
      * dimensions). Products in 16 bits, or the kernels after them, add biases at no cost. */
     if (matrix.has_bias && precision == PP_PRECISION_FP32)
-        pp_layer_add_traffic(list, t * n * count,
-                             (struct pp_layer_traffic){"bias", {1, 0, 0}, {2 * e, 0, 0}});
+        PP_LAYER_TRAFFIC(list, t * n * count, "bias", {1, 0, 0}, {2 * e, 0, 0});
     if (matrix.has_bias)
-        pp_layer_add_traffic(list, t * n * count,
-                             (struct pp_layer_traffic){"bias gradient", {0, 0, 1}, {0, 0, e}});
+        PP_LAYER_TRAFFIC(list, t * n * count, "bias gradient", {0, 0, 1}, {0, 0, e});
 }
 
 void pp_layer_add_norm(struct pp_layer_kernels *list)
@@ -114,8 +109,8 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
 
     /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
      * are the gradients of scale and shift */
-    pp_layer_add_traffic(list, list->whole_tokens * list->in->model->hidden,
-                         (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
+    PP_LAYER_TRAFFIC(list, list->whole_tokens * list->in->model->hidden, "norm", {1, 2, 0},
+                     {2 * e, 5 * e, 0});
 }
 
 /* gelu reads one vector and writes one; a gated function multiplies two. The backward reads inputs

@@ -31,8 +31,7 @@ static void add_permutation(struct pp_layer_kernels *list, double copies, const 
 {
     const double e = list->value_bytes;
 
-    pp_layer_add_traffic(list, copies * list->in->model->hidden,
-                         (struct pp_layer_traffic){name, {1, 1, 0}, {2 * e, 2 * e, 0}});
+    PP_LAYER_TRAFFIC(list, copies * list->in->model->hidden, name, {1, 1, 0}, {2 * e, 2 * e, 0});
 }
 
 static void add_router(struct pp_layer_kernels *list)
@@ -41,15 +40,11 @@ static void add_router(struct pp_layer_kernels *list)
     const double tokens = list->work.tokens / list->in->layout.tp, experts = m->experts.count;
     const double pass = 2 * ROUTER_VALUE_BYTES;
 
-    pp_layer_add_matrix(
-        list,
-        (struct pp_layer_matrix){
-            .name = "router", .tokens = tokens, .k = m->hidden, .n = experts, .is_wide = true});
-    pp_layer_add_traffic(
-        list, tokens * experts,
-        (struct pp_layer_traffic){"routing",
-                                  {ROUTING_KERNELS, ROUTING_GRADIENT_KERNELS, 0},
-                                  {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0}});
+    PP_LAYER_MATRIX(list, .name = "router", .tokens = tokens, .k = m->hidden, .n = experts,
+                    .is_wide = true);
+    PP_LAYER_TRAFFIC(list, tokens * experts, "routing",
+                     {ROUTING_KERNELS, ROUTING_GRADIENT_KERNELS, 0},
+                     {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0});
 }
 
 static bool is_bias_apart(const struct pp_layer_kernels *list)
@@ -63,25 +58,15 @@ static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], do
 {
     const struct pp_model *m = list->in->model;
     const bool has_bias = m->has_bias_mlp && !is_fused;
-    const struct pp_layer_matrix up = {.name = name[0],
-                                       .tokens = tokens,
-                                       .k = m->hidden,
-                                       .n = (m->is_gated ? 2 : 1) * ffn,
-                                       .has_bias = has_bias,
-                                       .is_cast_before = {[PP_PASS_I] = is_fused},
-                                       .count = count},
-                                 down = {.name = name[1],
-                                         .tokens = tokens,
-                                         .k = ffn,
-                                         .n = m->hidden,
-                                         .has_bias = has_bias && !is_bias_apart(list),
-                                         .is_cast_before = {[PP_PASS_F] = is_fused},
-                                         .count = count};
 
-    pp_layer_add_matrix(list, up);
+    PP_LAYER_MATRIX(list, .name = name[0], .tokens = tokens, .k = m->hidden,
+                    .n = (m->is_gated ? 2 : 1) * ffn, .has_bias = has_bias,
+                    .is_cast_before = {[PP_PASS_I] = is_fused}, .count = count);
     if (!is_fused)
         pp_layer_add_activation(list, tokens * ffn * count);
-    pp_layer_add_matrix(list, down);
+    PP_LAYER_MATRIX(list, .name = name[1], .tokens = tokens, .k = ffn, .n = m->hidden,
+                    .has_bias = has_bias && !is_bias_apart(list),
+                    .is_cast_before = {[PP_PASS_F] = is_fused}, .count = count);
 }
 
 /* Biases after the second matrices are weighed with the router's probabilities: by kernels of their
@@ -94,12 +79,10 @@ static void add_output_bias(struct pp_layer_kernels *list, const struct pp_exper
 
     if (!list->in->model->has_bias_mlp || !is_bias_apart(list))
         return;
-    pp_layer_add_traffic(
-        list, w->tokens * w->experts * list->in->model->hidden,
-        (struct pp_layer_traffic){"experts' bias",
-                                  {EXPERT_LAUNCHES * experts + COMMON_LAUNCHES,
-                                   EXPERT_GRADIENT_LAUNCHES * experts + COMMON_LAUNCHES, 0},
-                                  {bytes[0], bytes[1], 0}});
+    PP_LAYER_TRAFFIC(list, w->tokens * w->experts * list->in->model->hidden, "experts' bias",
+                     {EXPERT_LAUNCHES * experts + COMMON_LAUNCHES,
+                      EXPERT_GRADIENT_LAUNCHES * experts + COMMON_LAUNCHES, 0},
+                     {bytes[0], bytes[1], 0});
 }
 
 void pp_layer_add_experts(struct pp_layer_kernels *list)

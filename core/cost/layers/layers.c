@@ -1,4 +1,4 @@
-/* Layers as lists of kernels: blocks, mixtures of experts, multi-token prediction. */
+/* Layers as lists of kernels: blocks and their parts, multi-token prediction, both ends. */
 #include "core/cost/layers/layers.h"
 
 #include <math.h>
@@ -6,6 +6,87 @@
 /* An untrimmed pass over values of the training precision reads or writes one; a dropout mask has a
  * byte. Residual paths without dropout have no mask. */
 enum { MASK_BYTES = 1 };
+
+/* ---- embedding, and head with the loss --------------------------------------------------------*/
+
+/* Rows of the table are copied out; positions are added where the model has them, dropout is drawn
+ * where it is trained with it. The gradient of the table is cleared, and the tokens' gradients are
+ * added into it. Then it is added to the sum over micro-batches, a pass over the whole table. */
+static void add_embedding(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double e = list->value_bytes, t = list->work.tokens, h = m->hidden;
+
+    PP_LAYER_TRAFFIC(list, t * h, "embedding", {1, 0, 1}, {2 * e, 0, 2 * e});
+    if (m->positions > 0)
+        PP_LAYER_TRAFFIC(list, t * h, "positions", {2, 0, 1}, {5 * e, 0, e});
+    if (pp_cost_has_dropout(list->in))
+        PP_LAYER_TRAFFIC(list, t * h, "dropout", {1, 1, 0},
+                         {2 * e + MASK_BYTES, 2 * e + MASK_BYTES, 0});
+    PP_LAYER_TRAFFIC(list, (double)m->vocab * h / list->in->layout.tp, "table's gradient",
+                     {0, 0, 2}, {0, 0, 2 * (e + list->grad_bytes)});
+}
+
+/* Rows of the output matrix on one device. */
+static double vocabulary(const struct pp_cost_inputs *in)
+{
+    const double rows = (double)in->model->vocab / in->layout.tp;
+
+    return pp_cost_framework(in)->pads_vocabulary ? 128 * ceil(rows / 128) : ceil(rows);
+}
+
+static void add_head(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double *loss_bytes = pp_cost_framework(list->in)->loss_traffic_bytes;
+    const double t = list->work.tokens, h = m->hidden, v = vocabulary(list->in);
+
+    if (m->has_final_norm || m->has_mlm_head)
+        pp_layer_add_norm(list);
+    if (m->has_mlm_head)
+        PP_LAYER_MATRIX(list, .name = "transform", .tokens = t, .k = h,
+                        .n = h / list->in->layout.tp);
+    PP_LAYER_MATRIX(list, .name = "logits", .tokens = t, .k = h, .n = v, .is_wide = true);
+    PP_LAYER_TRAFFIC(list, t * v, "cross entropy", {10, 6, 0}, {loss_bytes[0], loss_bytes[1], 0});
+}
+
+/* ---- latent attention -------------------------------------------------------------------------*/
+
+/* Projections of multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): hidden
+ * vectors become narrow ones. These are normalized and projected to queries, keys and values of all
+ * heads. The narrow ones are whole on every device of a tensor-parallel group. */
+static void add_narrow(struct pp_layer_kernels *list, const char *name, double width, double rope)
+{
+    const double e = list->value_bytes;
+
+    PP_LAYER_MATRIX(list, .name = name, .tokens = list->whole_tokens, .k = list->in->model->hidden,
+                    .n = width + rope);
+    const int first = list->count;
+    PP_LAYER_TRAFFIC(list, list->whole_tokens * width, "latent norm", {1, 2, 0}, {2 * e, 5 * e, 0});
+    pp_layer_mark(list, first, PP_AGAIN_LATENT);
+}
+
+static void add_wide(struct pp_layer_kernels *list, const char *name, double k, double n)
+{
+    const int first = list->count;
+
+    PP_LAYER_MATRIX(list, .name = name, .tokens = list->work.tokens, .k = k, .n = n);
+    pp_layer_mark(list, first, PP_AGAIN_LATENT);
+}
+
+/* The matrices of latent attention, in place of the qkv matrix. */
+static void add_latent(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const struct pp_latent *l = &m->latent;
+    const double heads = m->heads / (double)list->in->layout.tp;
+
+    if (l->q_rank > 0)
+        add_narrow(list, "queries down", l->q_rank, 0);
+    add_wide(list, "queries", l->q_rank > 0 ? l->q_rank : m->hidden, heads * m->head_dim);
+    add_narrow(list, "keys, values down", l->kv_rank, l->rope_dim);
+    add_wide(list, "keys, values", l->kv_rank, heads * (m->head_dim - l->rope_dim + l->value_dim));
+}
 
 /* ---- block --------------------------------------------------------------------------------- */
 
@@ -20,15 +101,15 @@ static void add_inner_norm(struct pp_layer_kernels *list)
 
 /* Dropout of a sub-layer's output and its sum with the residual; the two gradients that meet there
  * are added on the way back. */
-void pp_layer_add_residual(struct pp_layer_kernels *list)
+static void add_residual(struct pp_layer_kernels *list)
 {
     const double e = list->value_bytes, values = list->whole_tokens * list->in->model->hidden;
-    const struct pp_layer_traffic plain = {"residual", {1, 1, 0}, {3 * e, 3 * e, 0}},
-                                  dropped = {"dropout, residual",
-                                             {1, 2, 0},
-                                             {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
 
-    pp_layer_add_traffic(list, values, pp_cost_has_dropout(list->in) ? dropped : plain);
+    if (pp_cost_has_dropout(list->in))
+        PP_LAYER_TRAFFIC(list, values, "dropout, residual", {1, 2, 0},
+                         {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0});
+    else
+        PP_LAYER_TRAFFIC(list, values, "residual", {1, 1, 0}, {3 * e, 3 * e, 0});
 }
 
 static void add_rotary(struct pp_layer_kernels *list)
@@ -42,8 +123,8 @@ static void add_rotary(struct pp_layer_kernels *list)
     const int first = list->count;
 
     if (m->positions == 0)
-        pp_layer_add_traffic(list, list->work.tokens * heads * width,
-                             (struct pp_layer_traffic){"rotary", {2, 2, 0}, {2 * e, 2 * e, 0}});
+        PP_LAYER_TRAFFIC(list, list->work.tokens * heads * width, "rotary", {2, 2, 0},
+                         {2 * e, 2 * e, 0});
     pp_layer_mark(list, first, is_latent ? PP_AGAIN_LATENT : 0);
 }
 
@@ -55,8 +136,8 @@ static void add_head_norms(struct pp_layer_kernels *list)
                  e = list->value_bytes;
 
     if (m->has_qk_norm)
-        pp_layer_add_traffic(list, list->work.tokens * heads * m->head_dim,
-                             (struct pp_layer_traffic){"head norms", {2, 4, 0}, {2 * e, 5 * e, 0}});
+        PP_LAYER_TRAFFIC(list, list->work.tokens * heads * m->head_dim, "head norms", {2, 4, 0},
+                         {2 * e, 5 * e, 0});
 }
 
 /* Some models normalize what a half block adds, too. */
@@ -72,56 +153,46 @@ static void add_qkv(struct pp_layer_kernels *list)
     const double tp = list->in->layout.tp, q = (double)m->heads * m->head_dim / tp,
                  kv = fmax(m->kv_heads / tp, 1) * m->head_dim;
 
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "qkv",
-                                                       .tokens = list->work.tokens,
-                                                       .k = m->hidden,
-                                                       .n = (q + 2 * kv) * list->scale,
-                                                       .has_bias = m->has_bias_attn_qkv,
-                                                       .again_frac = kv / (q + 2 * kv)});
+    PP_LAYER_MATRIX(list, .name = "qkv", .tokens = list->work.tokens, .k = m->hidden,
+                    .n = (q + 2 * kv) * list->scale, .has_bias = m->has_bias_attn_qkv,
+                    .again_frac = kv / (q + 2 * kv));
 }
 
-void pp_layer_add_first_half(struct pp_layer_kernels *list)
+/* Norm, qkv, attention, projection, residual. */
+static void add_first_half(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
     const bool is_latent = m->latent.kv_rank > 0;
     const double values = (double)m->heads * (is_latent ? m->latent.value_dim : m->head_dim);
 
     add_inner_norm(list);
-    (is_latent ? pp_layer_add_latent : add_qkv)(list);
+    (is_latent ? add_latent : add_qkv)(list);
     add_head_norms(list);
     add_rotary(list);
     pp_layer_add_attention(list);
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "projection",
-                                                       .tokens = list->work.tokens,
-                                                       .k = values / list->in->layout.tp,
-                                                       .n = m->hidden * list->scale,
-                                                       .has_bias = m->has_bias_attn_out,
-                                                       .again_frac = 1});
+    PP_LAYER_MATRIX(list, .name = "projection", .tokens = list->work.tokens,
+                    .k = values / list->in->layout.tp, .n = m->hidden * list->scale,
+                    .has_bias = m->has_bias_attn_out, .again_frac = 1);
     add_outer_norm(list);
-    pp_layer_add_residual(list);
+    add_residual(list);
 }
 
-int pp_layer_add_feed_forward(struct pp_layer_kernels *list)
+/* The dense feed-forward matrices with their activation function. Returns the index of the last
+ * matrix. */
+static int add_feed_forward(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
     const double t = list->work.tokens, h = m->hidden, f = m->ffn / (double)list->in->layout.tp,
                  fan = m->is_gated ? 2 : 1;
     const int first = list->count;
 
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = m->is_gated ? "gate, up" : "mlp up",
-                                                       .tokens = t,
-                                                       .k = h,
-                                                       .n = fan * f * list->scale,
-                                                       .has_bias = m->has_bias_mlp,
-                                                       .again_frac = m->is_gated ? 0.5 : 0});
+    PP_LAYER_MATRIX(list, .name = m->is_gated ? "gate, up" : "mlp up", .tokens = t, .k = h,
+                    .n = fan * f * list->scale, .has_bias = m->has_bias_mlp,
+                    .again_frac = m->is_gated ? 0.5 : 0);
     pp_layer_add_activation(list, t * f);
     const int down = list->count;
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "mlp down",
-                                                       .tokens = t,
-                                                       .k = f,
-                                                       .n = h * list->scale,
-                                                       .has_bias = m->has_bias_mlp,
-                                                       .again_frac = m->is_gated ? 0 : 1});
+    PP_LAYER_MATRIX(list, .name = "mlp down", .tokens = t, .k = f, .n = h * list->scale,
+                    .has_bias = m->has_bias_mlp, .again_frac = m->is_gated ? 0 : 1);
     pp_layer_mark(list, first, PP_AGAIN_MLP);
     return down;
 }
@@ -141,22 +212,22 @@ static void add_block(struct pp_layer_kernels *list)
 {
     const bool is_normed = list->in->model->norms_per_layer > 2;
 
-    pp_layer_add_first_half(list);
+    add_first_half(list);
     add_inner_norm(list);
-    const int down = pp_layer_add_feed_forward(list);
+    const int down = add_feed_forward(list);
     add_outer_norm(list);
     const int residual = list->count;
-    pp_layer_add_residual(list);
+    add_residual(list);
     end_recompute(list, is_normed ? residual : down);
 }
 
 static void add_moe(struct pp_layer_kernels *list)
 {
-    pp_layer_add_first_half(list);
+    add_first_half(list);
     add_inner_norm(list);
     pp_layer_add_experts(list);
     add_outer_norm(list);
-    pp_layer_add_residual(list);
+    add_residual(list);
 }
 
 /* The hidden vector and the next token's embedding are normalized, projected to one and pass a
@@ -167,12 +238,10 @@ static void add_mtp(struct pp_layer_kernels *list)
 
     pp_layer_add_norm(list);
     pp_layer_add_norm(list);
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "merge",
-                                                       .tokens = list->work.tokens,
-                                                       .k = 2 * h,
-                                                       .n = h / list->in->layout.tp});
+    PP_LAYER_MATRIX(list, .name = "merge", .tokens = list->work.tokens, .k = 2 * h,
+                    .n = h / list->in->layout.tp);
     (pp_model_last_kind(list->in->model) == PP_LAYER_MOE ? add_moe : add_block)(list);
-    pp_layer_add_head(list);
+    add_head(list);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
@@ -193,9 +262,9 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                       struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list)
 {
     static void (*const add[])(struct pp_layer_kernels *) = {
-        [PP_LAYER_EMBEDDING] = pp_layer_add_embedding,
+        [PP_LAYER_EMBEDDING] = add_embedding,
         [PP_LAYER_BLOCK] = add_block,
-        [PP_LAYER_HEAD] = pp_layer_add_head,
+        [PP_LAYER_HEAD] = add_head,
         [PP_LAYER_MOE] = add_moe,
         [PP_LAYER_MTP] = add_mtp,
     };

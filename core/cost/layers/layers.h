@@ -60,6 +60,8 @@ struct pp_layer_matrix {
                         * product, computes again */
 };
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix);
+#define PP_LAYER_MATRIX(list, ...) /* its fields, by name */                                       \
+    pp_layer_add_matrix((list), (struct pp_layer_matrix){__VA_ARGS__})
 
 /* Kernels that only move bytes: for each of `values`, in F, I and W. */
 struct pp_layer_traffic {
@@ -69,27 +71,19 @@ struct pp_layer_traffic {
 };
 void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
                           struct pp_layer_traffic traffic);
+#define PP_LAYER_TRAFFIC(list, values, ...) /* its fields, in order */                             \
+    pp_layer_add_traffic((list), (values), (struct pp_layer_traffic){__VA_ARGS__})
 /* A kernel as it is, in this pass. */
 void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel);
 
 /* Those from `first` on belong to a module of enum pp_again, too. */
 void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module);
 
-/* Norm, qkv, attention, projection, residual. */
-void pp_layer_add_first_half(struct pp_layer_kernels *list);
-/* The dense feed-forward matrices with their activation function. Returns the index of the last
- * matrix. */
-int pp_layer_add_feed_forward(struct pp_layer_kernels *list);
 void pp_layer_add_norm(struct pp_layer_kernels *list);
-void pp_layer_add_residual(struct pp_layer_kernels *list);
 /* gelu or gated product of so many values. */
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
-void pp_layer_add_embedding(struct pp_layer_kernels *list);
-void pp_layer_add_head(struct pp_layer_kernels *list);
 /* Everything between the qkv matrix and the projection. */
 void pp_layer_add_attention(struct pp_layer_kernels *list);
-/* The matrices of latent attention, in place of the qkv matrix. */
-void pp_layer_add_latent(struct pp_layer_kernels *list);
 /* A mixture of experts, in place of the dense feed-forward matrices. */
 void pp_layer_add_experts(struct pp_layer_kernels *list);
 

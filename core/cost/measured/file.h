@@ -96,7 +96,6 @@ enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_f
                                   const struct pp_cost_inputs *in, struct pp_costs *costs,
                                   struct pp_error *err);
 
-/* ---- core/cost/measured/channels.c ---- */
 /* An all-reduce of `bytes` among `members`: 2 (n - 1) steps of bytes / n each (Patarasuk and Yuan
  * 2009), at the pace that was measured. `latency_s`: the share that is there without bytes. */
 double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, double bytes,

@@ -64,10 +64,10 @@ static void finish(const struct pp_gemm *g, size_t i, size_t column, double sum)
     if (g->bias != NULL)
         sum += at(g->bias, column);
     if (g->gelu_of != NULL)
-        sum *= pp_gelu_slope(at(g->gelu_of, i));
+        sum *= gelu_slope(at(g->gelu_of, i));
     pp_number_put(g->c, element_bytes, (int64_t)i, sum);
     if (g->activated != NULL)
-        ((uint16_t *)g->activated)[i] = from(pp_gelu(at(g->c, i)));
+        ((uint16_t *)g->activated)[i] = from(gelu(at(g->c, i)));
 }
 
 static void gemm(void *stream, const struct pp_gemm *g)
