@@ -1,4 +1,4 @@
-/* schedules/program/read.c — files to lists, cell by cell. read_sizes.c and read_infer.c find what
+/* Files to lists, cell by cell. read_sizes.c and read_infer.c find what
  * the cells imply; the rest is freezing. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
