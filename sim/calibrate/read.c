@@ -155,7 +155,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
     PP_TRY(pp_subject_open(arena, request, name, subject, err));
     PP_TRY(pp_resolve(arena, request, subject, &run->config, NULL, err));
     run->schedule = name;
-    return pp_simulate_costs(arena, &run->config, pp_resolve_ranks(arena, &run->config),
+    return pp_simulate_costs(arena, &run->config, pp_config_ranks(arena, &run->config),
                              &run->inputs, &costs, err);
 }
 

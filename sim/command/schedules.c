@@ -70,12 +70,14 @@ enum { DOC_RANKS = 4, DOC_WIDTH = 160 };
 static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *s,
                               struct pp_result *result, struct pp_error *err)
 {
-    struct pp_config config = {
-        .schedule = s, .schedule_name = s->name, .is_unit = true, .engine = &pp_engine_dag};
+    struct pp_config config = {.schedule = s,
+                               .schedule_name = s->name,
+                               .is_unit = true,
+                               .unit = pp_unit_costs_usual,
+                               .engine = &pp_engine_dag,
+                               .engine_options.plan.is_buffered = true};
     enum pp_status status = PP_EINVAL;
 
-    PP_TRY(pp_unit_costs_parse("F=1,I=1,W=1", &config.unit, err));
-    config.engine_options.plan.is_buffered = true;
     for (int n = DOC_RANKS; status != PP_OK && n <= 4 * DOC_RANKS; n++) {
         struct pp_shape shape = {.ranks = DOC_RANKS, .micro_batches = n};
         status = pp_schedule_check(s, &shape, err);

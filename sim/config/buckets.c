@@ -101,16 +101,15 @@ static int count_buckets(const struct pp_config *config, const struct pp_costs *
     return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
 }
 
-void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                      const struct pp_costs *costs, struct pp_lower_options *lower)
+const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
+                         const struct pp_costs *costs)
 {
-    int *buckets;
-
-    if (!lower->has_sync || !pp_buckets_are_used(config))
-        return;
-    lower->buckets = buckets = PP_ARRAY(arena, int, costs->stages);
+    if (!pp_config_is_summed(config) || !pp_buckets_are_used(config))
+        return NULL;
+    int *buckets = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)
         buckets[s] = config->bucket_bytes > 0 ? count_buckets(config, costs, s) : config->buckets;
+    return buckets;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -11,9 +11,9 @@
  * asked for. */
 enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
                                   struct pp_config *config, struct pp_error *err);
-/* The number for each stage into `lower`: as many as the size asks for, at most PP_MAX_BUCKETS. */
-void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                      const struct pp_costs *costs, struct pp_lower_options *lower);
+/* [stage], in `arena`: as many as the size asks for, at most PP_MAX_BUCKETS; NULL = 1 each. */
+const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
+                         const struct pp_costs *costs);
 bool pp_buckets_are_used(const struct pp_config *config);
 
 /* Size of the largest bucket that --bucket-size would have cut further, were more than

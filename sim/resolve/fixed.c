@@ -125,17 +125,21 @@ static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_ev
     return PP_OK;
 }
 
+struct pp_build_wishes pp_resolve_lowering(const struct pp_request *request)
+{
+    return (struct pp_build_wishes){
+        .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
+        .recv_slots = pp_request_int(request, "recv-slots", PP_USUAL_RECV_SLOTS),
+        .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END)};
+}
+
 static void resolve_comm(const struct pp_request *request, struct pp_config *config)
 {
-    const struct pp_option_value *post = pp_request_get(request, "post", NULL);
-    const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
     const struct pp_option_value *nic = pp_request_get(request, "nic", NULL);
     const struct pp_option_value *flows = pp_request_get(request, "collectives", NULL);
     const struct pp_option_value *algorithm = pp_request_get(request, "collective-algorithm", NULL);
 
-    config->lower.post = post ? (enum pp_post)post->integer : PP_POST_EARLY;
-    config->lower.recv_slots = pp_request_int(request, "recv-slots", 2);
-    config->lower.grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END;
+    config->lower = pp_resolve_lowering(request);
     config->engine_options.plan.nic_fifo = nic && nic->integer == 1;
     config->engine_options.plan.ring_flows = flows && flows->integer == 1;
     config->costs.algorithm = algorithm ? (enum pp_algorithm)algorithm->integer : PP_ALGORITHM_AUTO;

@@ -16,6 +16,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
  * Before everything else; does nothing without the option. */
 enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *request,
                                struct pp_config *config, struct pp_error *err);
+/* --post, --recv-slots, --grad-sync. */
+struct pp_build_wishes pp_resolve_lowering(const struct pp_request *request);
 /* PP_EINVAL for settings that such costs say nothing about; after pp_resolve_fixed(). */
 enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);
 /* ---- the rest ---- */
@@ -47,8 +49,6 @@ enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_con
 /* The meshes of config->wanted for the replicas of the layout and schedule at hand, checked. */
 enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err);
-/* Rank of every [pipeline * stages + stage]. */
-const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config);
 /* --ep-overlap, --capacity-factor; PP_EINVAL for flags about experts where the model has none. */
 enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_config *config,
                                     struct pp_error *err);

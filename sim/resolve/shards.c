@@ -2,7 +2,6 @@
  * layout is known, the meshes of its replicas. */
 #include "sim/resolve/resolve.h"
 
-#include "schedules/program/placement.h"
 #include "sim/config/tiers.h"
 
 #include <string.h>
@@ -52,19 +51,10 @@ enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_con
     return pp_tiers_resolve(request, &config->cluster, wanted, err);
 }
 
-const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config)
-{
-    const struct pp_shape *shape = &config->shape;
-
-    return config->file_program ? config->file_program->rank_of
-                                : pp_placement_make(arena, config->schedule->placement,
-                                                    shape->ranks, shape->chunks, shape->pipelines);
-}
-
 static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    const struct pp_cost_inputs inputs = pp_config_costs(config, pp_resolve_ranks(arena, config));
+    const struct pp_cost_inputs inputs = pp_config_costs(config, pp_config_ranks(arena, config));
     const struct pp_mesh mesh = pp_cost_replicas(&inputs);
 
     pp_arena_release(arena, mark);
