@@ -124,9 +124,10 @@ enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct p
         PP_TRY(parse_homes(homes, state, err));
     state->is_cpu_update = pp_request_has(request, "cpu-optimizer");
     if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
-        return pp_error_set(err, PP_EINVAL,
-                            "--cpu-optimizer needs its state there: --offload os=host or "
-                            "--offload os=nvme");
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
+            "--offload os=nvme");
     state->activation_bits = bits ? 2 << bits->integer : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }
