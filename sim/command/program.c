@@ -26,20 +26,20 @@ static enum pp_status check_versions(const struct pp_program *compute, int zero,
     return PP_OK;
 }
 
-static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish *wish,
                                     struct pp_build *build, struct pp_error *err)
 {
-    const char *recompute = pp_request_text(request, "recompute", "none");
-    const int zero = pp_request_int(request, "zero", 0);
-    const int count = pp_request_int(request, "buckets", 1);
-    const bool has_sync = pp_request_has(request, "grad-sync");
+    const char *recompute = wish->recompute ? wish->recompute : "none";
+    const int zero = wish->zero;
+    const int count = wish->buckets;
+    const bool has_sync = wish->given.grad_sync.count;
     int *buckets = PP_ARRAY(arena, int, build->given->stages);
 
-    build->wishes = pp_resolve_lowering(request);
+    build->wishes = pp_resolve_lowering(wish);
     build->has_update = true;
-    pp_build_take_zero(build, zero, pp_request_int(request, "dp", 1));
-    build->state.buffers = pp_request_int(request, "gather-buffers", 2);
-    PP_TRY(pp_tiers_resolve(request, NULL, &build->state, err));
+    pp_build_take_zero(build, zero, wish->dp ? wish->dp : 1);
+    build->state.buffers = wish->gather_buffers ? wish->gather_buffers : 2;
+    PP_TRY(pp_tiers_resolve(wish, NULL, &build->state, err));
     if (pp_build_copies(build) == 1 && (zero || has_sync || count > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
@@ -60,10 +60,10 @@ static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_requ
 }
 
 /* Durations for an order that depends on them: --unit, or the usual ones. */
-static enum pp_status take_unit(const struct pp_request *request, const struct pp_config *config,
+static enum pp_status take_unit(const struct pp_wish *wish, const struct pp_config *config,
                                 struct pp_unit_costs *unit, struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "unit", NULL);
+    const char *text = wish->unit;
     const bool is_used = config->is_eager || pp_resolve_is_open(config) ||
                          (config->schedule && config->schedule->generate);
 
@@ -86,28 +86,27 @@ static enum pp_status choose(struct pp_arena *arena, struct pp_config *config, s
     return pp_resolve_choice(arena, config, &prepared, &ignored, err);
 }
 
-static enum pp_status given_shape(const struct pp_request *request,
-                                  const struct pp_schedule *schedule, struct pp_shape *shape,
-                                  struct pp_error *err)
+static enum pp_status given_shape(const struct pp_wish *wish, const struct pp_schedule *schedule,
+                                  struct pp_shape *shape, struct pp_error *err)
 {
-    shape->ranks = pp_request_int(request, "pp", 0);
-    shape->micro_batches = pp_request_int(request, "micro-batches", 0);
+    shape->ranks = wish->pp;
+    shape->micro_batches = wish->micro_batches;
     if (!shape->ranks || !shape->micro_batches)
         return pp_error_set(err, PP_EINVAL, "--%s is needed",
                             shape->ranks ? "micro-batches" : "pp");
     return pp_schedule_check(schedule, shape, err);
 }
 
-static enum pp_status order_of(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status order_of(struct pp_arena *arena, const struct pp_wish *wish,
                                const struct pp_subject *subject, struct pp_build *build,
                                struct pp_error *err)
 {
     struct pp_config config = {0};
 
-    PP_TRY(pp_resolve_shape(request, subject, &config, err));
+    PP_TRY(pp_resolve_shape(wish, subject, &config, err));
     if (!subject->file)
-        PP_TRY(given_shape(request, subject->schedule, &config.shape, err));
-    PP_TRY(take_unit(request, &config, &config.unit, err));
+        PP_TRY(given_shape(wish, subject->schedule, &config.shape, err));
+    PP_TRY(take_unit(wish, &config, &config.unit, err));
     PP_TRY(choose(arena, &config, err));
     *build = (struct pp_build){.schedule = subject->schedule,
                                .shape = config.shape,
@@ -120,37 +119,39 @@ static enum pp_status order_of(struct pp_arena *arena, const struct pp_request *
     return PP_OK;
 }
 
-static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)
+static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {
-        "post",    "recv-slots", "grad-sync",     "zero",     "recompute",     "dp",
-        "buckets", "offload",    "cpu-optimizer", "act-bits", "gather-buffers"};
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const lowering[] = {
+        &wish->given.post,     &wish->given.recv_slots,    &wish->given.grad_sync,
+        &wish->given.zero,     &wish->given.recompute,     &wish->given.dp,
+        &wish->given.buckets,  &wish->given.offload,       &wish->given.cpu_optimizer,
+        &wish->given.act_bits, &wish->given.gather_buffers};
 
-    for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
-        if (pp_request_has(request, LOWERING[i]))
+    for (size_t i = 0; i < sizeof(lowering) / sizeof(*lowering); i++)
+        if (lowering[i]->count)
             return pp_error_set(err, PP_EINVAL, "%s has no effect with --compute",
-                                pp_request_typed(request, LOWERING[i], typed));
+                                lowering[i]->typed);
     return PP_OK;
 }
 
 enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                   struct pp_error *err)
 {
-    struct pp_request request = {.flags = parsed};
+    struct pp_wish wish;
     struct pp_subject *subjects;
     const struct pp_program *program;
     struct pp_build build;
     int count;
 
-    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     if (count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "pipesim program prints one schedule, --schedule lists %d", count);
-    PP_TRY(order_of(arena, &request, &subjects[0], &build, err));
+    PP_TRY(order_of(arena, &wish, &subjects[0], &build, err));
     program = build.given;
-    if (pp_request_has(&request, "compute")) {
-        PP_TRY(check_compute_flags(&request, err));
+    if (wish.compute) {
+        PP_TRY(check_compute_flags(&wish, err));
         if (program->level != PP_LEVEL_COMPUTE)
             return pp_error_set(err, PP_EINVAL, "--compute: %s is a lowered program",
                                 subjects[0].name);
@@ -159,7 +160,7 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
                             "bidirectional programs\n");
     } else {
         struct pp_program *lowered;
-        PP_TRY(take_lowering(arena, &request, &build, err));
+        PP_TRY(take_lowering(arena, &wish, &build, err));
         PP_TRY(pp_build(arena, &build, &lowered, err));
         program = lowered;
     }
@@ -168,13 +169,12 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
             stderr,
             "pipesim: warning: a file holds one step; run by name, %s updates without a flush\n",
             subjects[0].name);
-    const char *path = pp_request_text(&request, "output", "-");
-    if (!strcmp(path, "-")) {
+    if (!wish.output || !strcmp(wish.output, "-")) {
         pp_program_print(program, out);
         return PP_OK;
     }
     struct pp_output output;
-    PP_TRY(pp_output_open(arena, path, &output, err));
+    PP_TRY(pp_output_open(arena, wish.output, &output, err));
     pp_program_print(program, output.file);
     return pp_output_commit(&output, err);
 }
