@@ -30,7 +30,7 @@ static inline enum pp_status search_request(struct pp_arena *arena, const char *
     *search = (struct pp_search){.jobs = 1, .top = 1, .margin_frac = PP_PLANNER_TIE_FRAC};
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
     PP_TRY(pp_wish_open(arena, parsed, wish, err));
-    if (!wish->wish.preset_row)
+    if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, &usual, err));
     search->space.wish = wish;
     return pp_search_free(wish, &search->space, err);
