@@ -6,7 +6,6 @@
 #include "exec/tcp/tcp.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *pipesched_version(void)
