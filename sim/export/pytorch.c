@@ -1,8 +1,8 @@
 /* A program as the CSV file of a PyTorch pipeline schedule. */
 #include "sim/export/export.h"
 
+#include "core/map64.h"
 #include "schedules/build/build.h"
-#include "schedules/program/map64.h"
 
 /* Format: torch/distributed/pipelining/schedules.py, "compute_only" and "compute_comms". */
 
