@@ -126,7 +126,7 @@ static void rewrite_list(struct rewrite *w, int count)
     }
 }
 
-/* Files with SEND and RECV but without WAIT (program_comms.c). */
+/* Files with SEND and RECV but without WAIT. */
 static void reading_add_waits(struct pp_reading *reading)
 {
     struct pp_arena *scratch = reading->scratch;

@@ -107,8 +107,6 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
  * which flops it counts, else NAN. */
 double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
 
-/* ---- what of it cannot be: sim/published/limits.c ---- */
-
 enum pp_measure_memory {
     PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
     PP_MEASURE_RESERVED, /* what the allocator holds */

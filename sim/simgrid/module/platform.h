@@ -31,8 +31,8 @@ enum pp_status pp_simgrid_properties(struct pp_arena *arena, struct pp_simgrid_p
 
 /* ---- sim/simgrid/module/levels.c ---- */
 /* Bandwidths and latencies by level of a <cluster>, which SimGrid's XML does not know, are
- * properties (sim/platform/platform.h). Set the links to the properties of `host`, where it has any. PP_EINVAL for a value that is no
- * bandwidth or latency, and for a level without links. */
+ * properties (sim/platform/platform.h). Set the links to the properties of `host`, where it has
+ * any. PP_EINVAL for a value that is no bandwidth or latency, and for a level without links. */
 enum pp_status pp_simgrid_set_levels(struct pp_arena *arena, sg_host_t host, sg_link_t *links,
                                      int count, struct pp_error *err);
 

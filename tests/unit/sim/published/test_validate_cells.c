@@ -119,7 +119,8 @@ Test(validate, commands_in_lines)
     }
     joined[length] = '\0';
     cr_assert(widest > 20 && widest <= 40);
-    cr_assert(eq(str, joined, (char *)(uintptr_t)pp_measure_command_lines(arena, &command, INT_MAX / 2, 0)));
+    cr_assert(eq(str, joined,
+                 (char *)(uintptr_t)pp_measure_command_lines(arena, &command, INT_MAX / 2, 0)));
 }
 
 Test(validate, text_of_any_encoding)
