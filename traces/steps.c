@@ -3,6 +3,7 @@
 #include "core/units.h"
 #include "traces/step.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,10 +1,59 @@
-/* The event that each WAIT waits for, found from the cells of its list. */
+/* What readers of traces share: an event from its cell, and lists. The event that each WAIT waits
+ * for is found from the cells of its list. */
 #include "traces/trace.h"
 
 #include "core/hash.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
+
+enum { MAX_LISTS = 1 << 24 };
+
+int pp_trace_list_end(const struct pp_trace *trace, int from)
+{
+    int to = from;
+
+    while (to < trace->count && trace->events[to].rank == trace->events[from].rank &&
+           trace->events[to].replica == trace->events[from].replica)
+        to++;
+    return to;
+}
+
+enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_beside,
+                                  struct pp_trace_event *event, struct pp_error *err)
+{
+    struct pp_op ops[2];
+    int count;
+
+    if (pp_op_parse(cell, ops, &count, err) != PP_OK) {
+        if (err != NULL)
+            err->status = PP_EINVAL;
+        return PP_EINVAL;
+    }
+    event->cell = pp_arena_strdup(arena, cell);
+    event->kind = ops[0].kind;
+    event->is_fused = count == 2;
+    event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
+    event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
+    event->is_beside = event->kind == PP_W && is_beside;
+    return PP_OK;
+}
+
+enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int64_t max_replica,
+                                  int64_t max_step, struct pp_error *err)
+{
+    const int64_t ranks = max_rank + 1, replicas = max_replica + 1;
+
+    if (ranks > MAX_LISTS || replicas > MAX_LISTS || ranks * replicas > MAX_LISTS)
+        return pp_error_set(err, PP_EINVAL, "%" PRId64 " ranks x %" PRId64 " replicas exceed %d",
+                            ranks, replicas, MAX_LISTS);
+    trace->ranks = (int)ranks;
+    trace->replicas = (int)replicas;
+    trace->steps = (int)max_step + 1;
+    return PP_OK;
+}
+
+/* ---- waits -----------------------------------------------------------------------------------*/
 
 /* Hash table over the cells of one list: the latest event of each text. */
 struct index {
@@ -50,16 +99,6 @@ static int *find(const struct index *index, int step, struct text text)
     }
 }
 
-static int end_of_list(const struct pp_trace *trace, int from)
-{
-    int to = from;
-
-    while (to < trace->count && trace->events[to].rank == trace->events[from].rank &&
-           trace->events[to].replica == trace->events[from].replica)
-        to++;
-    return to;
-}
-
 static enum pp_status link_list(struct pp_arena *arena, struct pp_trace *trace, int from, int to,
                                 struct pp_error *err)
 {
@@ -89,7 +128,7 @@ enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trac
 {
     for (int from = 0, to; from < trace->count; from = to) {
         const struct pp_arena_mark mark = pp_arena_mark(arena);
-        to = end_of_list(trace, from);
+        to = pp_trace_list_end(trace, from);
         const enum pp_status status = link_list(arena, trace, from, to, err);
         pp_arena_release(arena, mark);
         if (status != PP_OK)

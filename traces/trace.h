@@ -47,6 +47,17 @@ struct pp_trace {
     int count;
 };
 
+/* ---- for readers ---- */
+
+/* The end of the list, events of one rank and replica, whose first event is `from`. */
+int pp_trace_list_end(const struct pp_trace *trace, int from);
+/* Cell, kind, target and stream of an event; of a W, whether it `is_beside`. PP_EINVAL for what is
+ * no cell. */
+enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_beside,
+                                  struct pp_trace_event *event, struct pp_error *err);
+/* Ranks, replicas and steps, from the largest numbers; PP_EINVAL for too many. */
+enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int64_t max_replica,
+                                  int64_t max_step, struct pp_error *err);
 /* Set `waits_for` of every WAIT from the cells of its list; PP_EINVAL when it waits for what was
  * not posted before it. */
 enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,

@@ -81,22 +81,26 @@ static enum pp_status look_up(const struct pp_json *json, const json_t *object, 
     return PP_OK;
 }
 
-static enum pp_status refuse_type(const struct pp_json *json, struct key key, const json_t *value,
-                                  const char *wanted, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" must be %s, not %s", json->name, key.length,
-                        key.text, wanted, type_name(value));
-}
+/* Sets of JSON types that a reader takes. */
+enum {
+    INTEGER = 1 << JSON_INTEGER,
+    NUMBER = INTEGER | 1 << JSON_REAL,
+    BOOLEAN = 1 << JSON_TRUE | 1 << JSON_FALSE,
+    STRING = 1 << JSON_STRING,
+};
 
-/* Look up and settle absence: *value is NULL with PP_OK only where `found` allows it. */
-static enum pp_status look_up_or_refuse(const struct pp_json *json, const json_t *object,
-                                        const char *keys, struct key *key, json_t **value,
-                                        bool *found, struct pp_error *err)
+/* A value of the types that are wanted: *value is NULL with PP_OK only where `found` allows it. */
+static enum pp_status take(const struct pp_json *json, const json_t *object, const char *keys,
+                           int types, const char *wanted, struct key *key, json_t **value,
+                           bool *found, struct pp_error *err)
 {
     assert(keys && *keys);
     PP_TRY(look_up(json, object, keys, key, value, err));
     if (found)
         *found = *value != NULL;
+    if (*value && !(types & 1 << json_typeof(*value)))
+        return pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" must be %s, not %s", json->name,
+                            key->length, key->text, wanted, type_name(*value));
     if (*value || found)
         return PP_OK;
     pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" is missing", json->name, (int)strcspn(keys, "|"),
@@ -114,11 +118,9 @@ enum pp_status pp_json_int(const struct pp_json *json, json_t *object, const cha
     struct key key;
     json_t *entry;
 
-    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    PP_TRY(take(json, object, keys, INTEGER, "an integer", &key, &entry, found, err));
     if (!entry)
         return PP_OK;
-    if (!json_is_integer(entry))
-        return refuse_type(json, key, entry, "an integer", err);
     const int64_t number = json_integer_value(entry);
     if (number < low || number > high)
         return pp_error_set(err, PP_EINVAL,
@@ -135,11 +137,9 @@ enum pp_status pp_json_number(const struct pp_json *json, json_t *object, const 
     struct key key;
     json_t *entry;
 
-    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
+    PP_TRY(take(json, object, keys, NUMBER, "a number", &key, &entry, found, err));
     if (!entry)
         return PP_OK;
-    if (!json_is_number(entry))
-        return refuse_type(json, key, entry, "a number", err);
     const double number = json_number_value(entry);
     if (!(number >= low && number <= high))
         return pp_error_set(err, PP_EINVAL, "%s: \"%.*s\" is %g, outside %g to %g", json->name,
@@ -154,12 +154,9 @@ enum pp_status pp_json_bool(const struct pp_json *json, json_t *object, const ch
     struct key key;
     json_t *entry;
 
-    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
-    if (!entry)
-        return PP_OK;
-    if (!json_is_boolean(entry))
-        return refuse_type(json, key, entry, "true or false", err);
-    *value = json_is_true(entry);
+    PP_TRY(take(json, object, keys, BOOLEAN, "true or false", &key, &entry, found, err));
+    if (entry)
+        *value = json_is_true(entry);
     return PP_OK;
 }
 
@@ -169,11 +166,8 @@ enum pp_status pp_json_string(const struct pp_json *json, json_t *object, const 
     struct key key;
     json_t *entry;
 
-    PP_TRY(look_up_or_refuse(json, object, keys, &key, &entry, found, err));
-    if (!entry)
-        return PP_OK;
-    if (!json_is_string(entry))
-        return refuse_type(json, key, entry, "a string", err);
-    *value = json_string_value(entry);
+    PP_TRY(take(json, object, keys, STRING, "a string", &key, &entry, found, err));
+    if (entry)
+        *value = json_string_value(entry);
     return PP_OK;
 }

@@ -32,7 +32,7 @@ enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct
 /* Close without a commit: nothing is left but what was written in place. */
 void pp_output_discard(struct pp_output *output);
 
-/* ---- core/text/output_check.c: known before the work ---- */
+/* ---- known before the work ---- */
 /* PP_EFAIL for what opening would refuse now: no such folder, no permission, a folder.
  * Creates nothing. */
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err);
@@ -41,11 +41,8 @@ enum pp_status pp_output_clash(const char *first, const char *second, struct pp_
 /* Whether two paths lead to one file, be it there or not: by another spelling, or by links. */
 bool pp_output_is_same(struct pp_arena *arena, const char *a, const char *b);
 
-/* ---- shared by both ---- */
 /* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
  */
 char *pp_output_place(struct pp_arena *arena, const char *path);
-/* False for a file without any write permission, even for root. Sets errno. */
-bool pp_output_may_replace(const char *place, const struct stat *info);
 
 #endif

@@ -3,6 +3,7 @@
 #include "exec/machine/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { TOLD = 6 }; /* waiting workers */
 

@@ -6,6 +6,7 @@
 #include "schedules/evaluate/weight_stream.h"
 #include "traces/from_times.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- traces ---------------------------------------------------------------------------------*/

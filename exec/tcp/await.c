@@ -89,10 +89,10 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
 }
 
 /* The first process has asked for such frames, one from each node. */
-bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame)
+bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    return atomic_load(&t->asked) == (int)frame->kind &&
-           !atomic_exchange(&t->has_answered[node], true);
+    return atomic_load(&t->asked) == (int)a->frame->kind &&
+           !atomic_exchange(&t->has_answered[a->node], true);
 }
 
 void pp_tcp_count_answer(struct pp_tcp *t)

@@ -134,16 +134,16 @@ static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
 
 /* On the way there: answer with the clock of this host. Back: the answer is estimated to be half a
  * round trip old. */
-bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+bool pp_tcp_take_ping(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const int64_t now_ps = pp_own_ps(t->m);
     struct pp_tcp_clock *clock = &t->asked_clock;
     int64_t there_ps;
 
     if (t->node != 0)
-        return tell_clock(t, frame);
-    memcpy(&there_ps, payload, sizeof(there_ps));
-    if (!pp_tcp_is_answer(t, node, frame) || there_ps < 0 || !pp_tcp_is_time(there_ps))
+        return tell_clock(t, a->frame);
+    memcpy(&there_ps, a->payload, sizeof(there_ps));
+    if (!pp_tcp_is_answer(t, a) || there_ps < 0 || !pp_tcp_is_time(there_ps))
         return false;
     const int64_t round_ps = now_ps - t->asked_ps;
     if (round_ps / 2 < clock->error_ps) {
@@ -155,10 +155,8 @@ bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, 
     return true;
 }
 
-bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+bool pp_tcp_take_offset(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)node;
-    (void)payload;
-    t->m->clock_offset_ps = frame->ps;
+    t->m->clock_offset_ps = a->frame->ps;
     return true;
 }

@@ -7,6 +7,7 @@
 #define PP_EXEC_TCP_DOOR_H
 
 #include "exec/rendezvous/sockets.h"
+#include "exec/tcp/tcp.h"
 
 #include <stdint.h>
 
@@ -61,5 +62,14 @@ enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_call
 void pp_door_close(struct pp_door *door);
 /* Says why, and lets the caller go. */
 void pp_door_refuse(int fd, enum pp_status status, const char *text);
+
+/* What a process says of itself before it takes part: private to exec/tcp. */
+
+/* All but where it listens. */
+struct pp_hello pp_tcp_hello(const struct pp_tcp *t);
+/* PP_EFAIL with the difference: it belongs to this run, but runs something else, or is there twice.
+ */
+enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,
+                                  const struct pp_hello *hello, struct pp_error *err);
 
 #endif

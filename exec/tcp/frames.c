@@ -4,11 +4,12 @@
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_frame *frame)
+static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_arrival *a)
 {
-    return &t->m->workers[frame->worker];
+    return &t->m->workers[a->frame->worker];
 }
 
 /* ---- a step ---------------------------------------------------------------------------------*/
@@ -28,38 +29,35 @@ static bool are_tokens(const struct pp_machine *m, const char *payload)
 }
 
 /* flags: 1 = durations of parts are wanted, 2 = gradients are. */
-static bool take_step(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const struct pp_frame ready = {.kind = PP_FRAME_READY};
     struct pp_machine *m = t->m;
 
-    if (!are_tokens(m, payload))
+    if (!are_tokens(m, a->payload))
         return false;
-    memcpy(m->ids, payload, pp_tcp_token_bytes(m));
-    memcpy(m->targets, payload + pp_tcp_token_bytes(m), pp_tcp_token_bytes(m));
-    pp_machine_probes(m, frame->flags & 1);
-    t->wants_gradients = frame->flags & 2;
+    memcpy(m->ids, a->payload, pp_tcp_token_bytes(m));
+    memcpy(m->targets, a->payload + pp_tcp_token_bytes(m), pp_tcp_token_bytes(m));
+    pp_machine_probes(m, a->frame->flags & 1);
+    t->wants_gradients = a->frame->flags & 2;
     pp_tcp_step_begin(t);
-    pp_step_begin(m, frame->id, frame->ps);
-    pp_tcp_send(t, node, &ready, NULL, NULL, NULL);
+    pp_step_begin(m, a->frame->id, a->frame->ps);
+    pp_tcp_send(t, a->node, &ready, NULL, NULL, NULL);
     return true;
 }
 
-static bool take_go(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_go(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)node;
-    (void)payload;
-    if (frame->id != t->m->step)
+    if (a->frame->id != t->m->step)
         return false;
-    atomic_store(&t->step_under_way, 1 + frame->id);
+    atomic_store(&t->step_under_way, 1 + a->frame->id);
     pp_tcp_changed(t);
     return true;
 }
 
-static bool take_answer(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_answer(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)payload;
-    if (!pp_tcp_is_answer(t, node, frame))
+    if (!pp_tcp_is_answer(t, a))
         return false;
     pp_tcp_count_answer(t);
     return true;
@@ -68,85 +66,64 @@ static bool take_answer(struct pp_tcp *t, int node, const struct pp_frame *frame
 /* ---- messages -------------------------------------------------------------------------------*/
 
 /* Posts come in the order of the list. */
-static bool take_post(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_post(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    struct pp_worker *w = worker_of(t, frame);
+    struct pp_worker *w = worker_of(t, a);
 
-    (void)node;
-    (void)payload;
-    if (frame->id <= t->last_post[w->index])
+    if (a->frame->id <= t->last_post[w->index])
         return false;
-    t->last_post[w->index] = frame->id;
-    atomic_store_explicit(&w->at, frame->id, memory_order_relaxed);
-    pp_message_post_of(w, frame->id, &frame->header, frame->ps);
+    t->last_post[w->index] = a->frame->id;
+    atomic_store_explicit(&w->at, a->frame->id, memory_order_relaxed);
+    pp_message_post_of(w, a->frame->id, &a->frame->header, a->frame->ps);
     return true;
 }
 
 /* Its bytes went where they belong: see pp_tcp_place. */
-static bool take_data(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_data(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)node;
-    (void)payload;
-    pp_message_landed(t->m, &t->m->messages[frame->id]);
+    pp_message_landed(t->m, &t->m->messages[a->frame->id]);
     return true;
-}
-
-/* ---- sums -----------------------------------------------------------------------------------*/
-
-static bool take_part(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
-{
-    (void)node;
-    return pp_tcp_take_part(t, frame, payload);
-}
-
-static bool take_sum(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
-{
-    (void)node;
-    return pp_tcp_take_sum(t, frame, payload);
 }
 
 /* ---- the end of a step ----------------------------------------------------------------------*/
 
 /* Squares of layers that are not its own are 0. */
-static bool take_arrived(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
-    struct pp_worker *w = worker_of(t, frame);
+    struct pp_worker *w = worker_of(t, a);
 
-    (void)node;
-    if (payload && !pp_tcp_take_figures(w, t->wants_gradients, payload))
+    if (a->payload && !pp_tcp_take_figures(w, t->wants_gradients, a->payload))
         return false;
-    m->arrived_ps[frame->id * m->worker_count + w->index] = frame->ps;
-    m->backend->record(m->device, w->index, (pp_event_id)w->barrier_row[frame->id]);
+    m->arrived_ps[a->frame->id * m->worker_count + w->index] = a->frame->ps;
+    m->backend->record(m->device, w->index, (pp_event_id)w->barrier_row[a->frame->id]);
     return true;
 }
 
-static bool take_release(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_release(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
     double verdict[PP_TCP_VERDICT];
 
-    (void)node;
-    m->released_ps[frame->id] = frame->ps;
-    if (payload) {
-        memcpy(verdict, payload, sizeof(verdict));
+    m->released_ps[a->frame->id] = a->frame->ps;
+    if (a->payload) {
+        memcpy(verdict, a->payload, sizeof(verdict));
         m->loss = verdict[0];
         m->grad_norm = verdict[1];
         m->adamw->grad_scale = verdict[2];
     }
-    m->backend->record(m->device, m->conductor, m->first_release + frame->id);
+    m->backend->record(m->device, m->conductor, m->first_release + a->frame->id);
     return true;
 }
 
 /* Once a step, and while there is one. */
-static bool take_end(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
-    struct pp_worker *w = worker_of(t, frame);
+    struct pp_worker *w = worker_of(t, a);
     unsigned running = atomic_load(&m->running);
 
-    (void)node;
-    if (t->has_ended[w->index] || !pp_tcp_take_times(w, payload))
+    if (t->has_ended[w->index] || !pp_tcp_take_times(w, a->payload))
         return false;
     t->has_ended[w->index] = true;
     while (running > 0 && !atomic_compare_exchange_weak(&m->running, &running, running - 1)) {
@@ -156,21 +133,17 @@ static bool take_end(struct pp_tcp *t, int node, const struct pp_frame *frame, c
     return true;
 }
 
-static bool take_at(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)node;
-    (void)payload;
-    atomic_store_explicit(&worker_of(t, frame)->at, frame->id, memory_order_relaxed);
-    atomic_store_explicit(&worker_of(t, frame)->passed, frame->ps, memory_order_relaxed);
+    atomic_store_explicit(&worker_of(t, a)->at, a->frame->id, memory_order_relaxed);
+    atomic_store_explicit(&worker_of(t, a)->passed, a->frame->ps, memory_order_relaxed);
     return true;
 }
 
 /* ---- state ----------------------------------------------------------------------------------*/
 
-static bool take_fetch(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)payload;
-    (void)frame;
     for (int k = 0; k < t->m->worker_count; k++) {
         const struct pp_worker *w = &t->m->workers[k];
         struct pp_frame state = {.kind = PP_FRAME_STATE, .worker = k};
@@ -179,20 +152,20 @@ static bool take_fetch(struct pp_tcp *t, int node, const struct pp_frame *frame,
             continue;
         char *copy = pp_tcp_pack_state(w, &state.bytes);
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
-        pp_tcp_send_owned(t, node, &state, copy);
+        pp_tcp_send_owned(t, a->node, &state, copy);
     }
     return true;
 }
 
 /* Unasked only before the first step, from the first process. */
-static bool take_state(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    struct pp_worker *w = worker_of(t, frame);
+    struct pp_worker *w = worker_of(t, a);
 
-    if (t->node == 0 && !pp_tcp_is_answer(t, node, frame))
+    if (t->node == 0 && !pp_tcp_is_answer(t, a))
         return false;
-    pp_tcp_unpack_state(w, payload);
-    w->touched_bytes = (size_t)frame->ps;
+    pp_tcp_unpack_state(w, a->payload);
+    w->touched_bytes = (size_t)a->frame->ps;
     if (t->node == 0)
         pp_tcp_count_answer(t);
     return true;
@@ -200,55 +173,50 @@ static bool take_state(struct pp_tcp *t, int node, const struct pp_frame *frame,
 
 /* ---- the rest -------------------------------------------------------------------------------*/
 
-static bool take_fail(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_fail(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_error err = {0};
 
-    (void)node;
-    payload[frame->bytes - 1] = '\0';
-    for (char *at = payload; *at; at++)
+    a->payload[a->frame->bytes - 1] = '\0';
+    for (char *at = a->payload; *at; at++)
         if ((unsigned char)*at < ' ' && *at != '\n')
             *at = '?';
-    pp_error_set(&err, PP_EFAIL, "%s", payload);
+    pp_error_set(&err, PP_EFAIL, "%s", a->payload);
     pp_machine_fail(t->m, &err);
     pp_tcp_changed(t);
     return true;
 }
 
-static bool take_leave(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_leave(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const struct pp_frame left = {.kind = PP_FRAME_LEFT};
     struct pp_error err = {0};
 
-    (void)frame;
-    (void)payload;
     if (!t->m->transport->leave)
         return false;
     if (t->m->transport->leave(t->m, &err) != PP_OK)
         pp_machine_fail(t->m, &err);
     else
-        pp_tcp_send(t, node, &left, NULL, NULL, NULL);
+        pp_tcp_send(t, a->node, &left, NULL, NULL, NULL);
     return true;
 }
 
-static bool take_quit(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_quit(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    (void)node;
-    (void)frame;
-    (void)payload;
+    (void)a;
     atomic_store(&t->is_quitting, true);
     pp_tcp_changed(t);
     return true;
 }
 
-static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_frame *, char *) = {
+static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arrival *) = {
     [PP_FRAME_STEP] = take_step,
     [PP_FRAME_READY] = take_answer,
     [PP_FRAME_GO] = take_go,
     [PP_FRAME_POST] = take_post,
     [PP_FRAME_DATA] = take_data,
-    [PP_FRAME_PART] = take_part,
-    [PP_FRAME_SUM] = take_sum,
+    [PP_FRAME_PART] = pp_tcp_take_part,
+    [PP_FRAME_SUM] = pp_tcp_take_sum,
     [PP_FRAME_ARRIVED] = take_arrived,
     [PP_FRAME_RELEASE] = take_release,
     [PP_FRAME_END] = take_end,
@@ -278,7 +246,7 @@ bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame)
     return is_new;
 }
 
-bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival)
 {
-    return TAKE[frame->kind](t, node, frame, payload);
+    return TAKE[arrival->frame->kind](t, arrival);
 }

@@ -104,7 +104,7 @@ static bool begin_payload(struct pp_tcp *t, int node)
 static bool end_payload(struct pp_tcp *t, int node)
 {
     struct pp_tcp_link *link = &t->links[node];
-    const bool is_taken = pp_tcp_take(t, node, &link->frame, link->payload);
+    const bool is_taken = pp_tcp_take(t, &(struct pp_arrival){node, &link->frame, link->payload});
 
     if (!is_taken)
         pp_tcp_refuse(t, node, &link->frame);

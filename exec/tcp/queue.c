@@ -1,10 +1,50 @@
-/* What is to be sent, in order, until the thread of link.c has written it. */
+/* What all files of exec/tcp call. What is to be sent waits here, in order, until the thread of
+ * link.c has written it. */
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the beginning of a step, the size of its samples, ends of a message, legal times ---------*/
+
+void pp_tcp_step_begin(struct pp_tcp *t)
+{
+    const struct pp_machine *m = t->m;
+    const size_t workers = sizeof(int) * (size_t)m->worker_count;
+
+    memset(t->posted, 0, workers);
+    memset(t->parts, 0, workers);
+    memset(t->has_ended, 0, sizeof(bool) * (size_t)m->worker_count);
+    memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas));
+    for (int k = 0; k < m->worker_count; k++)
+        t->last_post[k] = -1;
+}
+
+size_t pp_tcp_token_bytes(const struct pp_machine *m)
+{
+    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
+           (size_t)m->options.stages[0]->net->seq;
+}
+
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
+{
+    const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
+              replica = message->send.row % m->replicas;
+
+    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
+                                pp_worker_at(m, m->p->peer[send], replica)->index};
+}
+
+bool pp_tcp_is_time(int64_t ps)
+{
+    const int64_t most_ps = INT64_MAX - ((int64_t)1 << 60), least_ps = -((int64_t)1 << 60);
+
+    return ps >= least_ps && ps <= most_ps;
+}
+
+/* ---- the queue --------------------------------------------------------------------------------*/
 
 void pp_tcp_changed(struct pp_tcp *t)
 {

@@ -191,16 +191,16 @@ static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
     return true;
 }
 
-bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload)
+bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
 
     pthread_mutex_lock(&m->collectives_mutex);
-    const bool is_next = is_next_part(t, frame);
+    const bool is_next = is_next_part(t, a->frame);
     if (is_next) {
-        move_copies(given(&m->collectives[frame->id].sum, frame->worker, false), payload);
-        take_part_locked(t, frame->id, frame->ps);
-        give_next(t, frame->id);
+        move_copies(given(&m->collectives[a->frame->id].sum, a->frame->worker, false), a->payload);
+        take_part_locked(t, a->frame->id, a->frame->ps);
+        give_next(t, a->frame->id);
     }
     pthread_mutex_unlock(&m->collectives_mutex);
     return is_next;
@@ -215,16 +215,16 @@ static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
            collective_at(t->m, w, w->turn) == frame->id;
 }
 
-bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload)
+bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
 
     pthread_mutex_lock(&m->collectives_mutex);
-    const bool is_expected = is_due(t, frame);
+    const bool is_expected = is_due(t, a->frame);
     if (is_expected) {
-        move_copies(got(&m->collectives[frame->id].sum, frame->worker, false), payload);
-        finish_sum(t, frame->id, frame->ps);
-        give_next(t, frame->id);
+        move_copies(got(&m->collectives[a->frame->id].sum, a->frame->worker, false), a->payload);
+        finish_sum(t, a->frame->id, a->frame->ps);
+        give_next(t, a->frame->id);
     }
     pthread_mutex_unlock(&m->collectives_mutex);
     return is_expected;

@@ -44,6 +44,11 @@ struct pp_frame {
     struct pp_header header;
 };
 
+struct pp_arrival { /* from a node, complete */
+    int node;
+    const struct pp_frame *frame;
+    char *payload; /* NULL without bytes */
+};
 struct pp_frame_out { /* in a queue */
     struct pp_frame_out *next;
     struct pp_frame frame;
@@ -126,7 +131,7 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
     return pp_tcp_owner(t, worker) == t->node;
 }
 
-/* ---- step.c ---- */
+/* ---- queue.c ---- */
 /* Nothing has come of the step that is about to begin. */
 void pp_tcp_step_begin(struct pp_tcp *t);
 bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
@@ -138,7 +143,6 @@ struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
 /* Of the samples of a step: ids, or targets */
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
-/* ---- queue.c ---- */
 /* Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
@@ -175,14 +179,14 @@ bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
 /* Where the payload goes; NULL = into memory of its own. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 /* False: not now, nothing has been done. */
-bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
 /* ---- sums.c ---- */
 void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
 bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
-bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
-bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a);
+bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
 /* Of what a worker gets of a collective, and gives to it */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
@@ -194,19 +198,14 @@ void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
 /* PP_EFAIL: a process has failed or is gone; nothing has been heard for options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
 /* The first process has asked for such frames, one from everybody. */
-bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
 
 /* ---- clock.c ---- */
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
 enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
-bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
-bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
-
-/* ---- gather.c: once all have met, before the thread starts ---- */
-/* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: a process is gone. */
-enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
-                             struct pp_error *err);
+bool pp_tcp_take_ping(struct pp_tcp *t, const struct pp_arrival *a);
+bool pp_tcp_take_offset(struct pp_tcp *t, const struct pp_arrival *a);
 
 /* ---- tell.c: see struct pp_remote ---- */
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
@@ -240,5 +239,9 @@ enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bou
                              struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
+/* Once all have met, before the thread starts. All nodes give `bytes`, and get those of all:
+ * all[node][bytes]. PP_EFAIL: a process is gone. */
+enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
+                             struct pp_error *err);
 
 #endif

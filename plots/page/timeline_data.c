@@ -3,7 +3,6 @@
 
 #include "plots/page/page.h"
 
-#include "core/quantile.h"
 #include "core/units.h"
 
 #include <inttypes.h>
@@ -45,6 +44,13 @@ static int64_t quanta(const struct data *d, double seconds)
     return seconds < 0 ? -count : count;
 }
 
+static int compare_times(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
 /* Start minus the end before, and duration. */
 struct step {
     int64_t gap, length;
@@ -80,7 +86,7 @@ static void collect_times(struct data *d)
             d->times[count++] = step.length;
         }
     }
-    qsort(d->times, (size_t)count, sizeof(*d->times), pp_ascending_int64);
+    qsort(d->times, (size_t)count, sizeof(*d->times), compare_times);
     for (int i = 0; i < count; i++)
         if (i == 0 || d->times[i] != d->times[d->time_count - 1])
             d->times[d->time_count++] = d->times[i];
@@ -89,7 +95,7 @@ static void collect_times(struct data *d)
 static int time_at(const struct data *d, int64_t time)
 {
     const int64_t *found =
-        bsearch(&time, d->times, (size_t)d->time_count, sizeof(*d->times), pp_ascending_int64);
+        bsearch(&time, d->times, (size_t)d->time_count, sizeof(*d->times), compare_times);
 
     return (int)(found - d->times);
 }

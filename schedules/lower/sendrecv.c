@@ -5,6 +5,7 @@
 #include "schedules/lower/messages.h"
 #include "schedules/lower/posting.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* ---- when a SEND is known to be over ---------------------------------------------------------

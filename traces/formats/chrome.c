@@ -110,16 +110,11 @@ static void write_rank(struct writer *w, int from, int to)
     const int pid = pp_trace_process(w->trace, from);
     struct pp_box *boxes;
     const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
-    int lanes = 0;
 
     write_process(w, pid, &w->trace->events[from]);
     for (int i = 0; i < count; i++) {
-        if (i > 0 && boxes[i].track != boxes[i - 1].track)
-            lanes = 0;
-        if (boxes[i].lane == lanes) {
-            lanes++;
+        if (boxes[i].is_first)
             write_thread(w, pid, &boxes[i]);
-        }
         w->is_drawn[boxes[i].event] = true;
         w->box_of[boxes[i].event] = boxes[i];
         write_box(w, pid, &boxes[i]);
@@ -172,7 +167,7 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
         write_about(w.file, trace->about);
     fputs("},\"traceEvents\":[", w.file);
     for (int from = 0, to; from < trace->count; from = to) {
-        to = pp_trace_process_end(trace, from);
+        to = pp_trace_list_end(trace, from);
         write_rank(&w, from, to);
     }
     write_arrows(&w);

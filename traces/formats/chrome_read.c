@@ -73,28 +73,17 @@ static enum pp_status read_process(struct reader *reader, const struct pp_json *
 static enum pp_status read_cell(struct reader *reader, const struct pp_json *json, json_t *object,
                                 struct pp_trace_event *event, struct pp_error *err)
 {
-    struct pp_op ops[2];
-    const char *name;
-    int count;
+    const char *name, *track = json_string_value(json_object_get(object, "cat"));
 
     PP_TRY(pp_json_string(json, object, "name", &name, NULL, err));
     if (strncmp(name, "PP:", 3) != 0)
         return pp_error_set(err, PP_EINVAL, "%s: name '%.40s' does not begin with 'PP:'",
                             json->name, name);
-    if (pp_op_parse(name + 3, ops, &count, err) != PP_OK) {
-        if (err != NULL)
-            err->status = PP_EINVAL;
+    const enum pp_status status = pp_trace_read_cell(
+        reader->arena, name + 3, track && strcmp(track, "weights") == 0, event, err);
+    if (status != PP_OK)
         pp_error_prefix(err, "%s: ", json->name);
-        return PP_EINVAL;
-    }
-    event->cell = pp_arena_strdup(reader->arena, name + 3);
-    event->kind = ops[0].kind;
-    event->is_fused = count == 2;
-    event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
-    event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
-    const char *track = json_string_value(json_object_get(object, "cat"));
-    event->is_beside = event->kind == PP_W && track && strcmp(track, "weights") == 0;
-    return PP_OK;
+    return status;
 }
 
 static enum pp_status read_times(const struct pp_json *json, json_t *object,
@@ -220,10 +209,7 @@ static void sort_lists(struct pp_trace *trace)
     struct pp_trace_event *events = trace->events;
 
     for (int from = 0, to; from < trace->count; from = to) {
-        for (to = from; to < trace->count && events[to].rank == events[from].rank &&
-                        events[to].replica == events[from].replica;
-             to++)
-            ;
+        to = pp_trace_list_end(trace, from);
         qsort(&events[from], (size_t)(to - from), sizeof(*events), by_list);
     }
 }
@@ -266,14 +252,7 @@ static enum pp_status read_root(struct reader *reader, const struct pp_json *jso
         PP_TRY(read_event(reader, i, event, err));
     if (trace->count == 0)
         return pp_error_set(err, PP_EINVAL, "no events");
-    const int64_t ranks = (int64_t)reader->max_rank + 1,
-                  replicas = (int64_t)reader->max_replica + 1;
-    if (ranks > MAX_LISTS || replicas > MAX_LISTS || ranks * replicas > MAX_LISTS)
-        return pp_error_set(err, PP_EINVAL, "%" PRId64 " ranks x %" PRId64 " replicas exceed %d",
-                            ranks, replicas, MAX_LISTS);
-    trace->ranks = (int)ranks;
-    trace->replicas = (int)replicas;
-    trace->steps = reader->max_step + 1;
+    PP_TRY(pp_trace_set_lists(trace, reader->max_rank, reader->max_replica, reader->max_step, err));
     sort_lists(trace);
     return pp_trace_link_waits(reader->arena, trace, err);
 }

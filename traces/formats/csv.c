@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LISTS = 1 << 24 };
 enum column {
     STEP,
     RANK,
@@ -128,20 +127,8 @@ static enum pp_status parse_hash(const char *text, uint64_t *hash, struct pp_err
 static enum pp_status parse_cell(struct reader *reader, const char *const *fields,
                                  struct pp_trace_event *event, struct pp_error *err)
 {
-    struct pp_op ops[2];
-    int count;
-
-    if (pp_op_parse(fields[CELL], ops, &count, err) != PP_OK) {
-        if (err != NULL)
-            err->status = PP_EINVAL;
-        return PP_EINVAL;
-    }
-    event->cell = pp_arena_strdup(reader->arena, fields[CELL]);
-    event->kind = ops[0].kind;
-    event->is_fused = count == 2;
-    event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
-    event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
-    event->is_beside = event->kind == PP_W && strcmp(fields[STREAM], weights_name) == 0;
+    PP_TRY(pp_trace_read_cell(reader->arena, fields[CELL],
+                              strcmp(fields[STREAM], weights_name) == 0, event, err));
     if (!event->is_beside && strcmp(fields[STREAM], stream_names[event->stream]) != 0)
         return pp_error_set(err, PP_EINVAL, "stream '%s' of %s, expected '%s'", fields[STREAM],
                             event->cell, stream_names[event->stream]);
@@ -241,15 +228,11 @@ static enum pp_status parse_rows(struct reader *reader, const struct pp_csv *csv
     }
     if (trace->count == 0)
         return pp_error_set(err, PP_EINVAL, "%s:1: a header without rows", reader->path);
-    const int64_t ranks = reader->max_rank + 1, replicas = reader->max_replica + 1;
-    if (ranks > MAX_LISTS || replicas > MAX_LISTS || ranks * replicas > MAX_LISTS)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: %" PRId64 " ranks x %" PRId64 " replicas exceed %d", reader->path,
-                            ranks, replicas, MAX_LISTS);
-    trace->ranks = (int)ranks;
-    trace->replicas = (int)replicas;
-    trace->steps = (int)reader->max_step + 1;
-    return PP_OK;
+    const enum pp_status status =
+        pp_trace_set_lists(trace, reader->max_rank, reader->max_replica, reader->max_step, err);
+    if (status != PP_OK)
+        pp_error_prefix(err, "%s: ", reader->path);
+    return status;
 }
 
 /* What else comments may say is not for us. */

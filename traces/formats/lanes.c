@@ -24,15 +24,6 @@ int pp_trace_process(const struct pp_trace *trace, int event)
     return trace->events[event].replica * trace->ranks + trace->events[event].rank;
 }
 
-int pp_trace_process_end(const struct pp_trace *trace, int from)
-{
-    int to = from;
-
-    while (to < trace->count && pp_trace_process(trace, to) == pp_trace_process(trace, from))
-        to++;
-    return to;
-}
-
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 static int64_t picoseconds(double seconds)
@@ -95,7 +86,8 @@ int pp_boxes_of(struct pp_arena *arena, const struct pp_trace *trace, int from, 
             box.lane++;
         if (box.lane == PP_LANES) /* nothing of ours comes near; better no box than a wrong one */
             continue;
-        lanes += box.lane == lanes;
+        box.is_first = box.lane == lanes;
+        lanes += box.is_first;
         end_ps[box.lane] = box.end_ps;
         list[count++] = box;
     }

@@ -25,14 +25,13 @@ enum { PP_LANES = 1000 }; /* of one track, at most */
 struct pp_box {
     int64_t start_ps, end_ps;
     enum pp_track track;
-    int lane; /* from 0: a track grows lanes where its events overlap */
+    int lane;      /* from 0: a track grows lanes where its events overlap */
+    bool is_first; /* of its lane */
     int event;
 };
 
-/* Events of one rank of one replica follow one another. The number of that pair, and the end of its
- * events when they begin at `from`. */
+/* The number of an event's list: of its rank and replica. */
 int pp_trace_process(const struct pp_trace *trace, int event);
-int pp_trace_process_end(const struct pp_trace *trace, int from);
 /* The boxes of events from .. to-1, by track and start, in the arena; returns how many. Beyond the
  * last lane nothing is drawn. */
 int pp_boxes_of(struct pp_arena *arena, const struct pp_trace *trace, int from, int to,

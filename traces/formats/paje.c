@@ -194,16 +194,11 @@ static void add_rank(struct writer *w, int from, int to)
 {
     struct pp_box *boxes;
     const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
-    int lanes = 0;
 
     create_rank(w, from);
     for (int i = 0; i < count; i++) {
-        if (i > 0 && boxes[i].track != boxes[i - 1].track)
-            lanes = 0;
-        if (boxes[i].lane == lanes) {
-            lanes++;
+        if (boxes[i].is_first)
             create_track(w, &boxes[i]);
-        }
         w->is_drawn[boxes[i].event] = true;
         w->box_of[boxes[i].event] = w->box_count;
         *PP_PUSH(w->arena, w->boxes, w->box_count, w->box_capacity) = boxes[i];
@@ -300,7 +295,7 @@ void pp_trace_print_paje(const struct pp_trace *trace, FILE *out)
     write_text(out, trace->program);
     fputc('\n', out);
     for (int from = 0, to; from < trace->count; from = to) {
-        to = pp_trace_process_end(trace, from);
+        to = pp_trace_list_end(trace, from);
         add_rank(&w, from, to);
     }
     w.arrow_count = pp_arrows_of(arena, trace, w.is_drawn, &w.arrows);

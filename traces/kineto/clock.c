@@ -131,7 +131,7 @@ struct clock {
 };
 
 /* From each process whose clock is known to those that it has a tie with. */
-static void spread(struct clock *clocks, int file_count, const struct tie *ties, int tie_count)
+static void spread(struct clock *clocks, const struct tie *ties, int tie_count)
 {
     for (bool is_new = true; is_new;) {
         is_new = false;
@@ -144,7 +144,6 @@ static void spread(struct clock *clocks, int file_count, const struct tie *ties,
             is_new = true;
         }
     }
-    (void)file_count;
 }
 
 double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_kineto_file *files,
@@ -160,7 +159,7 @@ double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_
     const struct tie *ties = find_ties(scratch, lags, lag_count, &tie_count);
     for (int f = 0; f < file_count; f++)
         clocks[f].is_known = files[f].pipeline_rank == 0;
-    spread(clocks, file_count, ties, tie_count);
+    spread(clocks, ties, tie_count);
     for (int f = 0; f < file_count; f++) {
         const struct clock *c = &clocks[f];
         error_s = fmax(error_s, 2 * c->error_s); /* of two clocks, either may be wrong */

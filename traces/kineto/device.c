@@ -182,15 +182,6 @@ static int by_drawn(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-static int by_cell(const void *left, const void *right)
-{
-    const struct pp_kineto_range *a = *(struct pp_kineto_range *const *)left,
-                                 *b = *(struct pp_kineto_range *const *)right;
-    const int order = strcmp(a->cell, b->cell);
-
-    return order ? order : (a > b) - (a < b);
-}
-
 /* Ranges with the cell of drawn[0], in the order of time. */
 static struct pp_kineto_range **ranges_of(struct pp_kineto_range **all, int count, const char *cell,
                                           int *found)
@@ -214,7 +205,7 @@ static void add_drawn(struct linker *l)
 
     for (; count < f->count; count++)
         all[count] = &f->ranges[count];
-    qsort(all, (size_t)count, sizeof(*all), by_cell);
+    qsort(all, (size_t)count, sizeof(*all), pp_kineto_by_cell);
     qsort(f->drawn, (size_t)f->drawn_count, sizeof(*f->drawn), by_drawn);
     struct pp_kineto_range **ranges = all;
     for (int from = 0, to; from < f->drawn_count; from = to) {

@@ -2,6 +2,7 @@
 #include "core/quantile.h"
 #include "traces/kineto/parts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

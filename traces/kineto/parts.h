@@ -68,6 +68,8 @@ enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *pie
 /* ts and dur of a slice, as start and end; PP_EINVAL, without a name, where it has none. */
 enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns,
                                struct pp_error *err);
+/* For qsort, of pointers to ranges of one array: by cell, then in their order. */
+int pp_kineto_by_cell(const void *left, const void *right);
 
 /* ---- traces/kineto/process.c ---- */
 /* Read one file. Ranges that lie in `arena` are all that is kept. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,7 +16,6 @@ static const int64_t LATEST_BASE_NS = INT64_C(4000000000000000000);
 struct reader {
     struct pp_arena *arena;
     struct pp_kineto_file *file;
-    bool has_annotations; /* of the host, as such */
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------*/
@@ -229,22 +229,13 @@ static void number_by_windows(struct pp_kineto_file *f)
     }
 }
 
-static int by_cell(const void *left, const void *right)
-{
-    const struct pp_kineto_range *a = *(struct pp_kineto_range *const *)left,
-                                 *b = *(struct pp_kineto_range *const *)right;
-    const int order = strcmp(a->cell, b->cell);
-
-    return order ? order : (a > b) - (a < b);
-}
-
 static void number_by_order(struct pp_arena *arena, struct pp_kineto_file *f)
 {
     struct pp_kineto_range **order = PP_ARRAY(arena, struct pp_kineto_range *, f->count);
 
     for (int k = 0; k < f->count; k++)
         order[k] = &f->ranges[k];
-    qsort(order, (size_t)f->count, sizeof(*order), by_cell);
+    qsort(order, (size_t)f->count, sizeof(*order), pp_kineto_by_cell);
     for (int k = 0; k < f->count; k++)
         order[k]->step =
             k > 0 && !strcmp(order[k]->cell, order[k - 1]->cell) ? order[k - 1]->step + 1 : 0;

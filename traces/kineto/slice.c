@@ -1,9 +1,10 @@
-/* One element of a profile: its JSON object and its times. */
+/* One element of a profile: its JSON object and its times; the order of ranges by cell. */
 #include "traces/kineto/parts.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 /* Microseconds that fit as nanoseconds next to a base. */
 static const double LONGEST_US = 4e15;
@@ -44,4 +45,13 @@ enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns
         return pp_error_set(err, PP_EINVAL, "\"dur\" is not a number of microseconds of 0 or more");
     *end_ns = *start_ns + duration_ns;
     return PP_OK;
+}
+
+int pp_kineto_by_cell(const void *left, const void *right)
+{
+    const struct pp_kineto_range *a = *(struct pp_kineto_range *const *)left,
+                                 *b = *(struct pp_kineto_range *const *)right;
+    const int order = strcmp(a->cell, b->cell);
+
+    return order ? order : (a > b) - (a < b);
 }
