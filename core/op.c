@@ -70,7 +70,7 @@ static char *put_tagged_int(char *at, char tag, int64_t value)
 
 static bool has_version(int kind)
 {
-    return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_W || kind == PP_R;
+    return pp_op_has_cell(kind) && !pp_op_is_packing(kind);
 }
 
 static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op_style style)

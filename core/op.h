@@ -53,6 +53,11 @@ static inline bool pp_op_is_compute(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_COMPUTE;
 }
+/* Computes a part of one micro-batch: F, B, I, W, R, Q, DQ. */
+static inline bool pp_op_has_cell(int kind)
+{
+    return pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb;
+}
 static inline bool pp_op_is_collective(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_REDUCE;

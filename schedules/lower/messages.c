@@ -98,11 +98,6 @@ static enum pp_status check_op(const struct pp_messages *m, int rank, const stru
     return PP_OK;
 }
 
-static bool has_cell(const struct pp_op *op)
-{
-    return pp_op_is_compute(op->kind) && pp_op_kinds[op->kind].has_mb;
-}
-
 /* ---- channels --------------------------------------------------------------------------------*/
 
 static uint64_t channel_key(const struct pp_channel *c)
@@ -175,7 +170,7 @@ static enum pp_status count_messages(struct pp_messages *m, struct pp_error *err
         for (int i = 0; i < m->lists->count[rank]; i++) {
             const struct pp_op *op = &m->lists->ops[rank][i];
 
-            if (!has_cell(op))
+            if (!pp_op_has_cell(op->kind))
                 continue;
             PP_TRY(check_op(m, rank, op, err));
             const int32_t channel = output_channel(m, op);
@@ -263,7 +258,7 @@ static enum pp_status visit_units(struct pp_messages *m,
             const int left = m->lists->count[rank] - at;
 
             for (int i = 0; i < pp_unit_length(op) && i < left; i++)
-                if (has_cell(&op[i]))
+                if (pp_op_has_cell(op[i].kind))
                     PP_TRY(visit(m, rank, u, &op[i], err));
         }
     return PP_OK;

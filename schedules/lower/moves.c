@@ -96,7 +96,7 @@ static void find_moments(struct moves *m, const struct pp_orders *lists, int ran
     for (int i = 0; i < count; i++) {
         const struct pp_op *op = &lists->ops[rank][i];
         const int length = 1 + is_first_of_pair(op, count - i);
-        if (!pp_op_is_compute(op->kind) || !pp_op_kinds[op->kind].has_mb)
+        if (!pp_op_has_cell(op->kind))
             continue;
         for (int k = 0; k < length; k++)
             note(m, op + k);

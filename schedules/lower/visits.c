@@ -18,11 +18,6 @@ struct open {
     enum unit unit;
 };
 
-static bool has_cell(const struct pp_op *op)
-{
-    return pp_op_is_compute(op->kind) && pp_op_kinds[op->kind].has_mb;
-}
-
 static bool has_grads(int kind)
 {
     return kind == PP_B || kind == PP_W;
@@ -36,7 +31,7 @@ void pp_visits_moments(struct pp_visit_walk *w, const struct pp_orders *lists, i
     for (int i = 0; i < count; i++) {
         const struct pp_op *op = &lists->ops[rank][i];
         struct pp_moment *m = &w->moments[w->moment_count];
-        if (!has_cell(op))
+        if (!pp_op_has_cell(op->kind))
             continue;
         const bool is_pair = op->aux == PP_FUSED_FIRST && op->kind == PP_F && i + 1 < count;
         *m = (struct pp_moment){.at = i, .end = i + 1 + is_pair, .count = 1 + is_pair};

@@ -38,8 +38,7 @@ struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int 
 /* Whether anything is noted of such an instruction. */
 static inline bool pp_lifetimes_notes(int kind, int aux)
 {
-    return kind == PP_WAIT ? pp_op_is_send(aux)
-                           : pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb;
+    return kind == PP_WAIT ? pp_op_is_send(aux) : pp_op_has_cell(kind);
 }
 
 /* Of a table that is not dense. */

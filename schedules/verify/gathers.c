@@ -332,7 +332,7 @@ static enum pp_status check_instruction(struct pp_gathers *g, int i)
         return check_wait(g, i);
     if (pp_op_has_buckets(kind))
         return check_collective(g, i);
-    return pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb ? check_compute(g, i) : PP_OK;
+    return pp_op_has_cell(kind) ? check_compute(g, i) : PP_OK;
 }
 
 static enum pp_status check_end(struct pp_gathers *g)

@@ -159,7 +159,7 @@ static enum pp_status check_saved(struct moves *m, int i)
     }
     if (kind == PP_WAIT && p->aux[i] == PP_COPY)
         return visit_units(m, i, p->begin[m->rank] + p->arg[i], arrive);
-    if (kind == PP_F || !pp_op_is_compute(kind) || !pp_op_kinds[kind].has_mb)
+    if (kind == PP_F || !pp_op_has_cell(kind))
         return PP_OK;
     return visit_units(m, i, i, use_unit);
 }
@@ -314,8 +314,7 @@ static enum pp_status check_state(struct moves *m, int i)
         return check_sums(m, i);
     if (kind == PP_U)
         return check_update(m, i);
-    const bool is_pass =
-        pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && !pp_op_is_packing(kind);
+    const bool is_pass = pp_op_has_cell(kind) && !pp_op_is_packing(kind);
     if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->purpose[i] == PP_FOR_STEP))
         return check_use(m, i);
     return PP_OK;

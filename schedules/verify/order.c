@@ -108,7 +108,7 @@ enum pp_status pp_verify_order(struct pp_verify *v)
 
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-            if (pp_op_is_compute(p->kind[i]) && pp_op_kinds[p->kind[i]].has_mb)
+            if (pp_op_has_cell(p->kind[i]))
                 PP_TRY(check_compute(v, rank, i));
             else if (pp_op_is_send(p->kind[i]))
                 PP_TRY(check_send(v, i));

@@ -126,7 +126,7 @@ static enum pp_status check_rank(struct slots *s, int rank)
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         const int kind = p->kind[i];
-        if (pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb)
+        if (pp_op_has_cell(kind))
             PP_TRY(check_compute(s, i));
         else if (pp_op_is_recv(kind))
             PP_TRY(take(s, i, i));
