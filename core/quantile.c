@@ -2,6 +2,7 @@
 #include "core/quantile.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 int pp_ascending(const void *a, const void *b)
@@ -14,6 +15,13 @@ int pp_ascending(const void *a, const void *b)
 int pp_ascending_ints(const void *a, const void *b)
 {
     const int x = *(const int *)a, y = *(const int *)b;
+
+    return (x > y) - (x < y);
+}
+
+int pp_ascending_int64(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
     return (x > y) - (x < y);
 }

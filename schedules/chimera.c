@@ -234,9 +234,10 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 const struct pp_schedule pp_schedule_chimera = {
     .name = "chimera",
     .summary = "bidirectional pipelines over the same ranks",
-    .rule = "f down and f up pipelines in units; ascending slots (1+k)Du+2(j div k)+s (F) and "
-            "(1+k)Du+2j+2D-1-s (B): direct k = 1, doubling and halving k = 2",
-    .when = "N near D: half of the bubbles of 1f1b for two copies of the weights; larger N with "
+    .rule = "f pipelines down and f up; a rank runs its ops by slot; in unit u the slot of op j at "
+            "stage s is (1+k)Du+2(j div k)+s (F) or (1+k)Du+2j+2D-1-s (B); direct: k = 1, doubling "
+            "and halving: k = 2",
+    .when = "N near D: half of the bubbles of 1f1b for two copies of the weights; larger N needs "
             "doubling (twice the activations) or halving (smaller kernels)",
     .source = "Li and Hoefler, SC'21, section 3",
     .placement = PP_PLACE_TWO_WAY,

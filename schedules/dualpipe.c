@@ -116,7 +116,7 @@ const struct pp_schedule pp_schedule_dualpipe = {
     .rule =
         "rank h from its end, H = D/2: 2(H-h-1) F0, h+1 F0 F1, H-h-1 I1 W F1, then F0+B1 F1+B0; "
         "H-h-1 B1 F1+B0, h+1 B1 B0 (half split), H-h-1 W I0, all W",
-    .when = "expert parallelism: the all-to-all of one direction is hidden by the other's compute",
+    .when = "expert parallelism: compute of one direction hides the all-to-all of the other",
     .source = "DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 3.2.1; order as in "
               "deepseek-ai/DualPipe",
     .placement = PP_PLACE_TWO_WAY,

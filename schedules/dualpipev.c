@@ -51,7 +51,7 @@ const struct pp_schedule pp_schedule_dualpipev = {
     .summary = "dualpipe on a V: overlapped pairs, one copy of the weights",
     .rule = "rank r: 2(D-r-1) F0, r+1 F0 F1, D-r-1 I1 W F1, then F0+B1 F1+B0; D-r-1 B1 F1+B0, r+1 "
             "B1 B0 (half split), D-r-1 W I0, all W",
-    .when = "as dualpipe, where memory for two copies of the weights is missing",
+    .when = "as dualpipe, without the memory for two copies of the weights",
     .source = "Qi et al., DualPipe could be better without the Dual, 2025; order as in "
               "deepseek-ai/DualPipe and PyTorch's ScheduleDualPipeV",
     .aliases = aliases,

@@ -64,13 +64,11 @@ static const char *const aliases[] = {"wave", "waves", "wave-like", NULL};
 const struct pp_schedule pp_schedule_hanayo = {
     .name = "hanayo",
     .summary = "waves: one model zig-zags V/2 times over the ranks",
-    .rule =
-        "played once with the costs at hand (else F = 1, B = 2): a free rank runs what is ready: "
-        "backwards first, then the oldest micro-batch, then the deepest chunk",
+    .rule = "simulated once with the given costs (else F = 1, B = 2): a free rank runs the first "
+            "ready op; backwards come first, then the oldest micro-batch, then the deepest chunk",
     .when = "N near D: the bubbles of bidirectional pipelines without a second copy of the weights",
-    .source =
-        "Liu et al., SC'23, section 3 (placement); the order is our own greedy one, not the best: "
-        "one played at other costs can be some per cent faster",
+    .source = "Liu et al., SC'23, section 3 (placement); the order is our own greedy one; an order "
+              "for other costs can be some per cent faster",
     .aliases = aliases,
     .placement = PP_PLACE_WAVE,
     .sizes = PP_SIZE_CHUNKS,

@@ -28,7 +28,7 @@ const struct pp_schedule pp_schedule_v_1f1b = {
     .rule =
         "one building block per micro-batch: down and up the V, back at half speed; warm-up and "
         "cool-down moved earlier at equal memory",
-    .when = "less memory than 1f1b where the backward cannot be split",
+    .when = "less memory than 1f1b, if the backward cannot be split",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
     .placement = PP_PLACE_VEE,
     .chunks = 2,

@@ -26,7 +26,7 @@ const struct pp_schedule pp_schedule_v_min = {
     .summary = "V placement, a third of the activations of 1f1b, split backward",
     .rule = "one building block per micro-batch: down and up the V without a stop, twice; W fill "
             "gaps; warm-up and cool-down moved earlier at equal memory",
-    .when = "least memory of the V schedules, when F, I and W take about the same time",
+    .when = "the least memory of the V schedules, if F, I and W take about the same time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
     .placement = PP_PLACE_VEE,
     .splits_backward = true,

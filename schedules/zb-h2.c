@@ -77,7 +77,7 @@ const struct pp_schedule pp_schedule_zb_h2 = {
     .summary = "split backward, no idle time between a rank's first and last op",
     .rule = "rank r, M = 2D-1: 2(D-r)-1 forwards, then I F pairs; after 2r of them a W with each, "
             "last the pending Ws",
-    .when = "twice the activations of 1F1B fit, and steps follow one another without a barrier",
+    .when = "memory for twice the activations of 1f1b, and no barrier between steps",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR'24, section 3.2",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,

@@ -63,7 +63,8 @@ const struct pp_schedule pp_schedule_zbv = {
     .summary = "zero bubble on a V: split backwards, weight gradients fill the gaps",
     .rule = "rank r: 2(D-r)-1 F0, r F1 F0, D-r F1 I1 W1, then F0 I0 W0 F1 I1 W1; at the end r I0 "
             "I1, D-r I0 W0, all W1, all W0",
-    .when = "F, I and W about equal: memory of 1f1b, no bubble but start and end of the step",
+    .when =
+        "F, I and W about equal: the memory of 1f1b, and bubbles only at start and end of the step",
     .source = "Qi et al., NeurIPS 2024 (Pipeline Parallelism with Controllable Memory), ZB-V; "
               "order as in PyTorch's ScheduleZBVZeroBubble",
     .aliases = aliases,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const pp_command_function COMMANDS[] = {
+static pp_command_function *const COMMANDS[] = {
     [PP_CMD_RUN] = pp_command_run,
     [PP_CMD_SCHEDULES] = pp_command_schedules,
     [PP_CMD_MODELS] = pp_command_models,

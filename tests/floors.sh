@@ -51,6 +51,16 @@ for page in tests/cli/*.t tests/cli/*.sh tests/exec/*.sh tests/exec/test_*.c; do
     fi
 done
 
+# Every unit test is in the meson.build of its folder, and every folder in that of tests/unit.
+for file in $(git ls-files 'tests/unit/*/test_*.c'); do
+    folder=$(dirname "$file")
+    if ! grep -q "'$(basename "$file")'" "$folder/meson.build" ||
+        ! grep -q "^  '${folder#tests/unit/}',\$" tests/unit/meson.build; then
+        echo "$file is in no meson.build"
+        status=1
+    fi
+done
+
 # Types of optional parts stay in their own files.
 contained() {
     local bad

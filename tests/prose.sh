@@ -5,10 +5,10 @@
 #
 # The exit status is 1 unless it finds nothing.
 #
-# Looked at: paragraphs of Markdown outside of blocks of code; comments of C, CUDA, shell, Meson and tests/cli/*.t; texts in
-# quotes of C, for words alone. Counted are words for persons that stand for processes and words of
-# place that stand for time. Sentences of more than 25 words or more than one colon are counted too. Code in
-# `backquotes`, paths and identifiers are one word each, and never a forbidden one.
+# Read are paragraphs of Markdown outside of blocks of code, and comments of C, CUDA, shell, Meson and
+# tests/cli/*.t. Texts in quotes of C are read for words alone. Counted are words for persons that stand for
+# processes, and words of place that stand for time. Sentences of more than 25 words or more than one colon are
+# counted too. Code in `backquotes`, paths and identifiers are one word each, and never a forbidden one.
 set -eu
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PYTHON'

@@ -3,7 +3,6 @@
 #include "core/units.h"
 #include "traces/step.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 

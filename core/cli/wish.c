@@ -54,10 +54,18 @@ static void put_value(const struct pp_option *option, const struct pp_option_val
     }
 }
 
-static const char *typed(struct pp_arena *arena, const struct pp_option_value *value)
+static struct pp_given *given_of(const struct pp_option *option, char *wish)
+{
+    return (struct pp_given *)(void *)(wish + option->given_at);
+}
+
+static const char *typed(struct pp_arena *arena, const struct pp_option *option,
+                         const struct pp_option_value *value)
 {
     char text[PP_REQUEST_TYPED_BYTES];
 
+    if (!value->text)
+        return option->dashed;
     snprintf(text, sizeof(text), "%s %s", value->typed, value->text);
     return pp_arena_strdup(arena, text);
 }
@@ -74,8 +82,10 @@ static void bind_usual(const struct pp_cli *cli, int command, char *wish)
         if (!option->value_at || !pp_option_is_in(option, command))
             continue;
         put_value(option, usual, wish + option->value_at);
-        *(struct pp_given *)(void *)(wish + option->given_at) = (struct pp_given){
-            .text = usual->text, .spelled = option->dashed, .typed = option->dashed};
+        *given_of(option, wish) = (struct pp_given){.option = option,
+                                                    .text = usual->text,
+                                                    .spelled = option->dashed,
+                                                    .typed = option->dashed};
     }
 }
 
@@ -89,8 +99,13 @@ static void bind(struct pp_arena *arena, const struct pp_parsed *parsed, enum pp
         if (!option->value_at || !value->count)
             continue;
         put_value(option, value, wish + option->value_at);
-        *(struct pp_given *)(void *)(wish + option->given_at) = (struct pp_given){
-            origin, value->count, value->text, value->all, value->typed, typed(arena, value)};
+        *given_of(option, wish) = (struct pp_given){.option = option,
+                                                    .origin = origin,
+                                                    .count = value->count,
+                                                    .text = value->text,
+                                                    .all = value->all,
+                                                    .spelled = value->typed,
+                                                    .typed = typed(arena, option, value)};
     }
 }
 

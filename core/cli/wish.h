@@ -19,6 +19,7 @@
 
 /* How an option was given. */
 struct pp_given {
+    const struct pp_option *option;
     enum pp_origin origin;
     int count;           /* times given, 0 = not */
     const char *text;    /* the argument as typed; of an option that is not given: its default */

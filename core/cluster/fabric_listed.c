@@ -1,24 +1,23 @@
 /* A fabric of listed links: routes are asked for once and kept. */
 #include "core/cluster/fabric_parts.h"
 
+#include "core/map64.h"
+
 #include <math.h>
 #include <string.h>
 
 struct entry {
-    uint64_t key; /* source * devices + dest + 1; 0 = free */
     struct pp_route route;
     const int32_t *links;
 };
 
 struct pp_fabric_cache {
     struct pp_route_source source;
+    struct pp_map64 index; /* of source * devices + dest */
     struct entry *entries;
-    uint64_t mask;
-    int64_t count;
+    int count, capacity;
     struct pp_error failure; /* of the first route that was not found */
 };
-
-enum { ENTRIES_MIN = 256 };
 
 static void destroy(void *arena)
 {
@@ -35,9 +34,7 @@ struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
     struct pp_fabric_cache *cache = PP_NEW(arena, struct pp_fabric_cache);
     struct pp_arena *routes = pp_arena_create();
 
-    *cache = (struct pp_fabric_cache){.source = source,
-                                      .entries = PP_ARRAY(routes, struct entry, ENTRIES_MIN),
-                                      .mask = ENTRIES_MIN - 1};
+    *cache = (struct pp_fabric_cache){.source = source, .index = pp_map64_create(routes, 128)};
     *f = (struct pp_fabric){.size = {.kind = PP_FABRIC_FILE, .gpus_per_node = 1, .nodes = devices},
                             .devices = devices,
                             .links = link_count,
@@ -56,28 +53,6 @@ enum pp_status pp_fabric_check(const struct pp_fabric *f, struct pp_error *err)
         return PP_OK;
     *err = f->cache->failure;
     return err->status;
-}
-
-static struct entry *place_of(struct pp_fabric_cache *cache, uint64_t key)
-{
-    uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15);
-
-    for (at ^= at >> 32;; at++)
-        if (cache->entries[at & cache->mask].key == key ||
-            cache->entries[at & cache->mask].key == 0)
-            return &cache->entries[at & cache->mask];
-}
-
-static void grow(const struct pp_fabric *f, struct pp_fabric_cache *cache)
-{
-    const struct entry *old = cache->entries;
-    const uint64_t size = cache->mask + 1;
-
-    cache->entries = PP_ARRAY(f->arena, struct entry, 2 * size);
-    cache->mask = 2 * size - 1;
-    for (uint64_t i = 0; i < size; i++)
-        if (old[i].key)
-            *place_of(cache, old[i].key) = old[i];
 }
 
 static struct pp_route sum_links(const struct pp_fabric *f, const int32_t *links, int count)
@@ -119,17 +94,12 @@ struct pp_route pp_fabric_listed_route(const struct pp_fabric *f, int source, in
                                        int32_t *links)
 {
     struct pp_fabric_cache *cache = f->cache;
-    const uint64_t key = (uint64_t)source * (uint64_t)f->devices + (uint64_t)dest + 1;
-    struct entry *entry = place_of(cache, key);
+    const uint64_t key = (uint64_t)source * (uint64_t)f->devices + (uint64_t)dest;
+    const int32_t index = *pp_map64_at(&cache->index, key, cache->count);
 
-    if (!entry->key) {
-        if (2 * (uint64_t)++cache->count > cache->mask) {
-            grow(f, cache);
-            entry = place_of(cache, key);
-        }
-        entry->key = key;
-        find(f, source, dest, entry);
-    }
+    if (index == cache->count)
+        find(f, source, dest, PP_PUSH(f->arena, cache->entries, cache->count, cache->capacity));
+    const struct entry *entry = &cache->entries[index];
     struct pp_route route = entry->route;
     memcpy(links, entry->links, sizeof(int32_t) * (size_t)route.count);
     if (f->factors && route.count > 0) {

@@ -5,15 +5,15 @@
 
 #include "core/arena.h"
 #include "core/cluster/fabric.h"
+#include "core/map64.h"
 
 struct pp_link_set {
     struct pp_arena *arena;
     const struct pp_fabric *fabric;
-    int count, capacity;
+    int count, capacity;          /* of link and value */
     int32_t *link;                /* [index]: id in the fabric */
     struct pp_fabric_link *value; /* [index] */
-    int32_t *slots;               /* open addressing, index + 1, 0 = free */
-    uint32_t mask;
+    struct pp_map64 index;        /* of an id */
 };
 /* Lives in the arena; `expected` links is a hint. */
 struct pp_link_set pp_link_set_make(struct pp_arena *arena, const struct pp_fabric *fabric,

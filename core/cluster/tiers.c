@@ -2,7 +2,6 @@
 #include "core/cluster/tiers.h"
 
 #include <math.h>
-#include <stddef.h>
 
 const struct pp_tier_row pp_tier_rows[PP_TIERS] = {
     [PP_TIER_DEVICE] = {.name = "device", .title = "in device memory"},

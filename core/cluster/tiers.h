@@ -29,9 +29,8 @@ struct pp_tier_memory {
 /* Devices that share a tier, of `devices` that a node uses. */
 double pp_tier_sharers(enum pp_tier tier, double devices);
 
-/* The way between two tiers: each hop is a tier, whose memory and whose link to the next one on the
- * way to the device it uses. In order from the tier next to the device; none from a tier to itself.
- */
+/* The way between two tiers. A hop uses the memory of its tier and the link from there to `via`.
+ * Hops stand in order from the device; there are none from a tier to itself. */
 struct pp_tier_route {
     enum pp_tier hop[PP_TIERS];
     int count;

@@ -190,6 +190,8 @@ static enum pp_status parse_value(const char *text, size_t length, double *value
     return PP_OK;
 }
 
+const struct pp_unit_costs pp_unit_costs_usual = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+
 /* One "KEY=number" of `length` bytes. */
 static enum pp_status parse_key(const char *text, size_t length, double value[UNIT_KEYS],
                                 struct pp_error *err)

@@ -147,6 +147,7 @@ double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *
 struct pp_unit_costs {
     double f, b, i, w, c, fb;
 };
+extern const struct pp_unit_costs pp_unit_costs_usual; /* F=1,I=1,W=1 */
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err);
 struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,

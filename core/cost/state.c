@@ -66,6 +66,29 @@ struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose p
     return (struct pp_move){what, tier_at(spec, what, row->from), tier_at(spec, what, row->to)};
 }
 
+/* The host updates what it has, and nothing passes the device. */
+static bool is_spared(const struct pp_state_spec *spec, enum pp_purpose purpose)
+{
+    switch (purpose) {
+    case PP_FOR_FETCH:
+    case PP_FOR_STORE:
+        return spec->is_cpu_update;
+    case PP_FOR_HOME:
+        return pp_state_is_updated_at_home(spec);
+    case PP_FOR_PARAMS: /* all of them, or none */
+        return pp_state_is_updated_at_home(spec) && pp_state_moved(spec, PP_STATE_PARAMS) == 1;
+    default:
+        return false;
+    }
+}
+
+bool pp_state_moves(const struct pp_state_spec *spec, enum pp_purpose purpose)
+{
+    const struct pp_move move = pp_state_move(spec, purpose);
+
+    return move.from != move.to && !is_spared(spec, purpose);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse)

@@ -127,22 +127,13 @@ struct pp_move {
     enum pp_tier from, to;
 };
 struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose purpose);
+/* Programs of this spec have such a movement. */
+bool pp_state_moves(const struct pp_state_spec *spec, enum pp_purpose purpose);
 
 /* The host has all parameters of its device after an update, so that none have to go home. */
 static inline bool pp_state_is_updated_at_home(const struct pp_state_spec *spec)
 {
     return spec->is_cpu_update && !pp_state_is_spread(spec);
-}
-/* Updated parameters go from the device to their tier. */
-static inline bool pp_state_goes_home(const struct pp_state_spec *spec)
-{
-    return pp_state_is_away(spec, PP_STATE_PARAMS) && !pp_state_is_updated_at_home(spec);
-}
-/* Parameters that the host has updated come up to the device: all or some of them live there. */
-static inline bool pp_state_comes_up(const struct pp_state_spec *spec)
-{
-    return spec->is_cpu_update &&
-           !(pp_state_is_updated_at_home(spec) && pp_state_moved(spec, PP_STATE_PARAMS) == 1);
 }
 
 /* "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out stay {0, 0}. PP_EINVAL: an

@@ -1,7 +1,6 @@
 /* Hugging Face config.json: dimensions and switches of a model. Families: core/model/families.c. */
 #include "core/model/config_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- windows ----------------------------------------------------------------------------------*/

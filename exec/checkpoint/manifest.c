@@ -1,7 +1,6 @@
 /* The manifest as text: a line a fact, in a fixed order, and the checksum of it all at the end. */
 #include "exec/checkpoint/checkpoint.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* Byte-pair encoding: text to tokens by the merges of a tokenizer. */
 #include "exec/data/tokenizer.h"
 
+#include "core/heap.h"
+
 #include <string.h>
 
 /* ---- merges of a word ------------------------------------------------------------------------ */
@@ -14,14 +16,20 @@ struct part {
     int64_t rank;           /* of the merge with the next one, NONE = there is none, or not yet */
 };
 
+static inline bool is_before(uint64_t a, uint64_t b)
+{
+    return a < b;
+}
+
+PP_HEAP(merge_heap, uint64_t, 2, is_before)
+
 struct encoder {
     const struct pp_tokenizer *t;
     struct pp_arena *arena;
     struct part *parts;
     size_t part_capacity;
-    uint64_t *heap; /* rank << 32 | part, smallest first */
-    size_t heap_count, heap_capacity;
-    int32_t *waiting; /* parts whose merges count from the next rank on */
+    struct merge_heap merges; /* rank << 32 | part */
+    int32_t *waiting;         /* parts whose merges count from the next rank on */
     size_t waiting_count, waiting_capacity;
     struct pp_bytes_map words; /* words met before: index of their span */
     struct span {
@@ -31,31 +39,6 @@ struct encoder {
     int32_t *ids;
     size_t count;
 };
-
-static void heap_push(struct encoder *e, uint64_t key)
-{
-    PP_PUSH(e->arena, e->heap, e->heap_count, e->heap_capacity);
-    size_t i = e->heap_count - 1;
-
-    for (; i > 0 && e->heap[(i - 1) / 2] > key; i = (i - 1) / 2)
-        e->heap[i] = e->heap[(i - 1) / 2];
-    e->heap[i] = key;
-}
-
-static uint64_t heap_pop(struct encoder *e)
-{
-    const uint64_t top = e->heap[0], key = e->heap[--e->heap_count];
-    size_t i = 0;
-
-    for (size_t child; (child = 2 * i + 1) < e->heap_count; i = child) {
-        child += child + 1 < e->heap_count && e->heap[child + 1] < e->heap[child];
-        if (e->heap[child] >= key)
-            break;
-        e->heap[i] = e->heap[child];
-    }
-    e->heap[i] = key;
-    return top;
-}
 
 /* Look up the merge of a part with its next one. */
 static void rank_part(struct encoder *e, int32_t at)
@@ -69,7 +52,7 @@ static void rank_part(struct encoder *e, int32_t at)
     if (!rank)
         return;
     part->rank = (int64_t)*rank;
-    heap_push(e, (uint64_t)*rank << 32 | (uint32_t)at);
+    merge_heap_push(e->arena, &e->merges, (uint64_t)*rank << 32 | (uint32_t)at);
 }
 
 static void wait_part(struct encoder *e, int32_t at)
@@ -97,10 +80,10 @@ static void join(struct encoder *e, int32_t at, int32_t token)
  * makes a difference where a merge makes a part of an earlier one. */
 static void merge_rank(struct encoder *e)
 {
-    const uint64_t rank = e->heap[0] >> 32;
+    const uint64_t rank = e->merges.data[0] >> 32;
 
-    while (e->heap_count > 0 && e->heap[0] >> 32 == rank) {
-        const int32_t at = (int32_t)(uint32_t)heap_pop(e);
+    while (e->merges.count > 0 && e->merges.data[0] >> 32 == rank) {
+        const int32_t at = (int32_t)(uint32_t)merge_heap_pop(&e->merges);
         if (e->parts[at].rank == (int64_t)rank)
             join(e, at, e->t->merged[rank]);
     }
@@ -122,7 +105,7 @@ static void encode_bytes(struct encoder *e, const unsigned char *word, size_t le
                                     .rank = NONE};
     for (size_t i = 0; i < length; i++)
         rank_part(e, (int32_t)i);
-    while (e->heap_count > 0)
+    while (e->merges.count > 0)
         merge_rank(e);
     for (int32_t i = 0; i != NONE; i = e->parts[i].next)
         e->ids[e->count++] = e->parts[i].token;

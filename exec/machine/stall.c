@@ -3,7 +3,6 @@
 #include "exec/machine/parts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { TOLD = 6 }; /* waiting workers */
 

@@ -70,7 +70,7 @@ struct pp_worker {
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
     int32_t collective_count;
-    int32_t *due, due_count; /* collectives that this worker runs, itself or by its */
+    int32_t *due, due_count; /* collectives that this worker runs, itself or by its reducer */
     struct pp_reducer reducer;
     int32_t barriers;     /* passed */
     int32_t *barrier_row; /* [k] row of its k-th BAR */

@@ -6,7 +6,6 @@
 #include "schedules/evaluate/weight_stream.h"
 #include "traces/from_times.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- traces ---------------------------------------------------------------------------------*/

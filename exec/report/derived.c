@@ -4,7 +4,6 @@
 #include "core/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run)

@@ -28,9 +28,8 @@ static void note_contended(const struct pp_exec_run *run, char *text, size_t byt
     if (run->result.is_contended)
         snprintf(
             text, bytes,
-            "the prediction is that of a device for each rank; here all of them take the time of "
-            "one, so it is no error that it differs. --device-mode~partition gives each a part of "
-            "its own");
+            "the prediction assumes one device for each rank, but here all ranks share one, so the "
+            "difference is no error. --device-mode~partition gives each rank its own part");
 }
 
 static void note_spread(const struct pp_exec_run *run, char *text, size_t bytes)
@@ -60,7 +59,7 @@ static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
     if (clock->jump_s != 0)
         snprintf(text, bytes,
                  "the clock of rank~%d, replica~%d, has jumped %s by %s (seen after step~%d): was "
-                 "its host suspended? Times until then are wrong by so much",
+                 "its host suspended? Earlier times are wrong by that",
                  clock->jump_rank, clock->jump_replica, clock->jump_s > 0 ? "ahead" : "back",
                  pp_units_print(fabs(clock->jump_s), PP_UNIT_SECONDS, by), clock->jump_step);
 }

@@ -28,14 +28,14 @@ static void print_source(const struct pp_exec_page *page, const struct pp_exec_r
         snprintf(text, sizeof(text), "from durations of %s, which ran first",
                  run->other.subject.name);
     else if (r->first_judged == 0)
-        snprintf(text, sizeof(text), "from durations of the same step; --steps 4 judges others");
+        snprintf(text, sizeof(text),
+                 "from durations of the same step; --steps 4 predicts later steps");
     else
-        snprintf(
-            text, sizeof(text),
-            "from durations of %d%s~step%s before; --calibrate-on SCHEDULE takes those of another "
-            "schedule",
-            run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
-            run->config.warmup == 1 ? "" : "s");
+        snprintf(text, sizeof(text),
+                 "from durations of %d%s~earlier step%s; --calibrate-on SCHEDULE takes those of "
+                 "another schedule",
+                 run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
+                 run->config.warmup == 1 ? "" : "s");
     pp_exec_paragraph(page, "predicted", text);
     if (isfinite(r->predicted_step_s))
         print_band(page, &r->predicted_band);
@@ -47,9 +47,9 @@ static int say_messages(const struct pp_training_result *r, char *text, size_t b
     char latency[PP_UNITS_TEXT_BYTES], speed[PP_UNITS_TEXT_BYTES], wait[PP_UNITS_TEXT_BYTES];
 
     if (!r->is_wire_measured)
-        return snprintf(text, bytes, "ops begin ");
+        return snprintf(text, bytes, "ops start ");
     const bool has_latency = r->wire.alpha_s > 0;
-    return snprintf(text, bytes, "messages %s%s%sgo at %s; ops begin %s after a~WAIT, ",
+    return snprintf(text, bytes, "messages %s%s%srun at %s; ops start %s after a~WAIT, ",
                     has_latency ? "take " : "",
                     has_latency ? seconds(r->wire.alpha_s, latency) : "",
                     has_latency ? " and " : "",
@@ -73,9 +73,10 @@ static void print_structure(const struct pp_exec_page *page, const struct pp_tra
 {
     char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "with the measured durations the prediction is off by %s",
+    snprintf(text, sizeof(text), "the simulation of the measured durations is %s%s",
+             r->structural_error_s > 0 ? "off by " : "exact: ",
              r->structural_error_s > 0 ? seconds(r->structural_error_s, error)
-                                       : "0~s: all of the error is in the durations");
+                                       : "the whole error comes from the durations");
     pp_exec_paragraph(page, "structure", text);
 }
 

@@ -66,7 +66,7 @@ static const struct column {
     {"busy", 11, 0, print_busy},         {"idle", 10, 1, print_idle},
     {"memory MiB", 13, 2, print_memory}, {"touched", 10, 3, print_touched},
     {"state", 9, 5, print_state},        {"activ.", 10, 6, print_activations},
-    {"in all", 8, 4, print_count},
+    {"chunks", 8, 4, print_count},
 };
 enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(*COLUMNS) };
 

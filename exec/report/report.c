@@ -170,7 +170,7 @@ static void print_issue(const struct pp_exec_page *page, const struct pp_trainin
     if (stats->left_out > 0)
         snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)",
                  stats->left_out, stats->why_left);
-    pp_exec_paragraph(page, "machinery", text);
+    pp_exec_paragraph(page, "runtime", text);
 }
 
 static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
@@ -183,9 +183,9 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
         print_issue(page, r);
         return;
     }
-    snprintf(text, sizeof(text), "%.2f~%% of CPU time outside ops, %s~an instruction",
+    snprintf(text, sizeof(text), "%.2f~%% of CPU time is outside ops, %s~per instruction",
              100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
-    pp_exec_paragraph(page, "machinery", text);
+    pp_exec_paragraph(page, "runtime", text);
 }
 
 /* What does not fit continues on the next line after a backslash, for shells. */

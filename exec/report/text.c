@@ -55,7 +55,7 @@ static size_t append_blocks(char *text, size_t used, const struct pp_exec_plan *
         used = append(text, used, piece);
     }
     if (plan->empty_stages > 0) {
-        snprintf(piece, sizeof(piece), " (%d stage%s hold%s none and pass%s on what they get)",
+        snprintf(piece, sizeof(piece), " (%d stage%s hold%s none and pass%s activations on)",
                  plan->empty_stages, plural(plan->empty_stages), plan->empty_stages == 1 ? "s" : "",
                  plan->empty_stages == 1 ? "es" : "");
         used = append(text, used, piece);
@@ -82,14 +82,15 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 {
     const struct pp_net *net = &run->config.net;
     char text[PP_EXEC_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
-    const int used = snprintf(
-        text, sizeof(text), "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ",
-        net->name, pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
-        pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
-        net->has_positions && net->seq < run->config.model.positions ? " (positions~cut to seq)"
-                                                                     : "",
-        net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
-        pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
+    const int used = snprintf(text, sizeof(text),
+                              "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ",
+                              net->name, pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
+                              pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
+                              net->has_positions && net->seq < run->config.model.positions
+                                  ? " (position~table of seq~rows)"
+                                  : "",
+                              net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
+                              pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
 
     append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
     pp_exec_paragraph(page, "model", text);
@@ -175,7 +176,7 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
         bandwidth[PP_UNITS_TEXT_BYTES];
 
     print_processor(run, sizeof(processor), processor);
-    snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", processor, workers,
+    snprintf(text, sizeof(text), "%s, %d~%s; %s~with %s", processor, workers,
              workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
              c->kernels->about());
     pp_exec_paragraph(page, "machine", text);
@@ -184,11 +185,10 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
         return;
     }
     if (run->plan.unit) {
-        pp_exec_paragraph(page, "clock",
-                          "virtual: ops and messages take what --unit says, in seconds");
+        pp_exec_paragraph(page, "clock", "virtual: ops and messages take the seconds of --unit");
         return;
     }
-    snprintf(text, sizeof(text), "virtual: a %s for each rank, wires of %s and %s",
+    snprintf(text, sizeof(text), "virtual: one %s per rank, links of %s and %s",
              c->backend->about ? "device" : "core",
              pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
              pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));

@@ -6,7 +6,6 @@
 #include "exec/machine/transport.h"
 #include "exec/resolve/wish.h"
 #include "exec/train/train.h"
-#include "schedules/lower/lower.h"
 #include "schedules/select/select.h"
 
 /* What is alike for every program of a run: the one that is trained and the one that --calibrate-on

@@ -3,8 +3,8 @@
 #include "exec/resolve/what_if.h"
 #include "schedules/registry.h"
 
+#include "schedules/build/build.h"
 #include "schedules/evaluate/weight_stream.h"
-#include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 
 #include <stdio.h>
@@ -129,26 +129,6 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* Schedules that search, and --order eager, look at --unit, else at abstract costs: F = I = W. */
-static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_plan *plan,
-                                      struct pp_program **program, struct pp_error *err)
-{
-    static const struct pp_unit_costs UNIT = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
-    const struct pp_selection *selection = &plan->selection;
-    const struct pp_shape *shape = &selection->shape;
-    const struct pp_unit_costs *unit = plan->unit ? plan->unit : &UNIT;
-    const struct pp_costs *costs = pp_costs_unit(arena, unit, shape->ranks, pp_shape_stages(shape),
-                                                 shape->splits, shape->granules);
-
-    *program = (struct pp_program *)(uintptr_t)plan->subject.file;
-    if (!plan->subject.file)
-        PP_TRY(pp_schedule_program(arena, plan->subject.schedule, shape, costs, program, err));
-    if (!selection->is_eager)
-        return PP_OK;
-    const struct pp_eager_options options = {.limit = selection->eager_limit};
-    return pp_eager_program(arena, *program, costs, &options, program, err);
-}
-
 /* A lowered file has its own messages, slots, sums and recomputation. */
 static enum pp_status check_lowered(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
@@ -169,50 +149,40 @@ static enum pp_status check_lowered(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-static const double *recompute_fracs(struct pp_arena *arena, bool has_recompute, int stages)
-{
-    if (!has_recompute)
-        return NULL;
-    double *fracs = PP_ARRAY(arena, double, stages);
-    for (int s = 0; s < stages; s++)
-        fracs[s] = 1;
-    return fracs;
-}
-
-static enum pp_status lower(struct pp_arena *arena, const struct pp_exec_wish *wish,
+static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
 {
     const struct pp_given *const sums[] = {&wish->given.grad_sync, &wish->given.zero};
-    const struct pp_verify_options strict = {0};
-    struct pp_program *compute;
+    struct pp_build build = {.schedule = plan->subject.schedule,
+                             .shape = plan->selection.shape,
+                             .given = plan->subject.file,
+                             .unit = plan->unit,
+                             .is_eager = plan->selection.is_eager,
+                             .eager_limit = plan->selection.eager_limit,
+                             .proves_given = true};
 
     PP_TRY(check_lowered(wish, plan, err));
-    PP_TRY(compute_program(arena, plan, &compute, err));
-    if (plan->subject.file) /* before anything is added, so that messages show its own cells */
-        PP_TRY(pp_verify(compute, &strict, err));
-    const struct pp_mesh replicas = {config->replicas * compute->pipelines, 1};
-    const bool has_copies = pp_mesh_size(replicas) > 1;
+    PP_TRY(pp_build_order(arena, &build, err));
+    pp_build_take_zero(&build, wish->zero, config->replicas);
+    const bool has_copies = pp_build_copies(&build) > 1;
     for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
         if (!has_copies && !plan->subject.is_listed && sums[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no effect with one replica of each stage; give --dp 2",
                                 sums[i]->typed);
-    const struct pp_lower_options options = {
+    build.wishes = (struct pp_build_wishes){
         .post = (enum pp_post)wish->post,
-        .recv_slots =
-            plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots, /* 0: no limit */
+        .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,
         .grad_sync = (enum pp_grad_sync)wish->grad_sync,
-        .has_sync = has_copies,
-        .state = pp_state_spec_zero(wish->zero, replicas),
-        .has_optimizer = true,
-        .has_clip = true, /* there the norm is taken and gradients are compared */
-        .has_tied = config->net.is_tied,
-        .recompute_frac = recompute_fracs(arena, config->has_recompute, compute->stages)};
-    PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));
+        .has_clip = true}; /* there the norm is taken and gradients are compared */
+    build.has_update = true;
+    build.has_tied = config->net.is_tied;
+    build.is_recomputed = config->has_recompute;
+    PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(plan->program, plan->subject.name, err));
     plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
-    PP_TRY(pp_verify(plan->program, &strict, err));
+    PP_TRY(pp_verify(plan->program, NULL, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);
     return PP_OK;
@@ -254,7 +224,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     PP_TRY(resolve_shape(wish, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
     PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
-    PP_TRY(lower(arena, wish, config, plan, err));
+    PP_TRY(build(arena, wish, config, plan, err));
     const struct pp_program *p = plan->program;
     PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));
     plan->batch.replicas = config->replicas;

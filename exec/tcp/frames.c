@@ -4,7 +4,6 @@
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_arrival *a)

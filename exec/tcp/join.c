@@ -7,7 +7,6 @@
 #include "exec/tcp/tcp.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -10,75 +10,68 @@ struct row {
     const char *column;
     struct pp_column_name name;
     const char *value; /* one of them: "%s GPU(s)"; NULL = after the name of the column */
-    bool is_in_title;
 };
 #define OF_STEP "of the step"
 static const struct row ROWS[] = {
-    {"schedule", {"schedule", NULL, PP_COLUMN_PLAIN}, "%s", true},
-    {"engine", {"engine", NULL, PP_COLUMN_PLAIN}, "%s", false},
-    {"model", {"model", NULL, PP_COLUMN_PLAIN}, "%s", true},
-    {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "%s", true},
-    {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s", true},
-    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s", false},
-    {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s", false},
-    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPU(s)", true},
-    {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, "pp %s", true},
-    {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batch(es)", true},
-    {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequence(s) per step", false},
+    {"schedule", {"schedule", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"engine", {"engine", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"model", {"model", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPU(s)"},
+    {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, "pp %s"},
+    {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batch(es)"},
+    {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequence(s) per step"},
     {"gbs_per_gpu",
      {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN},
-     "%s sequence(s) per GPU",
-     false},
-    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipeline(s)", false},
-    {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
-    {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL, false},
-    {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"closed_form_bubble_frac",
-     {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC},
-     NULL,
-     false},
-    {"span_bubble_frac", {"bubble, span form", "of the span", PP_COLUMN_FRAC}, NULL, false},
-    {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL, false},
-    {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL, false},
-    {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL, false},
-    {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL, false},
-    {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL, false},
-    {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"peak_activations",
-     {"peak activations", "micro-batches of a chunk", PP_COLUMN_PLAIN},
-     NULL,
-     false},
-    {"peak_micro_batches",
-     {"peak activations", "micro-batches of a rank", PP_COLUMN_PLAIN},
-     NULL,
-     false},
-    {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"forward", {"forward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"backward", {"backward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"recompute", {"recomputation", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"tp_comm", {"tensor-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"cp_comm", {"context-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"ep_comm", {"expert-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"p2p", {"waiting for messages", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"dp_sync", {"gradient synchronization", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"optimizer", {"optimizer", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"moves", {"moves", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"bubble", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
-    {"params_bytes", {"memory of parameters", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL, false},
-    {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL, false},
+     "%s sequence(s) per GPU"},
+    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipeline(s)"},
+    {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL},
+    {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL},
+    {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"closed_form_bubble_frac", {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"span_bubble_frac", {"bubble, span form", "of the span", PP_COLUMN_FRAC}, NULL},
+    {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL},
+    {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL},
+    {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL},
+    {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL},
+    {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL},
+    {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL},
+    {"peak_activations", {"peak activations", "micro-batches of a chunk", PP_COLUMN_PLAIN}, NULL},
+    {"peak_micro_batches", {"peak activations", "micro-batches of a rank", PP_COLUMN_PLAIN}, NULL},
+    {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"forward", {"forward", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"backward", {"backward", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"recompute", {"recomputation", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"tp_comm", {"tensor-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"cp_comm", {"context-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"ep_comm", {"expert-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"p2p", {"waiting for messages", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"dp_sync", {"gradient synchronization", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"optimizer", {"optimizer", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"moves", {"moves", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"bubble", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL},
+    {"params_bytes", {"memory of parameters", NULL, PP_COLUMN_BYTES}, NULL},
+    {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL},
+    {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL},
+    {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL},
+    {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL},
+    {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL},
 };
 enum { ROWS_COUNT = sizeof(ROWS) / sizeof(*ROWS) };
+
+/* Those of a title, in its order. */
+static const char *const TITLE[] = {"schedule", "model", "cluster",      "unit",
+                                    "gpus",     "pp",    "micro_batches"};
 
 static const struct row *find(const char *column)
 {
@@ -187,14 +180,14 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns)
     const bool is_abstract = pp_table_find(&chart->table, "unit") >= 0;
     const char *text = "";
 
-    for (int i = 0; i < ROWS_COUNT; i++) {
-        const int column = pp_table_find(&chart->table, ROWS[i].column);
-        if (!ROWS[i].is_in_title || column < 0 || is_drawn(chart, column) ||
-            pp_chart_varies(chart, column) || (is_abstract && !strcmp(ROWS[i].column, "gpus")))
+    for (size_t i = 0; i < sizeof(TITLE) / sizeof(*TITLE); i++) {
+        const int column = pp_table_find(&chart->table, TITLE[i]);
+        if (column < 0 || is_drawn(chart, column) || pp_chart_varies(chart, column) ||
+            (is_abstract && !strcmp(TITLE[i], "gpus")))
             continue;
         const char *value = pp_chart_cell(chart, chart->rows[0], column);
         const char *longer = pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",
-                                             fill(chart->arena, ROWS[i].value, value));
+                                             fill(chart->arena, find(TITLE[i])->value, value));
         if (*value && (int)strlen(longer) <= columns)
             text = longer;
     }

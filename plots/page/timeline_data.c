@@ -3,6 +3,7 @@
 
 #include "plots/page/page.h"
 
+#include "core/quantile.h"
 #include "core/units.h"
 
 #include <inttypes.h>
@@ -44,13 +45,6 @@ static int64_t quanta(const struct data *d, double seconds)
     return seconds < 0 ? -count : count;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Start minus the end before, and duration. */
 struct step {
     int64_t gap, length;
@@ -86,7 +80,7 @@ static void collect_times(struct data *d)
             d->times[count++] = step.length;
         }
     }
-    qsort(d->times, (size_t)count, sizeof(*d->times), compare_times);
+    qsort(d->times, (size_t)count, sizeof(*d->times), pp_ascending_int64);
     for (int i = 0; i < count; i++)
         if (i == 0 || d->times[i] != d->times[d->time_count - 1])
             d->times[d->time_count++] = d->times[i];
@@ -95,7 +89,7 @@ static void collect_times(struct data *d)
 static int time_at(const struct data *d, int64_t time)
 {
     const int64_t *found =
-        bsearch(&time, d->times, (size_t)d->time_count, sizeof(*d->times), compare_times);
+        bsearch(&time, d->times, (size_t)d->time_count, sizeof(*d->times), pp_ascending_int64);
 
     return (int)(found - d->times);
 }

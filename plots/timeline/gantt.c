@@ -1,4 +1,5 @@
 /* The chart of a terminal: a row for each rank, a column for each quantum of time. */
+#include "core/quantile.h"
 #include "core/units.h"
 #include "plots/timeline/parts.h"
 
@@ -27,13 +28,6 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-static int compare_ps(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* The common divisor of all times, if the shortest op then has a few columns at most. Else the
  * shortest op, so that rounding hides none, but at least a quarter of the median one. */
 static int64_t choose_quantum(const struct pp_gantt *g)
@@ -53,7 +47,7 @@ static int64_t choose_quantum(const struct pp_gantt *g)
     }
     if (count == 0)
         return divisor > 0 ? divisor : g->total_ps;
-    qsort(durations, (size_t)count, sizeof(*durations), compare_ps);
+    qsort(durations, (size_t)count, sizeof(*durations), pp_ascending_int64);
     const int64_t usual = durations[count / 2];
     const int64_t shortest = durations[0] < usual / 4 ? usual / 4 : durations[0];
     return shortest / 4 <= divisor ? divisor : shortest;

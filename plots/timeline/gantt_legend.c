@@ -1,4 +1,5 @@
 /* The words of the chart: labels of rows, times, the legend. */
+#include "core/text/terminal.h"
 #include "core/units.h"
 #include "plots/timeline/parts.h"
 
@@ -21,14 +22,15 @@ const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text
 /* ---- legend ---------------------------------------------------------------------------------- */
 
 static const char *const kind_names[PP_OP_KINDS] = {
-    [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input gradient",
-    [PP_W] = "weight gradient", [PP_R] = "recompute", [PP_U] = "optimizer",
+    [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input~gradient",
+    [PP_W] = "weight~gradient", [PP_R] = "recompute", [PP_U] = "optimizer",
     [PP_Q] = "quantise",        [PP_DQ] = "restore"};
 
 static void print_kinds(const struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
     bool occurs[PP_OP_KINDS] = {false}, is_fused = false;
+    const char *text = "";
 
     for (int i = 0; i < t->count; i++) {
         occurs[t->boxes[i].op.kind] |= t->boxes[i].end_s > t->boxes[i].start_s;
@@ -38,8 +40,10 @@ static void print_kinds(const struct pp_gantt *g)
     occurs[PP_B] |= is_fused;
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         if (occurs[kind] && kind_names[kind] != NULL)
-            fprintf(g->out, "%c %s, ", pp_op_kinds[kind].text[0], kind_names[kind]);
-    fputs("small letter: goes on, . idle\n", g->out);
+            text = pp_arena_printf(g->arena, "%s%c~%s, ", text, pp_op_kinds[kind].text[0],
+                                   kind_names[kind]);
+    text = pp_arena_printf(g->arena, "%ssmall~letter:~same~op, .~idle", text);
+    pp_text_wrap(g->out, g->terminal.width, 0, 0, text);
     if (is_fused)
         fputs("an overlapped pair is drawn as its F, then its B; both run all the time\n", g->out);
 }

@@ -1,11 +1,10 @@
 /* Programs of the library. */
 #include "schedules/library/pipesched_parts.h"
 
-#include "schedules/lower/lower.h"
+#include "schedules/build/build.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *pipesched_version(void)
@@ -113,22 +112,21 @@ static enum pp_status build(struct pipesched_program *made, const char *name,
                             const struct pipesched_shape *from,
                             const struct pipesched_durations *order, struct pp_error *err)
 {
-    struct pp_program *program;
-    struct pp_shape shape;
-    const struct pp_costs *costs;
+    struct pp_build build = {.schedule = pp_schedule_find(name)};
+    struct pp_shape *shape = &build.shape;
 
-    made->schedule = pp_schedule_find(name);
+    made->schedule = build.schedule;
     if (!made->schedule) {
         pp_error_set(err, PP_EINVAL, "unknown schedule '%s'", name);
         return pp_schedule_unknown(err, name);
     }
-    PP_TRY(take_shape(made->schedule, from, &shape, err));
-    PP_TRY(pp_schedule_check(made->schedule, &shape, err));
-    const struct pp_costs_shape of = {shape.ranks, pp_shape_stages(&shape), shape.splits,
-                                      shape.granules};
-    PP_TRY(pp_pipesched_costs(made->arena, order, &of, false, &costs, err));
-    PP_TRY(pp_schedule_program(made->arena, made->schedule, &shape, costs, &program, err));
-    made->program = program;
+    PP_TRY(take_shape(made->schedule, from, shape, err));
+    PP_TRY(pp_schedule_check(made->schedule, shape, err));
+    const struct pp_costs_shape of = {shape->ranks, pp_shape_stages(shape), shape->splits,
+                                      shape->granules};
+    PP_TRY(pp_pipesched_costs(made->arena, order, &of, false, &build.costs, err));
+    PP_TRY(pp_build_order(made->arena, &build, err));
+    made->program = build.given;
     return PP_OK;
 }
 
@@ -199,29 +197,24 @@ static struct pp_program adopt(struct pp_arena *arena, const struct pp_program *
     return own;
 }
 
-static enum pp_status lowering_of(struct pp_arena *arena, const struct pipesched_program *compute,
-                                  const struct pipesched_lowering *from,
-                                  struct pp_lower_options *options, struct pp_error *err)
+static enum pp_status lower(struct pp_arena *arena, const struct pipesched_program *compute,
+                            const struct pipesched_lowering *from, struct pp_program **lowered,
+                            struct pp_error *err)
 {
-    const struct pp_program *p = compute->program;
-    const struct pp_mesh replicas = {(from->replicas > 1 ? from->replicas : 1) * p->pipelines, 1};
-    double *recompute_frac = PP_ARRAY(arena, double, p->stages);
-
-    if (p->level != PP_LEVEL_COMPUTE)
-        return pp_error_set(err, PP_EINVAL, "%s is complete already", p->name);
+    if (compute->program->level != PP_LEVEL_COMPUTE)
+        return pp_error_set(err, PP_EINVAL, "%s is complete already", compute->program->name);
     PP_TRY(check_sign("dp", from->replicas, err));
     PP_TRY(check_sign("recv-slots", from->recv_slots, err));
-    for (int s = 0; s < p->stages; s++)
-        recompute_frac[s] = 1;
-    *options = (struct pp_lower_options){
-        .recv_slots = from->recv_slots ? from->recv_slots : 2,
-        .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END,
-        .has_sync = pp_mesh_size(replicas) > 1,
-        .has_optimizer = true,
-        .state = pp_state_spec_zero(from->shards_optimizer != 0, replicas),
-        .recompute_frac = from->recomputes ? recompute_frac : NULL,
-        .update_every = pp_schedule_update_every(compute->schedule, p->micro_batches)};
-    return PP_OK;
+    const struct pp_program own = adopt(arena, compute->program);
+    struct pp_build build = {
+        .schedule = compute->schedule,
+        .given = &own,
+        .wishes = {.recv_slots = from->recv_slots ? from->recv_slots : PP_USUAL_RECV_SLOTS,
+                   .grad_sync = from->sums_early ? PP_SYNC_EAGER : PP_SYNC_END},
+        .has_update = true,
+        .is_recomputed = from->recomputes};
+    pp_build_take_zero(&build, from->shards_optimizer != 0, from->replicas);
+    return pp_build(arena, &build, lowered, err);
 }
 
 enum pipesched_status pipesched_lower(const struct pipesched_program *compute,
@@ -231,14 +224,9 @@ enum pipesched_status pipesched_lower(const struct pipesched_program *compute,
 {
     struct pipesched_program *made = create();
     struct pp_program *lowered = NULL;
-    struct pp_lower_options options;
     struct pp_error err = {0};
-    enum pp_status status = lowering_of(made->arena, compute, lowering, &options, &err);
+    const enum pp_status status = lower(made->arena, compute, lowering, &lowered, &err);
 
-    if (status == PP_OK) {
-        const struct pp_program own = adopt(made->arena, compute->program);
-        status = pp_lower(made->arena, &own, &options, &lowered, &err);
-    }
     made->program = lowered;
     made->schedule = compute->schedule;
     made->is_given = compute->is_given;

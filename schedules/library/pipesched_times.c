@@ -140,9 +140,7 @@ static struct pipesched_rank rank_of(struct pp_arena *arena, const struct pp_pro
 /* The evaluator looks for what waits, not for what is missing. */
 static enum pp_status prove(const struct pipesched_program *program, struct pp_error *err)
 {
-    const struct pp_verify_options options = {0};
-
-    return program->is_given ? pp_verify(program->program, &options, err) : PP_OK;
+    return program->is_given ? pp_verify(program->program, NULL, err) : PP_OK;
 }
 
 static enum pp_status evaluate(struct evaluated *e, const struct pipesched_program *program,

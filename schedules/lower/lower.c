@@ -16,7 +16,7 @@ const char *const pp_grad_sync_names[] = {
 };
 
 static const struct {
-    pp_lower_pass run;
+    pp_lower_pass *run;
     enum { ALWAYS, SYNCHRONOUS, ASYNCHRONOUS } when;
 } passes[] = {
     {pp_lower_recompute, ALWAYS},   {pp_lower_gathers, ALWAYS},        {pp_lower_moves, ALWAYS},

@@ -41,42 +41,12 @@ struct pp_lower_options {
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
-typedef enum pp_status (*pp_lower_pass)(struct pp_arena *arena, const struct pp_program_head *head,
-                                        const struct pp_lower_options *options,
-                                        struct pp_orders *lists, struct pp_error *err);
-enum pp_status pp_lower_recompute(struct pp_arena *, const struct pp_program_head *,
-                                  const struct pp_lower_options *, struct pp_orders *,
-                                  struct pp_error *);
-enum pp_status pp_lower_gathers(struct pp_arena *, const struct pp_program_head *,
-                                const struct pp_lower_options *, struct pp_orders *,
-                                struct pp_error *);
-enum pp_status pp_lower_moves(struct pp_arena *, const struct pp_program_head *,
-                              const struct pp_lower_options *, struct pp_orders *,
-                              struct pp_error *);
-enum pp_status pp_lower_state_moves(struct pp_arena *, const struct pp_program_head *,
-                                    const struct pp_lower_options *, struct pp_orders *,
-                                    struct pp_error *);
-enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head *,
-                                 const struct pp_lower_options *, struct pp_orders *,
-                                 struct pp_error *);
-enum pp_status pp_lower_sync(struct pp_arena *, const struct pp_program_head *,
-                             const struct pp_lower_options *, struct pp_orders *,
-                             struct pp_error *);
-enum pp_status pp_lower_updates(struct pp_arena *, const struct pp_program_head *,
-                                const struct pp_lower_options *, struct pp_orders *,
-                                struct pp_error *);
-enum pp_status pp_lower_tied(struct pp_arena *, const struct pp_program_head *,
-                             const struct pp_lower_options *, struct pp_orders *,
-                             struct pp_error *);
-enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_head *,
-                                  const struct pp_lower_options *, struct pp_orders *,
-                                  struct pp_error *);
-enum pp_status pp_lower_clip(struct pp_arena *, const struct pp_program_head *,
-                             const struct pp_lower_options *, struct pp_orders *,
-                             struct pp_error *);
-enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
-                              const struct pp_lower_options *, struct pp_orders *,
-                              struct pp_error *);
+typedef enum pp_status pp_lower_pass(struct pp_arena *arena, const struct pp_program_head *head,
+                                     const struct pp_lower_options *options,
+                                     struct pp_orders *lists, struct pp_error *err);
+pp_lower_pass pp_lower_recompute, pp_lower_gathers, pp_lower_moves, pp_lower_sendrecv,
+    pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer, pp_lower_clip,
+    pp_lower_state_moves, pp_lower_slots;
 
 /* The state of the program after the gathers pass, as the options say. Where the lists have gathers
  * and scatters of their own, it is as the head says. Call it before the passes; lives in

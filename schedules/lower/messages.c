@@ -1,6 +1,8 @@
 /* The messages that a compute order needs: one producer, a range of consumers each. */
 #include "schedules/lower/messages.h"
 
+#include "core/map64.h"
+
 #include <string.h>
 
 enum { TEXT_BYTES = 48 };
@@ -105,32 +107,23 @@ static uint64_t channel_key(const struct pp_channel *c)
     return (uint64_t)c->source << 48 | (uint64_t)c->dest << 32 | (uint64_t)c->pipe << 16 | c->kind;
 }
 
-/* The channel of `wanted`, found or made, by open addressing in `table` (1 + index, mask + 1). */
-static int32_t intern_channel(struct pp_messages *m, int32_t *table, size_t mask,
+/* The channel of `wanted`, found or made. */
+static int32_t intern_channel(struct pp_messages *m, struct pp_map64 *index,
                               struct pp_channel wanted)
 {
-    const uint64_t key = channel_key(&wanted);
-    size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
+    const int32_t at = *pp_map64_at(index, channel_key(&wanted), m->channel_count);
 
-    while (table[at]) {
-        if (channel_key(&m->channels[table[at] - 1]) == key)
-            return table[at] - 1;
-        at = (at + 1) & mask;
-    }
-    m->channels[m->channel_count] = wanted;
-    table[at] = ++m->channel_count;
-    return m->channel_count - 1;
+    if (at == m->channel_count)
+        m->channels[m->channel_count++] = wanted;
+    return at;
 }
 
 static void find_channels(struct pp_arena *arena, struct pp_messages *m)
 {
     const struct pp_program_head *head = m->head;
     const size_t places = (size_t)head->pipelines * (size_t)head->stages;
-    size_t mask = 15;
+    struct pp_map64 index = pp_map64_create(arena, 2 * (int64_t)places);
 
-    while (mask < 4 * places)
-        mask = 2 * mask + 1;
-    int32_t *table = PP_ARRAY(arena, int32_t, mask + 1);
     m->channels = PP_ARRAY(arena, struct pp_channel, 2 * places);
     m->channel_of = pp_arena_alloc_raw(arena, 2 * places * sizeof(int32_t));
     for (int direction = 0; direction < 2; direction++)
@@ -146,7 +139,7 @@ static void find_channels(struct pp_arena *arena, struct pp_messages *m)
                 if (next < 0 || next >= head->stages || rank_of[next] == rank_of[stage])
                     continue;
                 *channel =
-                    intern_channel(m, table, mask,
+                    intern_channel(m, &index,
                                    (struct pp_channel){.source = rank_of[stage],
                                                        .dest = rank_of[next],
                                                        .pipe = (uint16_t)pipe,

@@ -5,7 +5,6 @@
 #include "schedules/lower/messages.h"
 #include "schedules/lower/posting.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* ---- when a SEND is known to be over ---------------------------------------------------------

@@ -91,16 +91,23 @@ static int whole_at(const struct pp_op *ops, int count, int at)
 static void move_update(struct pp_arena *arena, const struct pp_state_spec *state,
                         const struct pp_op *ops, int count, int at, struct pp_inserts *inserts)
 {
-    const bool is_host = state->is_cpu_update;
-    const struct pp_op before = move_of(&ops[at], is_host ? PP_FOR_GRADS : PP_FOR_FETCH),
-                       behind = move_of(&ops[at], is_host ? PP_FOR_PARAMS : PP_FOR_STORE);
-
-    pp_inserts_add(arena, inserts, ready_at(ops, count, at, is_host), before);
-    pp_inserts_add(arena, inserts, at, pp_op_wait(before));
-    if (is_host && !pp_state_comes_up(state))
-        return;
-    pp_inserts_add(arena, inserts, at + 1, behind);
-    pp_inserts_add(arena, inserts, needed_at(ops, count, at, is_host), pp_op_wait(behind));
+    for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
+        const struct pp_purpose_row *row = &pp_purposes[purpose];
+        const struct pp_op move = move_of(&ops[at], (enum pp_purpose)purpose);
+        if (row->when == PP_WITH_USE || !pp_state_moves(state, (enum pp_purpose)purpose))
+            continue;
+        if (purpose == PP_FOR_HOME) { /* nothing needs it: its WAIT comes last */
+            pp_inserts_add(arena, inserts, whole_at(ops, count, at), move);
+        } else if (row->when == PP_AFTER_UPDATE) {
+            const int needed = needed_at(ops, count, at, row->what == PP_STATE_PARAMS);
+            pp_inserts_add(arena, inserts, at + 1, move);
+            pp_inserts_add(arena, inserts, needed, pp_op_wait(move));
+        } else {
+            const int ready = ready_at(ops, count, at, row->what == PP_STATE_GRADS);
+            pp_inserts_add(arena, inserts, ready, move);
+            pp_inserts_add(arena, inserts, at, pp_op_wait(move));
+        }
+    }
 }
 
 static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
@@ -110,15 +117,10 @@ static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
     const int count = lists->count[rank];
     struct pp_inserts inserts = {0};
 
-    for (int i = 0; i < count; i++) {
-        if (ops[i].kind != PP_U)
-            continue;
-        if (pp_state_is_away(state, PP_STATE_OPTIMIZER))
+    for (int i = 0; i < count; i++)
+        if (ops[i].kind == PP_U)
             move_update(arena, state, ops, count, i, &inserts);
-        if (pp_state_goes_home(state))
-            pp_inserts_add(arena, &inserts, whole_at(ops, count, i), move_of(&ops[i], PP_FOR_HOME));
-    }
-    for (int i = 0; i < count && pp_state_goes_home(state); i++)
+    for (int i = 0; i < count && pp_state_moves(state, PP_FOR_HOME); i++)
         if (ops[i].kind == PP_U)
             pp_inserts_add(arena, &inserts, count, pp_op_wait(move_of(&ops[i], PP_FOR_HOME)));
     pp_inserts_apply(arena, lists, rank, &inserts);
@@ -140,13 +142,10 @@ enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_prog
                                     const struct pp_lower_options *options, struct pp_orders *lists,
                                     struct pp_error *err)
 {
-    const struct pp_state_spec *state = &options->state;
-    const bool has_work = pp_state_is_away(state, PP_STATE_OPTIMIZER) || pp_state_goes_home(state);
-
     (void)err;
-    if (!has_work || head->mode == PP_MODE_INFER || has_moves(lists))
+    if (!pp_state_is_offloaded(&options->state) || head->mode == PP_MODE_INFER || has_moves(lists))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
-        move_rank(arena, state, lists, rank);
+        move_rank(arena, &options->state, lists, rank);
     return PP_OK;
 }

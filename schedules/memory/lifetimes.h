@@ -7,8 +7,8 @@
 #define PP_SCHEDULES_MEMORY_LIFETIMES_H
 
 #include "core/arena.h"
+#include "core/map64.h"
 #include "core/op.h"
-#include "schedules/program/map64.h"
 
 #include <stdbool.h>
 #include <stddef.h>

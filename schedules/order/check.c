@@ -2,7 +2,6 @@
 #include "schedules/order/order.h"
 #include "schedules/program/program.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 

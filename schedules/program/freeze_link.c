@@ -1,8 +1,8 @@
 /* schedules/program/freeze_link.c — the part of freezing that links instructions by messages and
  * channels, and WAITs to their targets. Linear in the number of instructions, apart from sorting
  * the channels. */
+#include "core/map64.h"
 #include "schedules/program/freeze.h"
-#include "schedules/program/map64.h"
 
 #include <stdlib.h>
 #include <string.h>

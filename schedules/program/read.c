@@ -1,9 +1,9 @@
 /* Files to lists, cell by cell. read_sizes.c and read_infer.c find what
  * the cells imply; the rest is freezing. */
+#include "core/map64.h"
 #include "core/text/csv.h"
 #include "core/text/file.h"
 #include "schedules/program/freeze.h"
-#include "schedules/program/map64.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * pipeline. A (stage, micro-batch) lies on one rank. Micro-batches that take the same way through
  * the ranks form a pipeline. Pipelines are numbered by their first micro-batch. Linear in the
  * cells. */
+#include "core/map64.h"
 #include "schedules/program/freeze.h"
-#include "schedules/program/map64.h"
 
 #include <string.h>
 

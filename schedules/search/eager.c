@@ -1,7 +1,7 @@
 /* Finds the order of work-conserving ranks by simulating the compute ops. */
 #include "schedules/search/eager.h"
 
-#include "schedules/search/eager_queue.h"
+#include "core/heap.h"
 #include "schedules/verify/order.h"
 
 /* A unit is what a rank starts at once: one op, or the two of an overlapped pair. It goes by the
@@ -14,8 +14,29 @@ struct channel_end {
     int64_t ps;
 };
 
+/* A unit ends, or the output of an op arrives at another rank. */
+struct event {
+    int64_t ps;
+    int32_t order; /* events of one time happen as they were made */
+    int32_t op;
+    bool is_arrival;
+};
+
+static inline bool is_event_before(struct event a, struct event b)
+{
+    return a.ps != b.ps ? a.ps < b.ps : a.order < b.order;
+}
+
+static inline bool is_unit_before(int32_t a, int32_t b)
+{
+    return a < b;
+}
+
+PP_HEAP(event_heap, struct event, 2, is_event_before)
+PP_HEAP(unit_heap, int32_t, 2, is_unit_before)
+
 struct rank {
-    struct pp_op_heap ready[2]; /* others; those that begin with a forward */
+    struct unit_heap ready[2]; /* others; those that begin with a forward */
     bool is_busy, is_touched;
     int64_t held, peak; /* activations, in (granule, split) cells */
     struct channel_end *channels;
@@ -33,7 +54,8 @@ struct eager {
     uint16_t *rank_of;        /* [op] */
     struct rank *ranks;
     int *touched, touched_count; /* ranks to look at when all of one time has happened */
-    struct pp_event_queue events;
+    struct event_heap events;
+    int32_t events_made;
     int left; /* units that have not begun */
     struct pp_orders *orders;
 };
@@ -104,7 +126,7 @@ static void make_ready(struct eager *e, int32_t unit)
 {
     const int rank = e->rank_of[unit];
 
-    pp_op_heap_push(&e->ranks[rank].ready[e->p->kind[unit] == PP_F], unit);
+    unit_heap_push(e->arena, &e->ranks[rank].ready[e->p->kind[unit] == PP_F], unit);
     touch(e, rank);
 }
 
@@ -128,6 +150,12 @@ static struct channel_end *channel_of(struct eager *e, struct rank *rank, struct
     return &rank->channels[rank->channel_count - 1];
 }
 
+static void add_event(struct eager *e, struct event event)
+{
+    event.order = e->events_made++;
+    event_heap_push(e->arena, &e->events, event);
+}
+
 /* The result of op i sets out at `ps` for the rank that uses it, if that is another one. */
 static void send(struct eager *e, int32_t i, int64_t ps)
 {
@@ -148,8 +176,7 @@ static void send(struct eager *e, int32_t i, int64_t ps)
                    (struct channel_end){.dest = dest, .pipe = p->pipe[i], .direction = is_forward});
     const int64_t start = !e->costs->is_unit && channel->ps > ps ? channel->ps : ps;
     channel->ps = start + pp_costs_p2p(e->costs, &message, source).ps;
-    pp_event_add(e->arena, &e->events,
-                 (struct pp_event){.ps = channel->ps, .op = i, .is_arrival = true});
+    add_event(e, (struct event){.ps = channel->ps, .op = i, .is_arrival = true});
 }
 
 static int64_t cells_of(const struct eager *e, int32_t unit)
@@ -169,7 +196,7 @@ static void finish_op(struct eager *e, int32_t i, int64_t ps)
     send(e, i, ps);
 }
 
-static void happen(struct eager *e, const struct pp_event *event)
+static void happen(struct eager *e, const struct event *event)
 {
     if (event->is_arrival) {
         release(e, event->op, true);
@@ -203,13 +230,13 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
 /* The first unit in the list that may run now, or NONE. */
 static int32_t choose(const struct eager *e, struct rank *rank)
 {
-    struct pp_op_heap *forward = &rank->ready[1], *other = &rank->ready[0];
+    struct unit_heap *forward = &rank->ready[1], *other = &rank->ready[0];
     const bool has_room =
-        forward->count > 0 && rank->held + cells_of(e, forward->ops[0]) <= e->limit;
+        forward->count > 0 && rank->held + cells_of(e, forward->data[0]) <= e->limit;
 
-    if (has_room && (other->count == 0 || forward->ops[0] < other->ops[0]))
-        return pp_op_heap_pop(forward);
-    return other->count > 0 ? pp_op_heap_pop(other) : NONE;
+    if (has_room && (other->count == 0 || forward->data[0] < other->data[0]))
+        return unit_heap_pop(forward);
+    return other->count > 0 ? unit_heap_pop(other) : NONE;
 }
 
 static void begin(struct eager *e, int r, int64_t ps)
@@ -224,8 +251,7 @@ static void begin(struct eager *e, int r, int64_t ps)
     rank->peak = rank->held > rank->peak ? rank->held : rank->peak;
     rank->is_busy = true;
     e->left--;
-    pp_event_add(e->arena, &e->events,
-                 (struct pp_event){.ps = ps + duration_ps(e, unit), .op = unit});
+    add_event(e, (struct event){.ps = ps + duration_ps(e, unit), .op = unit});
     for (int i = unit; i <= unit + is_pair(e->p, unit); i++)
         pp_orders_add(e->arena, e->orders, r, pp_program_op(e->p, i));
 }
@@ -245,7 +271,7 @@ static void run(struct eager *e)
     while (e->events.count > 0) {
         const int64_t now_ps = e->events.data[0].ps;
         while (e->events.count > 0 && e->events.data[0].ps == now_ps) {
-            const struct pp_event event = pp_event_next(&e->events);
+            const struct event event = event_heap_pop(&e->events);
             happen(e, &event);
         }
         begin_all(e, now_ps);
@@ -266,8 +292,6 @@ static void set_up(struct eager *e)
     for (int r = 0; r < p->ranks; r++) {
         const int count = p->begin[r + 1] - p->begin[r];
         pp_orders_reserve(e->arena, e->orders, r, count);
-        for (int k = 0; k < 2; k++)
-            e->ranks[r].ready[k].ops = PP_ARRAY(e->arena, int32_t, count + 1);
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
             if (unit_of(p, i) != i)
                 continue;
@@ -288,7 +312,7 @@ static enum pp_status stuck(const struct eager *e, struct pp_error *err)
         const struct rank *rank = &e->ranks[r];
         if (rank->ready[1].count == 0)
             continue;
-        const struct pp_op op = pp_program_op(p, rank->ready[1].ops[0]);
+        const struct pp_op op = pp_program_op(p, rank->ready[1].data[0]);
         pp_op_print(&op, pp_program_style(p), text);
         return pp_error_set(err, PP_EPROGRAM,
                             "--order eager:%d deadlocks: rank %d holds %g chunk activation%s, so "

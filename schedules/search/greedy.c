@@ -1,55 +1,32 @@
 /* Greedy list scheduling: a free rank starts the ready op with the lowest key. */
 #include "schedules/search/greedy.h"
 
+#include "core/heap.h"
 #include "schedules/order/order.h"
 
-/* Binary heap of ops, least `order` first. */
 struct item {
     int64_t order; /* a key or a time */
     int kind, stage, mb;
     bool is_end; /* an event: the op ends; else its input arrives */
 };
-struct heap {
-    struct item *items;
-    int count, capacity;
-};
+
+static inline bool is_before(struct item a, struct item b)
+{
+    return a.order < b.order;
+}
+
+PP_HEAP(item_heap, struct item, 2, is_before)
 
 struct play {
     struct pp_arena *arena;
     const struct pp_greedy *greedy;
     struct pp_orders *out;
     int64_t *duration[2], *wire[2]; /* [stage]: of its F and B, of its output on the way */
-    struct heap events;
-    struct heap *ready; /* [rank] */
+    struct item_heap events;
+    struct item_heap *ready; /* [rank] */
     bool *is_busy, *is_touched;
     int *touched, touched_count; /* ranks that may start something now */
 };
-
-static void push(struct pp_arena *arena, struct heap *heap, struct item item)
-{
-    int at = heap->count;
-
-    (void)PP_PUSH(arena, heap->items, heap->count, heap->capacity);
-    for (; at > 0 && heap->items[(at - 1) / 2].order > item.order; at = (at - 1) / 2)
-        heap->items[at] = heap->items[(at - 1) / 2];
-    heap->items[at] = item;
-}
-
-static struct item pop(struct heap *heap)
-{
-    const struct item least = heap->items[0], last = heap->items[--heap->count];
-    int at = 0;
-
-    for (int child; (child = 2 * at + 1) < heap->count; at = child) {
-        if (child + 1 < heap->count && heap->items[child + 1].order < heap->items[child].order)
-            child++;
-        if (heap->items[child].order >= last.order)
-            break;
-        heap->items[at] = heap->items[child];
-    }
-    heap->items[at] = last;
-    return least;
-}
 
 /* Absurd costs: the order stays legal, the evaluator reports the overflow. */
 static int64_t later(int64_t time, int64_t duration)
@@ -104,8 +81,9 @@ static void make_ready(struct play *p, int kind, int stage, int mb)
     const struct pp_greedy *greedy = p->greedy;
     const int rank = greedy->rank_of[stage];
 
-    push(p->arena, &p->ready[rank],
-         (struct item){greedy->key(greedy->shape, kind, stage, mb), kind, stage, mb, false});
+    item_heap_push(
+        p->arena, &p->ready[rank],
+        (struct item){greedy->key(greedy->shape, kind, stage, mb), kind, stage, mb, false});
     touch(p, rank);
 }
 
@@ -125,22 +103,22 @@ static void end(struct play *p, const struct item *op)
     else if (wire == 0)
         make_ready(p, op->kind, next, op->mb);
     else
-        push(p->arena, &p->events,
-             (struct item){later(op->order, wire), op->kind, next, op->mb, false});
+        item_heap_push(p->arena, &p->events,
+                       (struct item){later(op->order, wire), op->kind, next, op->mb, false});
 }
 
 static void start(struct play *p, int rank, int64_t now)
 {
     if (p->is_busy[rank] || p->ready[rank].count == 0)
         return;
-    struct item op = pop(&p->ready[rank]);
+    struct item op = item_heap_pop(&p->ready[rank]);
     const struct pp_slot slot = {.stage = (uint16_t)op.stage};
 
     pp_orders_add(p->arena, p->out, rank, pp_compute_op(op.kind, slot, op.mb, 0));
     op.order = later(now, p->duration[direction_of(op.kind)][op.stage]);
     op.is_end = true;
     p->is_busy[rank] = true;
-    push(p->arena, &p->events, op);
+    item_heap_push(p->arena, &p->events, op);
 }
 
 static void start_touched(struct play *p, int64_t now)
@@ -158,7 +136,7 @@ void pp_greedy_play(struct pp_arena *arena, const struct pp_greedy *greedy, stru
     struct play p = {.arena = arena,
                      .greedy = greedy,
                      .out = out,
-                     .ready = PP_ARRAY(arena, struct heap, shape->ranks),
+                     .ready = PP_ARRAY(arena, struct item_heap, shape->ranks),
                      .is_busy = PP_ARRAY(arena, bool, shape->ranks),
                      .is_touched = PP_ARRAY(arena, bool, shape->ranks),
                      .touched = PP_ARRAY(arena, int, shape->ranks)};
@@ -170,9 +148,9 @@ void pp_greedy_play(struct pp_arena *arena, const struct pp_greedy *greedy, stru
         make_ready(&p, PP_F, 0, mb);
     start_touched(&p, 0);
     while (p.events.count > 0) {
-        const int64_t now = p.events.items[0].order;
-        while (p.events.count > 0 && p.events.items[0].order == now) {
-            const struct item event = pop(&p.events);
+        const int64_t now = p.events.data[0].order;
+        while (p.events.count > 0 && p.events.data[0].order == now) {
+            const struct item event = item_heap_pop(&p.events);
             if (event.is_end)
                 end(&p, &event);
             else

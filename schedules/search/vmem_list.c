@@ -3,12 +3,21 @@
  * proceed. */
 #include "schedules/search/vmem.h"
 
+#include "core/heap.h"
+
 #include <string.h>
 
 struct event { /* a rank looks for work */
     int64_t time;
     int rank;
 };
+
+static inline bool is_before(struct event a, struct event b)
+{
+    return a.time != b.time ? a.time < b.time : a.rank < b.rank;
+}
+
+PP_HEAP(event_heap, struct event, 2, is_before)
 
 struct list {
     const struct pp_vmem *vmem;
@@ -20,41 +29,13 @@ struct list {
     int *next; /* [rank * 4 + kind]: micro-batch */
     int *held, *held_0;
     int *owed; /* [rank]: position of the next I whose W is to run */
-    struct event *heap;
-    int heap_count, heap_capacity;
+    struct event_heap events;
     struct pp_arena *arena;
 };
 
-static bool is_before(struct event a, struct event b)
-{
-    return a.time != b.time ? a.time < b.time : a.rank < b.rank;
-}
-
 static void push(struct list *l, int64_t time, int rank)
 {
-    const struct event event = {time, rank};
-    int i = l->heap_count;
-
-    PP_PUSH(l->arena, l->heap, l->heap_count, l->heap_capacity);
-    for (; i > 0 && is_before(event, l->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        l->heap[i] = l->heap[(i - 1) / 2];
-    l->heap[i] = event;
-}
-
-static struct event pop(struct list *l)
-{
-    const struct event top = l->heap[0], last = l->heap[--l->heap_count];
-    int i = 0;
-
-    for (int child; (child = 2 * i + 1) < l->heap_count; i = child) {
-        if (child + 1 < l->heap_count && is_before(l->heap[child + 1], l->heap[child]))
-            child++;
-        if (!is_before(l->heap[child], last))
-            break;
-        l->heap[i] = l->heap[child];
-    }
-    l->heap[i] = last;
-    return top;
+    event_heap_push(l->arena, &l->events, (struct event){time, rank});
 }
 
 static int64_t *ready_of(const struct list *l, int kind, int rank, int mb)
@@ -192,8 +173,8 @@ void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
     memset(out->count, 0, (size_t)ranks * sizeof(int));
     memset(l.ready, 0, (size_t)n * sizeof(int64_t)); /* F0 on rank 0 */
     push(&l, 0, 0);
-    while (l.heap_count > 0) {
-        const struct event event = pop(&l);
+    while (l.events.count > 0) {
+        const struct event event = event_heap_pop(&l.events);
         look_for_work(&l, event.rank, event.time);
     }
     pp_arena_release(arena, mark);

@@ -390,7 +390,7 @@ static bool prepare(struct moves *m)
         if (p->kind[i] == PP_MOVE)
             m->has[p->purpose[i]] = true;
     const struct pp_state_spec spec = seen_spec(m);
-    m->has[PP_FOR_HOME] |= pp_state_goes_home(&spec);
+    m->has[PP_FOR_HOME] |= pp_state_moves(&spec, PP_FOR_HOME);
     return true;
 }
 

@@ -4,10 +4,10 @@
 #ifndef PP_SIM_CALIBRATE_CALIBRATE_H
 #define PP_SIM_CALIBRATE_CALIBRATE_H
 
-#include "core/cli/request.h"
 #include "core/cost/measured/file.h"
 #include "core/nonnegative.h"
 #include "schedules/evaluate/band.h"
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 #include "traces/formats/files.h"
 #include "traces/trace.h"

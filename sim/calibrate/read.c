@@ -143,19 +143,19 @@ static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
                               struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     struct pp_subject *subject = PP_NEW(arena, struct pp_subject);
     struct pp_costs *costs;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, request, err));
-    const char *name = pp_request_text(request, "schedule", NULL);
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    const char *name = wish->schedule;
     if (!name)
         return pp_error_set(err, PP_EINVAL, "no schedule is named");
-    PP_TRY(pp_subject_open(arena, request, name, subject, err));
-    PP_TRY(pp_resolve(arena, request, subject, &run->config, NULL, err));
+    PP_TRY(pp_subject_open(arena, &wish->request, name, subject, err));
+    PP_TRY(pp_resolve(arena, wish, subject, &run->config, NULL, err));
     run->schedule = name;
-    return pp_simulate_costs(arena, &run->config, pp_resolve_ranks(arena, &run->config),
+    return pp_simulate_costs(arena, &run->config, pp_config_ranks(arena, &run->config),
                              &run->inputs, &costs, err);
 }
 

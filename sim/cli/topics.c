@@ -14,7 +14,7 @@
 
 static void list_schedules(FILE *out, int width)
 {
-    fputs("\nWhich one, when:\n", out);
+    fputs("\nWhich schedule for what (D ranks, N micro-batches, V chunks a rank):\n", out);
     for (int i = 0; pp_schedules[i]; i++)
         pp_text_paragraph(out, width, 19, pp_schedules[i]->name, pp_schedules[i]->when);
 }
@@ -24,46 +24,47 @@ const struct pp_topic pp_sim_topics[] = {
      .title = "how much of the step is waiting",
      .lines = LINES(
          "The bubble is the share of the step in which an average pipeline rank waits for other "
-         "stages: what it is to run next has no data yet, or it has nothing left to do before the "
-         "step ends. It is in the first lines of every report, and `bubble_frac` in JSON:",
+         "stages: its next op has no data yet, or it has nothing left to do before the step ends. "
+         "It is in the first lines of every report, and `bubble_frac` in JSON:",
          "  idle time of all ranks / (ranks x step)",
-         "Waiting for gradient sums (DP sync) and for collectives inside of layers (TP comm) is "
-         "not "
-         "in it; a message on the wire that a rank waits for is, and `p2p in flight` says how "
-         "much of the bubble that is.",
+         "It leaves out the time of gradient sums (DP sync) and of collectives inside layers (TP "
+         "comm). It includes the wait for a message that is on the wire; `p2p in flight` is that "
+         "part of the bubble.",
          "With equal stages, free messages, D ranks, N micro-batches and V chunks a rank:",
          "  gpipe, 1f1b         (D-1) / (N + D-1)", "  interleaved         (D-1) / (N V + D-1)",
          "  zb-h1, F = I = W    (D-1) / (3 N + D-1)",
          "Papers also write (D-1) / N, which is bubble over work instead of over the step: 37.5 % "
-         "of 8 micro-batches on 4 ranks are 27.3 % of the step. The `span form`, used by the "
-         "zero-bubble papers, counts from the first to the last op of a rank, so that a start and "
-         "an end at different times cost nothing: right where steps follow one another without a "
-         "barrier, too low where the optimizer needs all gradients.",
-         "It gets smaller with more micro-batches (a smaller --mbs, a larger --gbs), fewer ranks "
-         "(--pp), more chunks (--vp), and schedules that split the backward (zb-h1, zbv). See it:",
+         "of 8 micro-batches on 4 ranks are 27.3 % of the step. The `span form` of the zero-bubble "
+         "papers counts only the time from a rank's first op to its last. It is right if each rank "
+         "starts the next step without waiting for others. It is too low if a barrier ends the "
+         "step, as for the optimizer.",
+         "The bubble gets smaller with more micro-batches (a smaller --mbs, a larger --gbs), fewer "
+         "ranks (--pp), more chunks (--vp), and schedules that split the backward (zb-h1, zbv). "
+         "See it:",
          "  pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt",
          "  pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",
-     .lines = LINES(
-         "Peak memory is that of the fullest pipeline rank, per device, at the worst moment of the "
-         "program: parameters, gradients and optimizer state, activations that wait for their "
-         "backward, buffers of messages, and what the software takes. It follows the order of the "
-         "ops, not their times, so that every engine tells the same, and pipeexec measures it.",
-         "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes before anything is cut; --zero 1 "
-         "cuts the 12 over the replicas, --zero 2 the gradients too, --zero 3 all. Activations of "
-         "1f1b: D - r micro-batches on rank r; of gpipe: all N.",
-         "A run that does not fit exits 0 with the tensors that fill the device and flags that "
-         "would "
-         "help, each really simulated; --require-fit makes it exit 3.",
-         "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-         "      --micro-batches 16",
-         "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-         "      --micro-batches 16 --recompute full")},
+     .lines = LINES("Peak memory is the memory of a device of the fullest pipeline rank, at the "
+                    "worst moment of the program. It consists of parameters, gradients, optimizer "
+                    "state, activations that wait for their backward, buffers of messages, and the "
+                    "contexts and caches of the software. It depends on the order of the ops, not "
+                    "on their times, so every engine gives the same number. pipeexec measures it.",
+                    "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes: weight, gradient, "
+                    "optimizer state. --zero 1 shards the optimizer state over the replicas, "
+                    "--zero 2 also the gradients, --zero 3 also the weights. 1f1b keeps the "
+                    "activations of D - r micro-batches on rank r, gpipe those of all N.",
+                    "For a run that does not fit, the report lists the tensors that fill the "
+                    "device, and options that would help. Each of these options was simulated. The "
+                    "exit code is 0; with --require-fit it is 3.",
+                    "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+                    "      --micro-batches 16",
+                    "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+                    "      --micro-batches 16 --recompute full")},
     {.name = "mfu",
      .title = "model flops utilisation",
      .lines = LINES(
-         "MFU is what the model needs over what the devices could do:",
+         "MFU is the work that the model needs over the work that the devices could do:",
          "  flops of forward and backward / (step x dense peak x GPUs)",
          "Recomputed forwards are work, but not the model's: they count in HFU alone. The peak is "
          "the dense one of the training precision (989 TFLOP/s in bf16 on an H100, not the 1,979 "
@@ -71,37 +72,39 @@ const struct pp_topic pp_sim_topics[] = {
          "Flops are counted by a rule whose name is next to the figure:",
          "  --flops megatron    every multiplication, attention in full (the default)",
          "  --flops palm        2 per parameter and token, and attention in full",
-         "  --flops causal      as megatron, attention of causal models by half",
-         "A first guess of your own: 6 x parameters x tokens/s / (GPUs x peak). Two runs compare "
-         "only under one rule; tokens/s compare always.",
+         "  --flops causal      as megatron, but half of the attention of causal models",
+         "A first estimate by hand is 6 x parameters x tokens/s / (GPUs x peak). Figures of two "
+         "runs can be compared only under one rule; tokens/s can always be compared.",
          "  pipesim --schedule 1f1b --model llama3-8b --gpus 8 --flops palm --json",
          "  pipesim --schedule 1f1b --model llama3-8b --gpus 8 --flops causal --json")},
     {.name = "schedules",
-     .title = "in which order ranks run forwards and backwards",
-     .lines = LINES(
-         "A model is cut into stages, a step into micro-batches. Each micro-batch runs forward (F) "
-         "through all stages and backward (B) again; a schedule says which of them each rank runs "
-         "next. Some split the backward into the gradient that the stage before waits for (I) and "
-         "that of the weights (W), which can wait. A rank may hold several chunks of the model "
-         "(--vp), bidirectional schedules hold every stage twice.",
-         "A file in PyTorch's pipelining CSV is a schedule, too. What one needs, its bubble by "
-         "formula, and its paper:",
-         "  pipesim schedules zbv",
-         "  pipesim program --schedule zbv --pp 4 --micro-batches 8 --compute"),
+     .title = "the order in which ranks run forwards and backwards",
+     .lines =
+         LINES("A model is cut into stages, and the batch of a step into micro-batches. Each "
+               "micro-batch runs forward (F) through all stages and backward (B) through them "
+               "again. A schedule says which op each rank runs next. Some schedules split the "
+               "backward into the gradient of the input (I), for which the stage before waits, and "
+               "the gradient of the weights (W), which can run later. A rank may hold several "
+               "chunks of the model (--vp); bidirectional schedules hold every stage twice.",
+               "A file in PyTorch's pipelining CSV is a schedule, too. The first command shows "
+               "what a schedule needs, the formula of its bubble, and its paper:",
+               "  pipesim schedules zbv",
+               "  pipesim program --schedule zbv --pp 4 --micro-batches 8 --compute"),
      .more = list_schedules},
     {.name = "units",
-     .title = "how numbers are written, going in and coming out",
+     .title = "how numbers are written, in options and in reports",
      .lines = LINES(
          "  counts       7.5e9  7.5B  175B  4M  2k           B = billion",
          "  memory       80GB = 80e9 bytes, 80GiB = 80 x 2^30",
          "  bandwidth    450GBps  50GB/s  400Gb  8x200Gbps   B bytes, b bits; per second",
          "  speed        989TF  1.4PF", "  time         11.9us  3ms  2s  1h",
          "  fractions    5%  0.05", "  lists        8,16,32 and ranges 8:64:x2, 8:64:+8 (sweep)",
-         "A bandwidth and a time need their unit; a plain number is refused there. Reports print "
-         "three digits and the unit, memory in GiB. JSON and CSV have SI units with the unit in "
-         "the name: `_s` seconds, `_bytes`, `_flops`, `_frac` of 1.",
-         "With --unit F=1,B=2 times are in units of your own: F forward, B backward of a chunk and "
-         "micro-batch, I and W its parts, C a message, FB a forward and a backward as one op.",
+         "A bandwidth and a time need their unit; a plain number is refused. Reports print three "
+         "digits and the unit, and memory in GiB. JSON and CSV have SI units, and the unit is in "
+         "the name: `_s` for seconds, `_bytes`, `_flops`, and `_frac` for a fraction of 1.",
+         "With --unit F=1,B=2 times are in your own units. F is the forward and B the backward of "
+         "a chunk and micro-batch, I and W are the parts of B, C is a message, and FB a forward "
+         "and a backward as one op.",
          "  pipesim --schedule 1f1b --gpus 16 --model llama3-8b --no-alternatives \\",
          "      --cluster 'node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps'",
          "  pipesim --schedule zb-h1 --pp 4 --micro-batches 8 --unit F=1,I=1,W=0.9,C=0.1")},

@@ -10,19 +10,19 @@
 #include <string.h>
 
 struct job {
-    const struct pp_request *request;
+    const struct pp_wish *wish;
     const struct pp_result *result;
 };
 
 /* A step by itself. */
-static enum pp_status run(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status run(struct pp_arena *arena, const struct pp_wish *wish,
                           const struct pp_subject *subject, struct pp_result *result,
                           struct pp_error *err)
 {
     struct pp_prepared prepared;
     struct pp_config config;
 
-    PP_TRY(pp_resolve(arena, request, subject, &config, &prepared, err));
+    PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
     config.engine_options.plan.steps = 1;
     config.engine_options.plan.is_barrier_free = false;
     if (subject->schedule && subject->schedule->is_continuous)
@@ -37,12 +37,10 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_request *reque
 static enum pp_status goal(struct pp_arena *arena, const struct job *job, FILE *out,
                            struct pp_error *err)
 {
-    const struct pp_option_value *wires = pp_request_get(job->request, "wires", NULL);
     struct pp_export export;
 
-    PP_TRY(pp_export_open(arena, job->result,
-                          wires ? (enum pp_export_wires)wires->integer : PP_WIRES_NETWORK, &export,
-                          err));
+    PP_TRY(
+        pp_export_open(arena, job->result, (enum pp_export_wires)job->wish->wires, &export, err));
     pp_export_goal(&export, out);
     return PP_OK;
 }
@@ -80,12 +78,11 @@ static enum pp_status pytorch_waits(struct pp_arena *arena, const struct job *jo
 static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE *out,
                              struct pp_error *err)
 {
-    const char *folder = pp_request_text(job->request, "output", NULL);
     struct pp_export export;
 
     (void)out;
     PP_TRY(pp_export_open(arena, job->result, PP_WIRES_COLLECTIVES, &export, err));
-    return pp_export_chakra(&export, folder, err);
+    return pp_export_chakra(&export, job->wish->output, err);
 }
 
 /* In the order of the choices of --to. */
@@ -106,10 +103,10 @@ static const struct format {
 static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
                                  const struct job *job, FILE *out, struct pp_error *err)
 {
-    const char *path = pp_request_text(job->request, "output", "-");
+    const char *path = job->wish->output;
     struct pp_output output;
 
-    if (format->is_folder || !strcmp(path, "-"))
+    if (format->is_folder || !path || !strcmp(path, "-"))
         return format->write(arena, job, out, err);
     PP_TRY(pp_output_open(arena, path, &output, err));
     const enum pp_status status = format->write(arena, job, output.file, err);
@@ -119,22 +116,20 @@ static enum pp_status write_file(struct pp_arena *arena, const struct format *fo
     return status;
 }
 
-static enum pp_status find_format(const struct pp_request *request, const struct format **format,
+static enum pp_status find_format(const struct pp_wish *wish, const struct format **format,
                                   struct pp_error *err)
 {
-    const struct pp_option_value *to = pp_request_get(request, "to", NULL);
-
-    if (!to)
+    if (!wish->given.to.count)
         return pp_error_set(err, PP_EINVAL,
                             "--to FORMAT is needed: goal, chakra, pytorch, "
                             "pytorch-comms or pytorch-waits");
-    *format = &FORMATS[to->integer];
-    if (!(*format)->has_wires && pp_request_has(request, "wires"))
+    *format = &FORMATS[wish->to];
+    if (!(*format)->has_wires && wish->given.wires.count)
         return pp_error_set(err, PP_EINVAL,
                             "--wires has no effect with --to %s, which does not say what messages "
                             "take",
                             (*format)->name);
-    if ((*format)->is_folder && !strcmp(pp_request_text(request, "output", "-"), "-"))
+    if ((*format)->is_folder && (!wish->output || !strcmp(wish->output, "-")))
         return pp_error_set(err, PP_EINVAL, "--to %s writes a folder: -o FOLDER is needed",
                             (*format)->name);
     return PP_OK;
@@ -144,19 +139,19 @@ enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_parsed 
                                  struct pp_error *err)
 {
     const struct format *format = NULL;
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject *subjects;
     struct pp_result result;
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, &request, err));
-    PP_TRY(find_format(&request, &format, err));
-    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(find_format(&wish, &format, err));
+    PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     if (count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "pipesim export writes one schedule, --schedule lists %d", count);
-    PP_TRY(run(arena, &request, &subjects[0], &result, err));
-    const struct job job = {&request, &result};
+    PP_TRY(run(arena, &wish, &subjects[0], &result, err));
+    const struct job job = {&wish, &result};
     return write_file(arena, format, &job, out, err);
 }

@@ -31,25 +31,24 @@ static const struct pp_preset LAYOUTS = {
 };
 
 static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   struct pp_request *request, struct pp_error *err)
+                                   struct pp_wish *wish, struct pp_error *err)
 {
-    PP_TRY(pp_request_open(arena, parsed, request, err));
-    if (pp_request_has(request, "unit"))
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    if (wish->given.unit.count)
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
                             "cluster");
-    if (!request->preset_row && !pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
+    if (!wish->request.preset_row && !wish->given.gpus.count && !wish->given.dp.count)
         return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
     return PP_OK;
 }
 
 /* Only how state is cut, and recomputation: one layout. */
-static bool is_one_layout(const struct pp_request *request)
+static bool is_one_layout(const struct pp_wish *wish)
 {
-    const char *text = pp_request_text(request, "free", NULL);
+    const char *text = wish->free;
 
-    return text ? pp_state_plan_has(text)
-                : pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
+    return text ? pp_state_plan_has(text) : wish->objective == PP_OBJECTIVE_COMM;
 }
 
 /* Where the answer goes. */
@@ -122,25 +121,25 @@ static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_t
 }
 
 static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   struct pp_request *request, FILE *out, struct pp_error *err)
+                                   struct pp_wish *wish, FILE *out, struct pp_error *err)
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
-    const int rows = pp_request_int(request, "top", 10);
+    const int rows = wish->top;
     struct answer answer;
 
     PP_TRY(open_answer(arena, parsed, &answer, err));
-    *search = (struct pp_search){.is_exhaustive = pp_request_has(request, "exhaustive"),
-                                 .jobs = pp_request_int(request, "jobs", 0),
+    *search = (struct pp_search){.is_exhaustive = wish->exhaustive,
+                                 .jobs = wish->jobs,
                                  .top = rows,
                                  .margin_frac = PP_PLANNER_TIE_FRAC};
-    if (pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM)
+    if (wish->objective == PP_OBJECTIVE_COMM)
         return pp_error_set(err, PP_EINVAL,
                             "--objective comm compares ways to cut the state of one layout: "
                             "--free shard");
-    if (!request->preset_row)
-        PP_TRY(pp_request_defaults(arena, request, &LAYOUTS, err));
-    PP_TRY(pp_search_free(request, &search->space, err));
-    PP_TRY(pp_search_open(arena, request, &search->space, err));
+    if (!wish->request.preset_row)
+        PP_TRY(pp_wish_defaults(arena, wish, &LAYOUTS, err));
+    PP_TRY(pp_search_free(wish, &search->space, err));
+    PP_TRY(pp_search_open(arena, wish, &search->space, err));
     PP_TRY(pp_search_run(arena, search, err));
     if (answer.path)
         PP_TRY(write_rows(arena, search, NULL, answer.path, err));
@@ -152,7 +151,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
         pp_search_print(arena, search, rows, out);
     const struct pp_page_plan plan = {.layouts = search, .rows = rows};
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
-    if (search->count == 0 && pp_request_has(request, "require-fit"))
+    if (search->count == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
                             search->space.fixed.cluster.device.memory_bytes / 1e9);
     return PP_OK;
@@ -172,27 +171,24 @@ static void open_state(const struct pp_state_plan *planner, struct pp_config *co
 }
 
 static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                 struct pp_request *request, FILE *out, struct pp_error *err)
+                                 struct pp_wish *wish, FILE *out, struct pp_error *err)
 {
-    const int rows = pp_request_int(request, "top", 10);
+    const int rows = wish->top;
     struct pp_state_plan planner = {0};
     struct pp_subject *subjects;
     struct answer answer;
     int count;
 
     PP_TRY(open_answer(arena, parsed, &answer, err));
-    if (!request->preset_row)
-        PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
-                                   err));
-    PP_TRY(pp_state_plan_free(request, &planner, err));
-    enum pp_origin origin;
-    pp_request_get(request, "framework", &origin);
-    planner.is_framework_chosen = origin != PP_FROM_FLAG;
-    planner.objective = (enum pp_objective)pp_request_int(request, "objective", 0);
-    PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
+    if (!wish->request.preset_row)
+        PP_TRY(pp_wish_defaults(arena, wish, wish->given.dp.count ? &WITH_DP : &FLAT, err));
+    PP_TRY(pp_state_plan_free(wish, &planner, err));
+    planner.is_framework_chosen = wish->given.framework.origin != PP_FROM_FLAG;
+    planner.objective = (enum pp_objective)wish->objective;
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
     if (count > 1)
         return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
-    PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, NULL, err));
+    PP_TRY(pp_resolve(arena, wish, &subjects[0], &planner.base, NULL, err));
     open_state(&planner, &planner.base);
     PP_TRY(pp_state_plan_run(arena, &planner, err));
     if (answer.path)
@@ -206,7 +202,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
         pp_state_plan_print(arena, &planner, rows, out);
     const struct pp_page_plan plan = {.state = &planner, .rows = rows};
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
-    if (planner.fitting == 0 && pp_request_has(request, "require-fit"))
+    if (planner.fitting == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
                             planner.base.cluster.device.memory_bytes / 1e9);
     return PP_OK;
@@ -215,9 +211,9 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
 enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                struct pp_error *err)
 {
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
 
-    PP_TRY(open_request(arena, parsed, request, err));
-    return is_one_layout(request) ? plan_state(arena, parsed, request, out, err)
-                                  : plan_layouts(arena, parsed, request, out, err);
+    PP_TRY(open_request(arena, parsed, wish, err));
+    return is_one_layout(wish) ? plan_state(arena, parsed, wish, out, err)
+                               : plan_layouts(arena, parsed, wish, out, err);
 }

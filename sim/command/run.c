@@ -21,7 +21,7 @@
 enum { MAX_ALTERNATIVES = 6 };
 
 /* The configuration of `subject` at the layout of `base`. */
-static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish *wish,
                                    const struct pp_subject *subject, const struct pp_config *base,
                                    struct pp_config *config, struct pp_error *err)
 {
@@ -29,7 +29,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     if (base->chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE;
     config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
-    PP_TRY(pp_resolve_shape(request, subject, config, err));
+    PP_TRY(pp_resolve_shape(wish, subject, config, err));
     config->layout.vp = config->shape.chunks;
     if (!subject->file) {
         config->shape.ranks = base->layout.pp;
@@ -53,7 +53,7 @@ static void set_status(struct pp_arena *arena, struct pp_result *result, enum pp
 }
 
 /* Makespan and memory only; also settles what the tool chooses. */
-static void quick_like(struct pp_arena *arena, const struct pp_request *request,
+static void quick_like(struct pp_arena *arena, const struct pp_wish *wish,
                        const struct pp_subject *subject, const struct pp_config *base,
                        struct pp_result *result)
 {
@@ -61,7 +61,7 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
     struct pp_config config;
     struct pp_error err = {0};
 
-    enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
+    enum pp_status status = resolve_like(arena, wish, subject, base, &config, &err);
     if (status == PP_OK)
         status = pp_resolve_choice(arena, &config, prepared, result, &err);
     result->prepared = prepared;
@@ -130,7 +130,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The best other schedules of the registry at the layout of `result`. */
-static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_request *request,
+static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wish *wish,
                                       const struct pp_result *result, int *count)
 {
     /* What is learned differs between those that flush and those that do not. */
@@ -146,7 +146,7 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
         const struct pp_subject other = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
         if (pp_schedules[i] != own && pp_schedules[i]->is_continuous == is_continuous)
-            quick_like(arena, request, &other, &base, PP_PUSH(arena, list, *count, capacity));
+            quick_like(arena, wish, &other, &base, PP_PUSH(arena, list, *count, capacity));
     }
     if (*count == 0)
         return NULL;
@@ -159,14 +159,14 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
 
 /* Where many replicas share links, only the run itself is simulated so: the comparison is one of
  * links that are not shared. */
-static enum pp_status compare(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish,
                               const struct pp_result *result, struct pp_result *alone,
                               struct pp_others *others, struct pp_error *err)
 {
     struct pp_config config = result->config;
 
     *others = (struct pp_others){.reference = result};
-    if (pp_options_has(request->flags, "no-alternatives") || config.is_unit ||
+    if (pp_options_has(wish->request.flags, "no-alternatives") || config.is_unit ||
         result->program->mode != PP_MODE_TRAIN)
         return PP_OK;
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
@@ -176,7 +176,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
         others->reference = alone;
         others->is_contention_free = true;
     }
-    others->list = alternatives(arena, request, others->reference, &others->count);
+    others->list = alternatives(arena, wish, others->reference, &others->count);
     return PP_OK;
 }
 
@@ -189,29 +189,28 @@ struct answer {
     FILE *out;
 };
 
-static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish,
                               const struct pp_subject *subject, const struct answer *answer,
                               struct pp_error *err)
 {
     const struct pp_emit_target *emit = &answer->emit;
     const enum pp_stdout owner = answer->owner;
     FILE *out = answer->out;
-    const struct pp_parsed *parsed = request->flags;
-    const struct pp_terminal terminal =
-        pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
-    const char *trace = pp_request_text(request, "trace", NULL);
+    const struct pp_parsed *parsed = wish->request.flags;
+    const struct pp_terminal terminal = pp_terminal_detect(wish->given.color.text, out);
+    const char *trace = wish->trace;
     struct pp_prepared prepared;
     struct pp_config config;
     struct pp_result result, alone;
     struct pp_others others = {.reference = &result};
 
-    PP_TRY(pp_resolve(arena, request, subject, &config, &prepared, err));
+    PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &prepared, &result, err));
     result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
     if (owner == PP_STDOUT_REPORT || pp_page_is_wanted(parsed))
-        PP_TRY(compare(arena, request, &result, &alone, &others, err));
+        PP_TRY(compare(arena, wish, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
         PP_TRY(pp_emit(arena, emit->tool, &run, out, err));
@@ -235,7 +234,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
 }
 
 /* The first subject that resolves gives the layout; the others run at the same. */
-static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status run_many(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_subject *subjects, int count, const struct answer *answer,
                                struct pp_error *err)
 {
@@ -245,7 +244,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     int lead = 0;
 
     for (; lead < count; lead++) {
-        if (pp_resolve(arena, request, &subjects[lead], &base, NULL, err) == PP_OK)
+        if (pp_resolve(arena, wish, &subjects[lead], &base, NULL, err) == PP_OK)
             break;
         if (lead == 0)
             first = *err;
@@ -255,7 +254,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
         return err->status;
     }
     for (int i = 0; i < count; i++) {
-        quick_like(arena, request, &subjects[i], &base, &results[i]);
+        quick_like(arena, wish, &subjects[i], &base, &results[i]);
         complete(arena, PP_FULL, &results[i]);
         results[i].wall_s = pp_clock_s() - answer->started_s;
     }
@@ -264,9 +263,9 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     else if (answer->owner == PP_STDOUT_REPORT)
         pp_report_table(results, count, answer->out);
     PP_TRY(pp_figures_draw(arena, &answer->figures, results, count, err));
-    PP_TRY(pp_page_write(arena, request->flags, pp_page_runs,
+    PP_TRY(pp_page_write(arena, wish->request.flags, pp_page_runs,
                          &(const struct pp_page_runs){results, count, NULL}, err));
-    for (int i = 0; pp_options_has(request->flags, "require-fit") && i < count; i++)
+    for (int i = 0; pp_options_has(wish->request.flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
     return PP_OK;
@@ -276,18 +275,18 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
                               struct pp_error *err)
 {
     struct answer answer = {.started_s = pp_clock_s(), .out = out};
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject *subjects;
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, &request, err));
-    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     PP_TRY(check_single(parsed, count, err));
     PP_TRY(pp_stdout_owner(parsed, &answer.owner, err));
     PP_TRY(pp_page_check(arena, parsed, err));
     PP_TRY(pp_emit_open(arena, parsed, &answer.emit, err));
-    PP_TRY(pp_figures_open(arena, &request, count, out, &answer.figures, err));
-    return count == 1 ? run_one(arena, &request, subjects, &answer, err)
-                      : run_many(arena, &request, subjects, count, &answer, err);
+    PP_TRY(pp_figures_open(arena, &wish, count, out, &answer.figures, err));
+    return count == 1 ? run_one(arena, &wish, subjects, &answer, err)
+                      : run_many(arena, &wish, subjects, count, &answer, err);
 }

@@ -70,12 +70,14 @@ enum { DOC_RANKS = 4, DOC_WIDTH = 160 };
 static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *s,
                               struct pp_result *result, struct pp_error *err)
 {
-    struct pp_config config = {
-        .schedule = s, .schedule_name = s->name, .is_unit = true, .engine = &pp_engine_dag};
+    struct pp_config config = {.schedule = s,
+                               .schedule_name = s->name,
+                               .is_unit = true,
+                               .unit = pp_unit_costs_usual,
+                               .engine = &pp_engine_dag,
+                               .engine_options.plan.is_buffered = true};
     enum pp_status status = PP_EINVAL;
 
-    PP_TRY(pp_unit_costs_parse("F=1,I=1,W=1", &config.unit, err));
-    config.engine_options.plan.is_buffered = true;
     for (int n = DOC_RANKS; status != PP_OK && n <= 4 * DOC_RANKS; n++) {
         struct pp_shape shape = {.ranks = DOC_RANKS, .micro_batches = n};
         status = pp_schedule_check(s, &shape, err);
@@ -149,15 +151,14 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
 
 static enum pp_status document_all(struct pp_arena *arena, FILE *out, struct pp_error *err)
 {
-    fputs(
-        "# Schedules\n\n"
-        "Printed by `pipesim schedules --markdown`; a test keeps this page and the program "
-        "equal.\n\n"
-        "D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q sequence\n"
-        "splits. F, B = I + W: times of one chunk and micro-batch. Bubbles are shares of the step\n"
-        "for equal stages and free communication; a peak is the most chunk activations that a\n"
-        "rank holds. Pictures: a column is a unit of time, a small letter continues an op.\n",
-        out);
+    fputs("# Schedules\n\nPrinted by `pipesim schedules --markdown`; a test keeps this page and "
+          "the program equal.\n\nD is the number of pipeline ranks, V of chunks per rank, N of "
+          "micro-batches, 2f of\npipelines, q of sequence splits, and r is a rank. F and B = I + W "
+          "are the times of one\nchunk and micro-batch. A bubble is a share of the step, for equal "
+          "stages and free\ncommunication. A peak is the greatest number of chunk activations that "
+          "a rank holds. In\nthe pictures a column is a unit of time, and a small letter continues "
+          "an op.\n",
+          out);
     for (int i = 0; pp_schedules[i]; i++)
         PP_TRY(document(arena, pp_schedules[i], out, err));
     return PP_OK;
@@ -181,9 +182,10 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_pars
     }
     if (is_markdown)
         return document_all(arena, out, err);
-    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q\n"
-          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step,\n"
-          "for equal stages and free communication.\n\n",
+    fputs("D is the number of pipeline ranks, V of chunks per rank, N of micro-batches, 2f\nof "
+          "pipelines, q of sequence splits, and r is a rank. F and B are the times of\none chunk "
+          "and micro-batch. A bubble is a share of the step, for equal stages and\nfree "
+          "communication.\n\n",
           out);
     for (int i = 0; pp_schedules[i]; i++) {
         fputs(i ? "\n" : "", out);

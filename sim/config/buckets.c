@@ -9,22 +9,18 @@ enum { HABIT_BUCKETS = 16 };
 static const double MAX_BUCKET_BYTES = 1e15,
                     DDP_BUCKET_BYTES = 25 * 1024.0 * 1024; /* PyTorch's bucket_cap_mb */
 
-static enum pp_status resolve_number(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_number(const struct pp_wish *wish, struct pp_config *config,
                                      struct pp_error *err)
 {
-    enum pp_origin count_origin, size_origin;
-    const struct pp_option_value *count = pp_request_get(request, "buckets", &count_origin);
-    const struct pp_option_value *size = pp_request_get(request, "bucket-size", &size_origin);
+    const struct pp_given *count = &wish->given.buckets, *size = &wish->given.bucket_size;
 
-    if (count && size && count_origin == size_origin)
+    if (count->count && size->count && count->origin == size->origin)
         return pp_error_set(err, PP_EINVAL,
                             "--buckets %s and --bucket-size %s exclude each other: one gives the "
                             "number, the other the size",
                             count->text, size->text);
-    if (size && count && count_origin == PP_FROM_FLAG)
-        size = NULL;
-    if (!size) {
-        config->buckets = count ? (int)count->integer : 0;
+    if (!size->count || count->origin == PP_FROM_FLAG) {
+        config->buckets = count->count ? wish->buckets : 0;
         return PP_OK;
     }
     config->bucket_size = size->text;
@@ -37,31 +33,31 @@ static enum pp_status resolve_number(const struct pp_request *request, struct pp
     return PP_OK;
 }
 
-/* An overlap that is switched off leaves nothing to cut or to begin early. */
-static enum pp_status check_off(const struct pp_request *request, struct pp_error *err)
+static bool is_neutral(const struct pp_given *given)
 {
-    static const char *const asking[] = {"grad-sync", "buckets", "bucket-size"};
-    static const char *const neutral[] = {"end", "1", ""};
-    char typed[PP_REQUEST_TYPED_BYTES];
+    return given->option->neutral && !strcmp(given->text, given->option->neutral);
+}
 
-    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) {
-        enum pp_origin origin;
-        const struct pp_option_value *value = pp_request_get(request, asking[i], &origin);
-        if (value && origin == PP_FROM_FLAG && strcmp(value->text, neutral[i]) != 0)
+/* An overlap that is switched off leaves nothing to cut or to begin early. */
+static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err)
+{
+    const struct pp_given *const asking[] = {&wish->given.grad_sync, &wish->given.buckets,
+                                             &wish->given.bucket_size};
+
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
+        if (asking[i]->origin == PP_FROM_FLAG && !is_neutral(asking[i]))
             return pp_error_set(err, PP_EINVAL,
                                 "--dp-overlap off and %s exclude each other: leave one out",
-                                pp_request_typed(request, asking[i], typed));
-    }
+                                asking[i]->typed);
     return PP_OK;
 }
 
 /* What is said by itself wins over what comes with the overlap. */
-static void overlap(struct pp_arena *arena, const struct pp_request *request,
-                    struct pp_config *config)
+static void overlap(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
 {
     const double habit_bytes = config->costs.framework->bucket_bytes;
 
-    if (!pp_request_has(request, "grad-sync"))
+    if (!wish->given.grad_sync.count)
         config->lower.grad_sync = PP_SYNC_EAGER;
     if (config->buckets > 0 || config->bucket_bytes > 0)
         return;
@@ -72,18 +68,18 @@ static void overlap(struct pp_arena *arena, const struct pp_request *request,
         pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
 }
 
-enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err)
 {
-    const struct pp_option_value *how = pp_request_get(request, "dp-overlap", NULL);
-    const bool is_on = how ? how->integer == 1 : config->costs.framework->has_sync_overlap;
+    const bool is_given = wish->given.dp_overlap.count;
+    const bool is_on = is_given ? wish->dp_overlap == 1 : config->costs.framework->has_sync_overlap;
 
-    PP_TRY(resolve_number(request, config, err));
-    if (how && !is_on)
-        PP_TRY(check_off(request, err));
+    PP_TRY(resolve_number(wish, config, err));
+    if (is_given && !is_on)
+        PP_TRY(check_off(wish, err));
     config->costs.is_dp_overlapped = is_on;
     if (is_on)
-        overlap(arena, request, config);
+        overlap(arena, wish, config);
     return PP_OK;
 }
 
@@ -101,16 +97,15 @@ static int count_buckets(const struct pp_config *config, const struct pp_costs *
     return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
 }
 
-void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                      const struct pp_costs *costs, struct pp_lower_options *lower)
+const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
+                         const struct pp_costs *costs)
 {
-    int *buckets;
-
-    if (!lower->has_sync || !pp_buckets_are_used(config))
-        return;
-    lower->buckets = buckets = PP_ARRAY(arena, int, costs->stages);
+    if (!pp_config_is_summed(config) || !pp_buckets_are_used(config))
+        return NULL;
+    int *buckets = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)
         buckets[s] = config->bucket_bytes > 0 ? count_buckets(config, costs, s) : config->buckets;
+    return buckets;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -2,18 +2,18 @@
 #ifndef PP_SIM_CONFIG_BUCKETS_H
 #define PP_SIM_CONFIG_BUCKETS_H
 
-#include "core/cli/request.h"
 #include "core/units.h"
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
 /* --dp-overlap, --grad-sync, --buckets and --bucket-size into `config`, whose framework is known.
  * PP_EINVAL for number and size at once, for a size of nothing, for an overlap that is off and
  * asked for. */
-enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err);
-/* The number for each stage into `lower`: as many as the size asks for, at most PP_MAX_BUCKETS. */
-void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                      const struct pp_costs *costs, struct pp_lower_options *lower);
+/* [stage], in `arena`: as many as the size asks for, at most PP_MAX_BUCKETS; NULL = 1 each. */
+const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
+                         const struct pp_costs *costs);
 bool pp_buckets_are_used(const struct pp_config *config);
 
 /* Size of the largest bucket that --bucket-size would have cut further, were more than

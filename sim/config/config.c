@@ -1,5 +1,14 @@
-/* The inputs of the cost model that a configuration says. */
+/* What follows from a configuration: the ranks of its stages, the inputs of the cost model. */
 #include "sim/config/config.h"
+
+const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_shape *shape = &config->shape;
+
+    return config->file_program ? config->file_program->rank_of
+                                : pp_placement_make(arena, config->schedule->placement,
+                                                    shape->ranks, shape->chunks, shape->pipelines);
+}
 
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of)
 {

@@ -8,7 +8,7 @@
 #include "core/cost/analytic/roofline.h"
 #include "core/cost/cost.h"
 #include "core/model/model.h"
-#include "schedules/lower/lower.h"
+#include "schedules/build/build.h"
 #include "schedules/memory/memory.h"
 #include "schedules/program/program.h"
 #include "sim/config/outcome.h"
@@ -90,7 +90,7 @@ struct pp_config {
     enum pp_flops_rule flops;
 
     /* lowering */
-    struct pp_lower_options lower;
+    struct pp_build_wishes lower;
     int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
     double bucket_bytes;         /* --bucket-size, or the framework's; 0 = not given */
     double bucket_replica_bytes; /* ... but at least so much for each replica */
@@ -116,6 +116,8 @@ struct pp_config {
     int note_count, note_capacity;
 };
 
+/* Rank of every [pipeline * stages + stage]. */
+const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config);
 /* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of);
 

@@ -102,11 +102,12 @@ void pp_gathers_explain(const struct pp_result *r, FILE *out)
     if (r->config.is_unit || (pp_config_copies(&r->config) == 1 && !pp_gathers_are_used(r)))
         return;
     fprintf(out, "\nstate\n  %s", pp_state_print(&r->config.state, shards));
-    fprintf(out, " of a mesh of %dx%d replicas\n", r->config.state.replicas.in_node,
+    fprintf(out, " over a mesh of %dx%d replicas\n", r->config.state.replicas.in_node,
             r->config.state.replicas.nodes);
-    fprintf(out,
-            "  %.4g elements a parameter are summed (twice), scattered or gathered in a step\n",
-            pp_gathers_elements(r));
+    fprintf(
+        out,
+        "  collectives move %.4g elements per parameter in a step (an all-reduce counts twice)\n",
+        pp_gathers_elements(r));
     if (pp_gathers_are_used(r))
         explain_visits(r, out);
 }

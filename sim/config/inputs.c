@@ -3,7 +3,6 @@
 
 #include "sim/cli/cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Options of the tool's output change no figure. */
@@ -12,57 +11,50 @@ static bool is_output(const struct pp_option *option)
     return !strcmp(option->group, PP_GROUP_OUTPUT);
 }
 
-void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
-                    struct pp_config *config)
+void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
 {
     config->inputs = PP_ARRAY(arena, struct pp_input, pp_sim_cli.option_count);
     config->input_count = 0;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         enum pp_origin origin;
-        const struct pp_option_value *value = pp_request_get(request, option->name, &origin);
-        if (value && !is_output(option) && option->commands & 1U << request->flags->command)
+        const struct pp_option_value *value = pp_request_get(&wish->request, option->name, &origin);
+        if (value && !is_output(option) && option->commands & 1U << wish->request.flags->command)
             config->inputs[config->input_count++] =
                 (struct pp_input){option, value, origin == PP_FROM_FLAG};
     }
 }
 
-/* What is not said of the layout, the model and the state, and the value that says nothing; NULL:
- * every one says something. */
+/* What is not said of the layout, the model and the state. Every value says something, or all but
+ * the one that changes nothing. */
 static const struct {
-    const char *option, *neutral;
+    const char *option;
+    bool is_said_always;
 } WHAT_IF[] = {
-    {"link-bw", NULL},
-    {"slow", NULL},
-    {"jitter", "0"},
-    {"seed", NULL},
-    {"head", "last"},
-    {"map", "tp,cp,dp,pp"},
-    {"dp-overlap", NULL},
-    {"buckets", "1"},
-    {"bucket-size", NULL},
-    {"sync-share", "0"},
-    {"p2p", "rendezvous"},
-    {"post", "early"},
-    {"recv-slots", "2"},
-    {"nic", "free"},
-    {"collectives", "analytic"},
-    {"collective-algorithm", "auto"},
-    {"no-fold", NULL},
+    {"link-bw", false},     {"slow", false},
+    {"jitter", false},      {"seed", true},
+    {"head", false},        {"map", false},
+    {"dp-overlap", true},   {"buckets", false},
+    {"bucket-size", false}, {"sync-share", false},
+    {"p2p", false},         {"post", false},
+    {"recv-slots", false},  {"nic", false},
+    {"collectives", false}, {"collective-algorithm", false},
+    {"no-fold", false},
 };
 
-static bool is_neutral(const struct pp_config *config, const struct pp_input *input,
-                       const char *neutral)
+static bool is_neutral(const struct pp_config *config, const struct pp_input *input)
 {
+    const struct pp_option_value *usual = input->option->usual;
+
     if (!strcmp(input->option->name, "map"))
         return pp_map_is_default(config->map);
     switch (input->option->type) {
     case PP_OPTION_FRAC:
         return input->value->number == 0;
     case PP_OPTION_INT:
-        return neutral && input->value->integer == strtol(neutral, NULL, 10);
+        return usual && input->value->integer == usual->integer;
     default:
-        return neutral && !strcmp(input->value->text, neutral);
+        return usual && !strcmp(input->value->text, usual->text);
     }
 }
 
@@ -81,7 +73,7 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
     for (size_t i = 0; i < sizeof(WHAT_IF) / sizeof(*WHAT_IF); i++) {
         const char *name = WHAT_IF[i].option;
         const struct pp_input *input = pp_inputs_find(config, name);
-        if (!input || is_neutral(config, input, WHAT_IF[i].neutral))
+        if (!input || (!WHAT_IF[i].is_said_always && is_neutral(config, input)))
             continue;
         for (int k = 0; k < input->value->count; k++) {
             const char *all = text ? text : "";

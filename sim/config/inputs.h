@@ -3,7 +3,7 @@
 #ifndef PP_SIM_CONFIG_INPUTS_H
 #define PP_SIM_CONFIG_INPUTS_H
 
-#include "core/cli/request.h"
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
 /* An option as typed, from the flags or else the preset. */
@@ -14,8 +14,7 @@ struct pp_input {
 };
 
 /* config->inputs: all options given that may change a figure, in the order of --help. */
-void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
-                    struct pp_config *config);
+void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config);
 /* Settings of a what-if that are not the default, "--slow~3=0.8 --post~jit", with '~' for the
  * blanks inside; NULL when there are none. In the arena. */
 const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *config);

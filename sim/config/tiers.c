@@ -1,8 +1,8 @@
 /* Homes of state and activations on other memory tiers: options, room, words of reports. */
 #include "sim/config/tiers.h"
 
-#include "core/cli/request.h"
 #include "core/units.h"
+#include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
 
 #include <math.h>
@@ -114,20 +114,20 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
     return PP_OK;
 }
 
-enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct pp_cluster *cluster,
+enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err)
 {
-    const char *homes = pp_request_text(request, "offload", NULL);
-    const struct pp_option_value *bits = pp_request_get(request, "act-bits", NULL);
+    const char *homes = wish->offload;
 
     if (homes)
         PP_TRY(parse_homes(homes, state, err));
-    state->is_cpu_update = pp_request_has(request, "cpu-optimizer");
+    state->is_cpu_update = wish->cpu_optimizer;
     if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
-        return pp_error_set(err, PP_EINVAL,
-                            "--cpu-optimizer needs its state there: --offload os=host or "
-                            "--offload os=nvme");
-    state->activation_bits = bits ? 2 << bits->integer : 0;
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
+            "--offload os=nvme");
+    state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }
 

@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-struct pp_request;
+struct pp_wish;
 
 /* The three options into homes, is_cpu_update and activation_bits of `state`; with a cluster its
  * tiers are checked too (NULL: not). PP_EINVAL names what is legal. */
-enum pp_status pp_tiers_resolve(const struct pp_request *request, const struct pp_cluster *cluster,
+enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err);
 
 /* Something of the run lives on another tier. */

@@ -1,11 +1,12 @@
 /* Transfers over shared links in the order of their events. */
 #include "sim/engine/express.h"
 
+#include "core/heap.h"
 #include "core/units.h"
 
 #include <assert.h>
 
-/* ---- events: a heap of four children a node ----------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------- */
 
 enum event_kind { EVENT_END, EVENT_CALL, EVENT_BEGIN }; /* the order at equal times */
 
@@ -14,48 +15,14 @@ struct event {
     uint32_t order; /* kind and wire: the order at equal times */
     uint32_t stamp; /* END, CALL: void when the stamp of the wire or caller is another */
 };
-enum { KIND_SHIFT = 30, CHILDREN = 4 };
+enum { KIND_SHIFT = 30 };
 
-struct heap {
-    struct event *data;
-    int count, capacity;
-};
-
-static bool is_before(const struct event *a, const struct event *b)
+static inline bool is_before(struct event a, struct event b)
 {
-    return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->order < b->order;
+    return a.at_ps != b.at_ps ? a.at_ps < b.at_ps : a.order < b.order;
 }
 
-static void push(struct pp_arena *arena, struct heap *h, struct event event)
-{
-    PP_PUSH(arena, h->data, h->count, h->capacity);
-    int at = h->count - 1;
-    for (int up; at > 0 && is_before(&event, &h->data[up = (at - 1) / CHILDREN]); at = up)
-        h->data[at] = h->data[up];
-    h->data[at] = event;
-}
-
-static struct event pop(struct heap *h)
-{
-    const struct event top = h->data[0], last = h->data[--h->count];
-    int at = 0;
-
-    for (;;) {
-        const int first = CHILDREN * at + 1;
-        int best = first;
-        if (first >= h->count)
-            break;
-        for (int k = first + 1; k < first + CHILDREN && k < h->count; k++)
-            if (is_before(&h->data[k], &h->data[best]))
-                best = k;
-        if (!is_before(&h->data[best], &last))
-            break;
-        h->data[at] = h->data[best];
-        at = best;
-    }
-    h->data[at] = last;
-    return top;
-}
+PP_HEAP(event_heap, struct event, 4, is_before)
 
 /* ---- wires and links ---------------------------------------------------------------------- */
 
@@ -80,7 +47,7 @@ struct pp_express {
     int32_t *waiting;        /* wires whose flows wait for it */
     int waiting_count, waiting_capacity;
     bool is_plain;
-    struct heap heap;
+    struct event_heap events;
     struct transfer *transfer; /* [wire] */
     struct occupancy *link;    /* [shared link] */
     uint32_t *call;            /* [number of the caller]: stamp of the call that stands */
@@ -108,8 +75,8 @@ struct pp_express *pp_express_make(struct pp_arena *arena, const struct pp_wires
 static void add_event(struct pp_express *e, int64_t at_ps, enum event_kind kind, int number,
                       uint32_t stamp)
 {
-    push(e->arena, &e->heap,
-         (struct event){at_ps, (uint32_t)kind << KIND_SHIFT | (uint32_t)number, stamp});
+    event_heap_push(e->arena, &e->events,
+                    (struct event){at_ps, (uint32_t)kind << KIND_SHIFT | (uint32_t)number, stamp});
 }
 
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps)
@@ -228,15 +195,15 @@ static bool is_void(const struct pp_express *e, struct event event)
 /* Void events must not let time pass. */
 static void drop_void(struct pp_express *e)
 {
-    while (e->heap.count > 0 && is_void(e, e->heap.data[0]))
-        pop(&e->heap);
+    while (e->events.count > 0 && is_void(e, e->events.data[0]))
+        event_heap_pop(&e->events);
 }
 
 struct pp_express_event pp_express_next(struct pp_express *e)
 {
     for (;;) {
         drop_void(e);
-        const int64_t next_ps = e->heap.count > 0 ? e->heap.data[0].at_ps : INT64_MAX;
+        const int64_t next_ps = e->events.count > 0 ? e->events.data[0].at_ps : INT64_MAX;
         if (e->flows > 0) {
             int64_t end_ps = e->now_ps;
             if (!e->solver.advance)
@@ -248,9 +215,9 @@ struct pp_express_event pp_express_next(struct pp_express *e)
                 return end(e, wire);
             }
         }
-        if (e->heap.count == 0)
+        if (e->events.count == 0)
             return (struct pp_express_event){PP_EXPRESS_NOTHING, 0, e->now_ps};
-        const struct event event = pop(&e->heap);
+        const struct event event = event_heap_pop(&e->events);
         const int number = (int)(event.order & ((1u << KIND_SHIFT) - 1));
         e->now_ps = event.at_ps > e->now_ps ? event.at_ps : e->now_ps;
         switch (event.order >> KIND_SHIFT) {

@@ -1,8 +1,8 @@
 /* A program as the CSV file of a PyTorch pipeline schedule. */
 #include "sim/export/export.h"
 
-#include "schedules/lower/lower.h"
-#include "schedules/program/map64.h"
+#include "core/map64.h"
+#include "schedules/build/build.h"
 
 /* Format: torch/distributed/pipelining/schedules.py, "compute_only" and "compute_comms". */
 
@@ -121,13 +121,14 @@ enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program
                                  struct pp_error *err)
 {
     static const uint64_t KINDS[] = {COMPUTE, COMPUTE | MESSAGES, COMPUTE | MESSAGES | BIT(WAIT)};
-    const struct pp_lower_options options = {.post = PP_POST_SENDER};
+    struct pp_build build = {.wishes = {.post = PP_POST_SENDER}};
     struct pp_program *printed;
 
     *warning = foreign(program);
     PP_TRY(strip(arena, program, &printed, err));
+    build.given = printed;
     if (list != PP_PYTORCH_COMPUTE)
-        PP_TRY(pp_lower(arena, printed, &options, &printed, err));
+        PP_TRY(pp_build(arena, &build, &printed, err));
     if (list == PP_PYTORCH_WAITS)
         PP_TRY(add_waits(arena, printed, &printed, err));
     pp_program_print_kinds(printed, KINDS[list], out);

@@ -5,8 +5,8 @@
 #ifndef PP_SIM_FIGURE_FIGURE_H
 #define PP_SIM_FIGURE_FIGURE_H
 
-#include "core/cli/request.h"
 #include "plots/plot.h"
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
 /* ---- sim/figure/figures.c: --plot FILE, and which picture by --plot-kind ---- */
@@ -19,9 +19,8 @@ struct pp_figures {
 /* What --plot asks for, checked before anything is simulated. PP_EINVAL for names that are no
  * picture, for options without --plot, and for kinds that do not show that many schedules. PP_EFAIL
  * for a file that cannot be written. */
-enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_request *request,
-                               int schedules, FILE *out, struct pp_figures *figures,
-                               struct pp_error *err);
+enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_wish *wish, int schedules,
+                               FILE *out, struct pp_figures *figures, struct pp_error *err);
 /* Draws what was asked for, if anything. Of several runs those that were refused are left out. */
 enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *figures,
                                const struct pp_result *results, int count, struct pp_error *err);

@@ -69,14 +69,15 @@ static const struct pp_figure_kind KINDS[] = {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static enum pp_status check_alone(const struct pp_request *request, struct pp_error *err)
+static enum pp_status check_alone(const struct pp_wish *wish, struct pp_error *err)
 {
-    static const char *const OPTIONS[] = {"plot-kind", "paper", "title", "size"};
+    const struct pp_given *const options[] = {&wish->given.plot_kind, &wish->given.paper,
+                                              &wish->given.title, &wish->given.size};
 
-    for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++)
-        if (pp_request_has(request, OPTIONS[i]))
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (options[i]->count)
             return pp_error_set(err, PP_EINVAL, "--%s is about a picture: --plot FILE draws one",
-                                OPTIONS[i]);
+                                options[i]->option->name);
     return PP_OK;
 }
 
@@ -92,33 +93,32 @@ static enum pp_status check_count(const struct pp_figure_kind *kind, int schedul
                         kind->name, kind->most, schedules);
 }
 
-static enum pp_status open_target(struct pp_arena *arena, const struct pp_request *request,
-                                  FILE *out, struct pp_plot_target *target, struct pp_error *err)
+static enum pp_status open_target(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                  struct pp_plot_target *target, struct pp_error *err)
 {
-    if (pp_plot_target_parse(pp_request_text(request, "plot", NULL), target, err) != PP_OK)
+    if (pp_plot_target_parse(wish->plot, target, err) != PP_OK)
         return pp_error_prefix(err, "--plot ");
     if (target->path && pp_output_check(arena, target->path, err) != PP_OK)
         return pp_error_prefix(err, "--plot: ");
-    target->is_paper = pp_request_has(request, "paper");
-    target->title = pp_request_text(request, "title", NULL);
-    target->terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    target->is_paper = wish->paper;
+    target->title = wish->title;
+    target->terminal = pp_terminal_detect(wish->given.color.text, out);
     target->out = out;
-    PP_TRY(pp_plot_size_parse(pp_request_text(request, "size", NULL), target, err));
-    if (target->format == PP_PLOT_TERMINAL && pp_request_has(request, "json"))
+    PP_TRY(pp_plot_size_parse(wish->size, target, err));
+    if (target->format == PP_PLOT_TERMINAL && wish->json)
         return pp_output_clash("--json", "--plot without a file", err);
     return PP_OK;
 }
 
-enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_request *request,
-                               int schedules, FILE *out, struct pp_figures *figures,
-                               struct pp_error *err)
+enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_wish *wish, int schedules,
+                               FILE *out, struct pp_figures *figures, struct pp_error *err)
 {
     *figures = (struct pp_figures){.kind = NULL};
-    if (!pp_request_has(request, "plot"))
-        return check_alone(request, err);
-    figures->kind = &KINDS[pp_request_int(request, "plot-kind", 0)];
+    if (!wish->given.plot.count)
+        return check_alone(wish, err);
+    figures->kind = &KINDS[wish->plot_kind];
     PP_TRY(check_count(figures->kind, schedules, err));
-    return open_target(arena, request, out, &figures->target, err);
+    return open_target(arena, wish, out, &figures->target, err);
 }
 
 enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *figures,

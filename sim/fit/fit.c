@@ -119,14 +119,14 @@ static void settle(struct pp_relief_setting *s, const struct pp_config *c)
 /* The kinds that help by themselves, on top of `on`, at the degrees of `on`: no layout is looked
  * for. */
 static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
-                   struct trial found[PP_RELIEF_KINDS_MAX])
+                   struct trial found[PP_RELIEF_KINDS])
 {
     int count = 0;
 
-    for (int i = 0; pp_relief_kinds[i]; i++) {
+    for (int i = 0; i < PP_RELIEF_KINDS; i++) {
         struct pp_relief_setting setting = on->setting;
         struct trial trial = {.flags = on->flags};
-        if (!pp_relief_kinds[i](&setting, t->config))
+        if (!pp_relief_take(i, &setting, t->config))
             continue;
         settle(&setting, t->config);
         pp_relief_change(t->config, &on->setting, &setting, &trial.flags);
@@ -158,7 +158,7 @@ static bool combine(const struct trials *t, const struct trial *base, struct tri
     *all = *base;
     all->relief = (struct pp_relief){.peak_bytes = t->peak_bytes};
     for (int depth = 0; depth < MOST_TOGETHER && !all->relief.fits; depth++) {
-        struct trial found[PP_RELIEF_KINDS_MAX];
+        struct trial found[PP_RELIEF_KINDS];
         const int count = try_all(t, all, all->relief.peak_bytes, found);
         if (count == 0)
             return false;
@@ -186,7 +186,7 @@ static int take(const struct trials *t, struct trial *list, int count)
 static void find_reliefs(const struct trials *t, struct pp_oom *oom)
 {
     const struct trial base = {.setting = pp_relief_setting_of(t->config)};
-    struct trial found[PP_RELIEF_KINDS_MAX + 1];
+    struct trial found[PP_RELIEF_KINDS + 1];
     struct pp_relief_flags replaced = {.count = 0};
     int count = take(t, found, try_all(t, &base, t->peak_bytes, found));
 

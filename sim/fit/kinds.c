@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/* A setting that may be changed, and what its row says. */
+struct change {
+    struct pp_relief_setting *s;
+    const struct pp_config *c;
+    const char *word;
+    int zero;
+};
+
 /* Twice as many devices share what one has held: replicas become fewer, or devices more. */
 static bool give_devices(struct pp_relief_setting *s)
 {
@@ -15,136 +23,111 @@ static bool give_devices(struct pp_relief_setting *s)
     return true;
 }
 
-static bool recompute_selective(struct pp_relief_setting *s, const struct pp_config *c)
+static bool recompute_selective(const struct change *x)
 {
-    if (strcmp(s->recompute, "none") != 0 ||
-        !(c->cluster.device.is_attention_unfused || c->costs.framework->is_selective_per_op))
+    if (strcmp(x->s->recompute, "none") != 0 ||
+        !(x->c->cluster.device.is_attention_unfused || x->c->costs.framework->is_selective_per_op))
         return false;
-    s->recompute = "selective";
+    x->s->recompute = "selective";
     return true;
 }
 
-static bool recompute_full(struct pp_relief_setting *s, const struct pp_config *c)
+static bool recompute_full(const struct change *x)
 {
-    (void)c;
-    if (!strcmp(s->recompute, "full"))
+    if (!strcmp(x->s->recompute, "full"))
         return false;
-    s->recompute = "full";
+    x->s->recompute = "full";
     return true;
 }
 
-static bool share_sequence(struct pp_relief_setting *s, const struct pp_config *c)
+static bool share_sequence(const struct change *x)
 {
-    (void)c;
-    if (!s->is_tp_only || s->tp == 1)
+    if (!x->s->is_tp_only || x->s->tp == 1)
         return false;
-    s->is_tp_only = false;
+    x->s->is_tp_only = false;
     return true;
 }
 
-static bool zero_to(struct pp_relief_setting *s, const struct pp_config *c, int zero)
+static bool shard(const struct change *x)
 {
-    const int64_t copies = (int64_t)s->dp * s->cp * c->shape.pipelines;
+    const int64_t copies = (int64_t)x->s->dp * x->s->cp * x->c->shape.pipelines;
 
-    if (copies < 2 || s->zero < 0 || s->zero >= zero)
+    if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->zero)
         return false;
-    s->zero = zero;
-    return true;
-}
-static bool zero_1(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    return zero_to(s, c, 1);
-}
-static bool zero_2(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    return zero_to(s, c, 2);
-}
-static bool zero_3(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    return zero_to(s, c, 3);
-}
-
-static bool halve_mbs(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    (void)c;
-    if (s->mbs < 2 || s->mbs % 2)
-        return false;
-    s->mbs /= 2;
+    x->s->zero = x->zero;
     return true;
 }
 
-static bool double_tp(struct pp_relief_setting *s, const struct pp_config *c)
+static bool halve_mbs(const struct change *x)
 {
-    if (2 * s->tp > c->cluster.gpus_per_node)
+    if (x->s->mbs < 2 || x->s->mbs % 2)
         return false;
-    s->tp *= 2;
-    return give_devices(s);
-}
-
-static bool double_pp(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    if (c->file_program || 2 * s->pp > c->model.layers)
-        return false;
-    s->pp *= 2;
-    return give_devices(s);
-}
-
-static bool double_cp(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    (void)c;
-    s->cp *= 2;
-    return give_devices(s);
-}
-
-static bool change_schedule(struct pp_relief_setting *s, const struct pp_config *c,
-                            const char *name)
-{
-    if (c->file_program || s->pp == 1 || !strcmp(s->schedule, name))
-        return false;
-    s->schedule = name;
+    x->s->mbs /= 2;
     return true;
 }
-static bool to_1f1b(struct pp_relief_setting *s, const struct pp_config *c)
+
+static bool double_tp(const struct change *x)
 {
-    return change_schedule(s, c, "1f1b");
-}
-static bool to_v_half(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    return change_schedule(s, c, "v-half");
+    if (2 * x->s->tp > x->c->cluster.gpus_per_node)
+        return false;
+    x->s->tp *= 2;
+    return give_devices(x->s);
 }
 
-static bool offload(struct pp_relief_setting *s, const char *what)
+static bool double_pp(const struct change *x)
 {
-    if (s->offload)
+    if (x->c->file_program || 2 * x->s->pp > x->c->model.layers)
         return false;
-    s->offload = what;
+    x->s->pp *= 2;
+    return give_devices(x->s);
+}
+
+static bool double_cp(const struct change *x)
+{
+    x->s->cp *= 2;
+    return give_devices(x->s);
+}
+
+static bool change_schedule(const struct change *x)
+{
+    if (x->c->file_program || x->s->pp == 1 || !strcmp(x->s->schedule, x->word))
+        return false;
+    x->s->schedule = x->word;
     return true;
 }
-static bool offload_optimizer(struct pp_relief_setting *s, const struct pp_config *c)
+
+static bool offload(const struct change *x)
 {
-    (void)c;
-    return offload(s, "os=host");
-}
-static bool offload_activations(struct pp_relief_setting *s, const struct pp_config *c)
-{
-    (void)c;
-    return offload(s, "a=host");
+    if (x->s->offload)
+        return false;
+    x->s->offload = x->word;
+    return true;
 }
 
-bool (*const pp_relief_kinds[])(struct pp_relief_setting *, const struct pp_config *) = {
-    recompute_selective,
-    share_sequence,
-    zero_1,
-    zero_2,
-    zero_3,
-    recompute_full,
-    halve_mbs,
-    to_1f1b,
-    to_v_half,
-    double_tp,
-    double_pp,
-    double_cp,
-    offload_optimizer,
-    offload_activations,
-    NULL,
+static const struct {
+    bool (*take)(const struct change *change);
+    const char *word;
+    int zero;
+} KINDS[PP_RELIEF_KINDS] = {
+    {recompute_selective, NULL, 0},
+    {share_sequence, NULL, 0},
+    {shard, NULL, 1},
+    {shard, NULL, 2},
+    {shard, NULL, 3},
+    {recompute_full, NULL, 0},
+    {halve_mbs, NULL, 0},
+    {change_schedule, "1f1b", 0},
+    {change_schedule, "v-half", 0},
+    {double_tp, NULL, 0},
+    {double_pp, NULL, 0},
+    {double_cp, NULL, 0},
+    {offload, "os=host", 0},
+    {offload, "a=host", 0},
 };
+
+bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config)
+{
+    const struct change change = {setting, config, KINDS[kind].word, KINDS[kind].zero};
+
+    return KINDS[kind].take(&change);
+}

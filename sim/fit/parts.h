@@ -27,10 +27,10 @@ struct pp_relief_flags {
     int count;
 };
 
-/* A way to need less memory: false where the run cannot go it, or goes it already. Mildest first;
- * ends with NULL. */
-enum { PP_RELIEF_KINDS_MAX = 16 };
-extern bool (*const pp_relief_kinds[])(struct pp_relief_setting *, const struct pp_config *);
+/* Ways to need less memory, mildest first. False where the run cannot go one, or goes it already.
+ */
+enum { PP_RELIEF_KINDS = 14 };
+bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config);
 
 /* Adds the flags that turn `from`, the setting of `config`, into `to`. Replicas, devices and
  * micro-batches follow from the rest, so they are added only if the user gave them. */

@@ -187,14 +187,14 @@ static enum pp_status resolve_words(struct pp_arena *arena, const struct words *
                                     struct pp_config *config, struct pp_error *err)
 {
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     struct pp_subject *subjects;
     int count;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, request, err));
-    PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
-    return pp_resolve(arena, request, &subjects[0], config, NULL, err);
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
+    return pp_resolve(arena, wish, &subjects[0], config, NULL, err);
 }
 
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,

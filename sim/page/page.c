@@ -62,7 +62,7 @@ static void end(FILE *out)
 }
 
 enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *parsed,
-                             pp_page_content content, const void *subject, struct pp_error *err)
+                             pp_page_content *content, const void *subject, struct pp_error *err)
 {
     struct pp_output output;
 

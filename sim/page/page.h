@@ -25,11 +25,11 @@ enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *par
 
 struct pp_page;
 /* Writes what is on a page. */
-typedef enum pp_status (*pp_page_content)(struct pp_arena *arena, const struct pp_page *page,
-                                          const void *subject, struct pp_error *err);
+typedef enum pp_status pp_page_content(struct pp_arena *arena, const struct pp_page *page,
+                                       const void *subject, struct pp_error *err);
 /* Writes the page that was asked for, if one was. What fails leaves no file. */
 enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *parsed,
-                             pp_page_content content, const void *subject, struct pp_error *err);
+                             pp_page_content *content, const void *subject, struct pp_error *err);
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
@@ -39,13 +39,10 @@ struct pp_page_runs {
     int count;
     const struct pp_others *others; /* of one run: the same layout under other schedules */
 };
-/* `runs` is a struct pp_page_runs. */
-enum pp_status pp_page_runs(struct pp_arena *arena, const struct pp_page *page, const void *runs,
-                            struct pp_error *err);
+pp_page_content pp_page_runs; /* of a struct pp_page_runs */
 
-/* A prediction and a measurement: `report` is a struct pp_compare_report. */
-enum pp_status pp_page_compare(struct pp_arena *arena, const struct pp_page *page,
-                               const void *report, struct pp_error *err);
+/* A prediction and a measurement, of a struct pp_compare_report. */
+pp_page_content pp_page_compare;
 
 /* A plan: one of layouts and state. */
 struct pp_page_plan {
@@ -53,8 +50,6 @@ struct pp_page_plan {
     const struct pp_state_plan *state;
     int rows; /* those that the report in text has */
 };
-/* `plan` is a struct pp_page_plan. */
-enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *plan,
-                            struct pp_error *err);
+pp_page_content pp_page_plan; /* of a struct pp_page_plan */
 
 #endif

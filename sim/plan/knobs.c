@@ -1,6 +1,6 @@
 /* What pipesim plan can leave free, and --free: which knobs are open. */
-#include "core/cli/request.h"
 #include "core/cost/analytic/shards.h"
+#include "sim/cli/wish.h"
 #include "sim/plan/search.h"
 #include "sim/plan/state.h"
 #include "sim/resolve/resolve.h"
@@ -76,10 +76,10 @@ const struct pp_state_plan_knob pp_state_plan_knobs[] = {
 /* ---- --free ---------------------------------------------------------------------------------- */
 
 /* A list of schedules leaves a choice; one alone does not. */
-static bool settles(const struct pp_request *request, const char *option)
+static bool settles(const struct pp_wish *wish, const char *option)
 {
     enum pp_origin origin;
-    const struct pp_option_value *value = pp_request_get(request, option, &origin);
+    const struct pp_option_value *value = pp_request_get(&wish->request, option, &origin);
 
     return value && origin == PP_FROM_FLAG &&
            (strcmp(option, "schedule") != 0 ||
@@ -87,20 +87,20 @@ static bool settles(const struct pp_request *request, const char *option)
 }
 
 /* The first of the options that leaves nothing free, or NULL. */
-static const char *settled_by(const struct pp_request *request, const char *const *options)
+static const char *settled_by(const struct pp_wish *wish, const char *const *options)
 {
-    while (*options && !settles(request, *options))
+    while (*options && !settles(wish, *options))
         options++;
     return *options;
 }
 
-static enum pp_status contradicts(const struct pp_request *request, const char *option,
-                                  const char *knob, struct pp_error *err)
+static enum pp_status contradicts(const struct pp_wish *wish, const char *option, const char *knob,
+                                  struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
     return pp_error_set(err, PP_EINVAL, "%s contradicts --free %s",
-                        pp_request_typed(request, option, typed), knob);
+                        pp_request_typed(&wish->request, option, typed), knob);
 }
 
 /* Takes the first word off a list with commas; false after the last. */
@@ -144,7 +144,7 @@ static int knob_of(const char *word)
     return -1;
 }
 
-static enum pp_status free_one(const struct pp_request *request, const char *word,
+static enum pp_status free_one(const struct pp_wish *wish, const char *word,
                                struct pp_search_space *space, struct pp_error *err)
 {
     const int i = knob_of(word);
@@ -153,27 +153,27 @@ static enum pp_status free_one(const struct pp_request *request, const char *wor
         return pp_error_set(err, PP_EINVAL,
                             "--free shard: all ways to cut state are tried for one layout: give "
                             "it alone, or with recompute");
-    const char *option = settled_by(request, pp_search_knobs[i].settled_by);
+    const char *option = settled_by(wish, pp_search_knobs[i].settled_by);
     if (option)
-        return contradicts(request, option, word, err);
+        return contradicts(wish, option, word, err);
     space->is_free[i] = true;
     return PP_OK;
 }
 
-enum pp_status pp_search_free(const struct pp_request *request, struct pp_search_space *space,
+enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space *space,
                               struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "free", NULL);
+    const char *text = wish->free;
     char word[WORD_BYTES];
 
     for (int i = 0; !text && i < PP_SEARCH_AXES; i++)
         space->is_free[i] =
-            i != PP_SEARCH_MODULES && !settled_by(request, pp_search_knobs[i].settled_by);
+            i != PP_SEARCH_MODULES && !settled_by(wish, pp_search_knobs[i].settled_by);
     for (const char *at = text; next_word(&at, word);)
         if (knob_of(word) < 0 && strcmp(word, "shard") != 0)
             return unknown(word, err);
     for (const char *at = text; next_word(&at, word);)
-        PP_TRY(free_one(request, word, space, err));
+        PP_TRY(free_one(wish, word, space, err));
     return PP_OK;
 }
 
@@ -197,28 +197,27 @@ bool pp_state_plan_has(const char *list)
 }
 
 /* What a preset says about a knob that the user frees is dropped with its other defaults. */
-static enum pp_status free_state(const struct pp_request *request,
-                                 const struct pp_state_plan_knob *knob,
+static enum pp_status free_state(const struct pp_wish *wish, const struct pp_state_plan_knob *knob,
                                  struct pp_state_plan *planner, struct pp_error *err)
 {
-    const char *option = settled_by(request, knob->settled_by);
+    const char *option = settled_by(wish, knob->settled_by);
 
     for (int i = 0; i < planner->knob_count; i++)
         if (planner->knobs[i] == knob)
             return PP_OK;
     if (option)
-        return contradicts(request, option, knob->name, err);
+        return contradicts(wish, option, knob->name, err);
     planner->knobs[planner->knob_count++] = knob;
     return PP_OK;
 }
 
-enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
+enum pp_status pp_state_plan_free(const struct pp_wish *wish, struct pp_state_plan *planner,
                                   struct pp_error *err)
 {
-    const char *list = pp_request_text(request, "free", "shard");
+    const char *list = wish->free ? wish->free : "shard";
     char word[WORD_BYTES];
 
     while (next_word(&list, word))
-        PP_TRY(free_state(request, state_knob_of(word), planner, err));
+        PP_TRY(free_state(wish, state_knob_of(word), planner, err));
     return PP_OK;
 }

@@ -38,7 +38,7 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
                                   .mbs = f->mbs,
                                   .gbs = (int64_t)f->dp * f->mbs,
                                   .seq = s->fixed.layout.seq};
-    PP_TRY(pp_resolve_experts(s->request, &c, err));
+    PP_TRY(pp_resolve_experts(s->wish, &c, err));
     c.state = c.wanted;
     memset(&c.state.secondary, 0, sizeof(c.state.secondary));
     c.state.replicas = (struct pp_mesh){1, 1};

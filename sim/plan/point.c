@@ -70,7 +70,7 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
         config->wanted_zero = point.zero;
     config->chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);
     config->chosen |= chosen_bits(s);
-    PP_TRY(pp_resolve_layout(arena, s->request, &degrees, config, err));
+    PP_TRY(pp_resolve_layout(arena, s->wish, &degrees, config, err));
     if (!pp_resolve_is_open(config))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,

@@ -64,10 +64,9 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
         count_of(arena, n[PP_SEARCH_NO_ROOM]), count_of(arena, illegal));
 
     if (n[PP_SEARCH_OPEN])
-        text = pp_arena_printf(arena,
-                               "%s, %s~not simulated: no order of theirs can be within "
-                               "%g~%% of the best",
-                               text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+        text = pp_arena_printf(
+            arena, "%s, %s~not simulated, as their bounds are over %g~%% slower than the best",
+            text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
     pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
 }
 
@@ -139,11 +138,11 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
                       pp_search_command(arena, &search->space, best->point));
     if (search->ties < 2)
         return;
-    pp_text_paragraph(out, WIDTH, INDENT, "= ties",
-                      pp_arena_printf(arena,
-                                      "%s steps are within %g~%% of the fastest, closer than "
-                                      "costs can tell",
-                                      count_of(arena, search->ties), 100 * search->margin_frac));
+    pp_text_paragraph(
+        out, WIDTH, INDENT, "= ties",
+        pp_arena_printf(arena,
+                        "%s steps are within %g~%% of the fastest, too close for the costs to rank",
+                        count_of(arena, search->ties), 100 * search->margin_frac));
 }
 
 static void print_safest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -157,8 +156,8 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
         out, WIDTH, INDENT, "safest",
         pp_arena_printf(
             arena,
-            "#%d of the ties leaves most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, "
-            "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
+            "#%d of the ties leaves the most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, CP~%d, "
+            "MBS~%d, %s, recompute~%s, %.1f~%% slower",
             search->safest + 1, (capacity - row->outcome.peak_bytes) / 1e9, capacity / 1e9,
             p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
             pp_search_again_text(p.again, again),
@@ -173,40 +172,56 @@ static const char *short_layout(struct pp_arena *arena, const struct pp_search *
                            p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
 }
 
-/* Where half or twice of something makes another row the best; a difference that costs cannot tell
- * is none. */
+/* The name of a what-if, which stays on one line. */
+static const char *what_if_name(struct pp_arena *arena, int at)
+{
+    char *name = pp_arena_strdup(arena, pp_search_what_ifs[at].name);
+
+    for (char *c = name; *c; c++)
+        *c = *c == ' ' ? '~' : *c;
+    return name;
+}
+
+/* What changes the best row, or NULL. `named` is the row whose layout the line above shows. */
+static const char *flip_text(struct pp_arena *arena, const struct pp_search *search, int at,
+                             int *named)
+{
+    const struct pp_search_flip *flip = &search->flips[at];
+    const char *name = what_if_name(arena, at);
+
+    if (!flip->is_known)
+        return pp_arena_printf(arena, "%s: none of these layouts fits", name);
+    if (flip->fits && (flip->winner == 0 || flip->behind_frac <= PP_TIE_FRAC))
+        return NULL;
+    const char *winner = *named == flip->winner ? pp_arena_printf(arena, "#%d", flip->winner + 1)
+                                                : short_layout(arena, search, flip->winner);
+    *named = flip->winner;
+    return flip->fits ? pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name,
+                                        100 * flip->behind_frac, winner)
+                      : pp_arena_printf(arena, "%s: #1 does not fit, best is %s", name, winner);
+}
+
+/* Where half or twice of something makes another row the best; a difference that the costs cannot
+ * rank is none. */
 static void print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
-    const char *text = "", *same = "", *none = "";
-    int kept = 0;
+    const char *label = "sensitive", *same = "";
+    int kept = 0, named = -1;
 
     for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
-        const struct pp_search_flip *flip = &search->flips[i];
-        const char *name = pp_search_what_ifs[i].name;
-        if (!flip->is_known)
-            none = pp_arena_printf(arena, "%s%s%s", none, *none ? ", " : "", name);
-        else if (!flip->fits)
-            text =
-                pp_arena_printf(arena, "%s%s%s: #1 does not fit, %s wins", text, *text ? "; " : "",
-                                name, short_layout(arena, search, flip->winner));
-        else if (flip->winner > 0 && flip->behind_frac > PP_TIE_FRAC)
-            text = pp_arena_printf(
-                arena, "%s%s%s: %s wins, #1 is %.1f~%% slower", text, *text ? "; " : "", name,
-                short_layout(arena, search, flip->winner), 100 * flip->behind_frac);
-        else {
-            same = pp_arena_printf(arena, "%s%s%s", same, *same ? ", " : "", name);
-            kept++;
-        }
+        const char *text = flip_text(arena, search, i, &named);
+        if (text) {
+            pp_text_paragraph(out, WIDTH, INDENT, label, text);
+            label = "";
+        } else
+            same =
+                pp_arena_printf(arena, "%s%s%s", same, kept++ ? ", " : "", what_if_name(arena, i));
     }
-    if (*none)
-        text =
-            pp_arena_printf(arena, "%s%s%s: nothing of these fits", text, *text ? "; " : "", none);
     if (kept == PP_SEARCH_WHAT_IFS)
-        text = "#1 stays with half and twice of network, links of a node, device memory and "
-               "device FLOP/s";
-    else if (*same)
-        text = pp_arena_printf(arena, "%s%s#1 stays with %s", text, *text ? "; " : "", same);
-    pp_text_paragraph(out, WIDTH, INDENT, "sensitive", text);
+        same = "half and twice of network, links of a node, device memory and device FLOP/s";
+    if (kept)
+        pp_text_paragraph(out, WIDTH, INDENT, label,
+                          pp_arena_printf(arena, "#1 stays best with %s", same));
 }
 
 static void print_published(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -216,16 +231,16 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
         const struct pp_search_recipe *r = p->recipe;
         char step[PP_UNITS_TEXT_BYTES];
         const char *text = pp_arena_printf(
-            arena, "%s, %s~%s: TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s: ", r->source,
-            count_of(arena, r->gpus), r->device, r->tp, r->pp, r->cp, r->ep,
-            number(arena, r->vp, 0), r->mbs, r->schedule);
+            arena, "%s chose TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s on %s~%s: ", r->source,
+            r->tp, r->pp, r->cp, r->ep, number(arena, r->vp, 0), r->mbs, r->schedule,
+            count_of(arena, r->gpus), r->device);
         if (p->point < 0)
-            text = pp_arena_printf(arena, "%snot in this space", text);
+            text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
         else if (!p->outcome.fits)
             text =
                 pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->outcome.peak_bytes / 1e9);
         else
-            text = pp_arena_printf(arena, "%shere %s, %.1f~GB", text,
+            text = pp_arena_printf(arena, "%s%s and %.1f~GB here", text,
                                    pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
                                    p->outcome.peak_bytes / 1e9);
         if (p->outcome.fits && search->count)
@@ -239,11 +254,13 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
 static void print_least(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     if (search->least >= 0)
-        pp_text_paragraph(out, WIDTH, INDENT, "too large",
-                          pp_arena_printf(arena, "the least needs at least %.1f of %.1f~GB: %s",
-                                          search->least_bytes / 1e9,
-                                          search->space.fixed.cluster.device.memory_bytes / 1e9,
-                                          pp_search_command(arena, &search->space, search->least)));
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "too large",
+            pp_arena_printf(
+                arena,
+                "even the smallest layout needs at least %.1f~GB, and a device has %.1f~GB: %s",
+                search->least_bytes / 1e9, search->space.fixed.cluster.device.memory_bytes / 1e9,
+                pp_search_command(arena, &search->space, search->least)));
 }
 
 struct refusals { /* of one schedule, with all its chunks */

@@ -90,7 +90,7 @@ static inline struct pp_search_again pp_search_again(int value)
 enum { PP_SEARCH_AGAIN_BYTES = 64 };
 const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES]);
 struct pp_search_space {
-    const struct pp_request *request;
+    const struct pp_wish *wish;
     struct pp_search_scale scale;
     struct pp_config fixed; /* all that no layout changes */
     bool is_free[PP_SEARCH_AXES];
@@ -108,16 +108,16 @@ struct pp_search_space {
 
 /* Knobs by --free, or all that no option settles. PP_EINVAL for unknown names, and for an option
  * that contradicts --free. */
-enum pp_status pp_search_free(const struct pp_request *request, struct pp_search_space *space,
+enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space *space,
                               struct pp_error *err);
 /* Everything but orders and frames: the axes have their candidates, which may be replaced. */
-enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_search_space *space, struct pp_error *err);
 /* Orders and frames from the axes. */
 enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *space,
                               struct pp_error *err);
-/* Both. PP_EINVAL when the request makes no sense whatever the layout. */
-enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
+/* Both. PP_EINVAL when the options make no sense whatever the layout. */
+enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_search_space *space, struct pp_error *err);
 
 /* Coordinates of point k. */

@@ -1,7 +1,7 @@
 /* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
-#include "core/cli/request.h"
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
+#include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
 #include "sim/plan/search.h"
 #include "sim/resolve/subjects.h"
@@ -93,13 +93,13 @@ static void add_value(struct pp_search_values *values, int value)
 }
 
 /* What is given, else its usual value, where it is not free. */
-static void fix_axis(const struct pp_request *request, struct pp_search_space *s, int i)
+static void fix_axis(const struct pp_wish *wish, struct pp_search_space *s, int i)
 {
-    const int dp_alone = i == PP_SEARCH_PP && s->dp && !pp_request_has(request, "pp");
+    const int dp_alone = i == PP_SEARCH_PP && s->dp && !wish->given.pp.count;
     int value = AXES[i].usual;
 
     if (AXES[i].option)
-        value = pp_request_int(request, AXES[i].option, value);
+        value = pp_request_int(&wish->request, AXES[i].option, value);
     else if (i == PP_SEARCH_RECOMPUTE)
         value = pp_search_again_value(
             (struct pp_search_again){s->fixed.costs.recompute, s->fixed.costs.again});
@@ -129,7 +129,7 @@ static void add_modules(struct pp_search_space *s)
                                                          PP_RECOMPUTE_SELECTIVE, modules}));
 }
 
-static void fill_axes(const struct pp_request *request, struct pp_search_space *s)
+static void fill_axes(const struct pp_wish *wish, struct pp_search_space *s)
 {
     const int most = s->gpus > most_stages(s) ? s->gpus : most_stages(s);
 
@@ -137,7 +137,7 @@ static void fill_axes(const struct pp_request *request, struct pp_search_space *
         if (i == PP_SEARCH_SCHEDULE || i == PP_SEARCH_MODULES)
             continue;
         if (!s->is_free[i])
-            fix_axis(request, s, i);
+            fix_axis(wish, s, i);
         for (int value = AXES[i].least; s->is_free[i] && value <= most + 1; value++)
             if (AXES[i].is_candidate(s, value))
                 add_value(&s->axis[i], value);
@@ -153,7 +153,7 @@ static bool chooses_chunks(const struct pp_schedule *schedule)
     return schedule->sizes & PP_SIZE_CHUNKS && schedule->chunks == 0;
 }
 
-static enum pp_status add_orders(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status add_orders(struct pp_arena *arena, const struct pp_wish *wish,
                                  const struct pp_subject *subject, struct pp_search_space *s,
                                  struct pp_error *err)
 {
@@ -165,7 +165,7 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_request
                             "--schedule %s: a program file fixes its layout; plan chooses among "
                             "schedules by name",
                             subject->name);
-    PP_TRY(pp_resolve_shape(request, subject, &base, err));
+    PP_TRY(pp_resolve_shape(wish, subject, &base, err));
     for (int i = 0; i < (chooses_chunks(subject->schedule) ? vp->count : 1); i++) {
         struct pp_search_order *order =
             PP_PUSH(arena, s->orders, s->order_count, s->order_capacity);
@@ -180,18 +180,16 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_request
 }
 
 /* Those of --schedule; where it is free and no list is given, all that can be executed. */
-static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_search_space *s, struct pp_error *err)
 {
-    enum pp_origin origin;
     struct pp_subject *subjects;
     int count = 0;
 
-    pp_request_get(request, "schedule", &origin);
-    if (!s->is_free[PP_SEARCH_SCHEDULE] || origin == PP_FROM_FLAG) {
-        PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
+    if (!s->is_free[PP_SEARCH_SCHEDULE] || wish->given.schedule.origin == PP_FROM_FLAG) {
+        PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
         for (int i = 0; i < count; i++)
-            PP_TRY(add_orders(arena, request, &subjects[i], s, err));
+            PP_TRY(add_orders(arena, wish, &subjects[i], s, err));
         return s->order_count
                    ? PP_OK
                    : pp_error_set(err, PP_EINVAL,
@@ -203,7 +201,7 @@ static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_reques
         const struct pp_subject subject = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
         if (!pp_schedules[i]->is_simulated_only)
-            PP_TRY(add_orders(arena, request, &subject, s, err));
+            PP_TRY(add_orders(arena, wish, &subject, s, err));
     }
     return PP_OK;
 }
@@ -379,52 +377,48 @@ static int64_t shared_gbs(int64_t usual, int64_t unit)
 }
 
 /* The batch is the same for all layouts, so that steps compare. */
-static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
+static void set_gbs(const struct pp_wish *wish, struct pp_search_space *s)
 {
-    enum pp_origin n_from;
-    const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from),
-                                 *gbs = pp_request_get(request, "gbs", NULL);
     const int64_t replicas = s->dp ? s->dp : s->gpus;
 
-    if (n && (n_from == PP_FROM_FLAG || !gbs))
-        s->fixed_n = (int)n->integer;
-    if (gbs)
-        s->gbs = gbs->integer;
-    if (gbs || n)
+    if (wish->given.micro_batches.origin == PP_FROM_FLAG || !wish->gbs)
+        s->fixed_n = wish->micro_batches;
+    s->gbs = wish->gbs;
+    if (wish->gbs || wish->micro_batches)
         return;
     s->is_gbs_chosen = true;
     s->gbs = shared_gbs(pp_resolve_usual_gbs(s->fixed.layout.seq),
-                        replicas * pp_request_int(request, "mbs", MOST_MBS));
+                        replicas * (wish->mbs ? wish->mbs : MOST_MBS));
 }
 
-enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_search_space *s, struct pp_error *err)
 {
-    s->request = request;
-    PP_TRY(pp_resolve_fixed(arena, request, &s->fixed, err));
-    pp_inputs_take(arena, request, &s->fixed);
-    s->dp = pp_request_int(request, "dp", 0);
-    PP_TRY(pp_resolve_gpus(request, &s->fixed, &s->gpus, err));
+    s->wish = wish;
+    PP_TRY(pp_resolve_fixed(arena, wish, &s->fixed, err));
+    pp_inputs_take(arena, wish, &s->fixed);
+    s->dp = wish->dp;
+    PP_TRY(pp_resolve_gpus(wish, &s->fixed, &s->gpus, err));
     PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));
     PP_TRY(pp_search_rescale(&s->scale, &s->fixed, err));
-    set_gbs(request, s);
-    fill_axes(request, s);
+    set_gbs(wish, s);
+    fill_axes(wish, s);
     return PP_OK;
 }
 
 enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *s,
                               struct pp_error *err)
 {
-    PP_TRY(fill_orders(arena, s->request, s, err));
+    PP_TRY(fill_orders(arena, s->wish, s, err));
     PP_TRY(fill_frames(arena, s, err));
     s->points = (int64_t)s->frame_count * s->axis[PP_SEARCH_RECOMPUTE].count *
                 s->axis[PP_SEARCH_ZERO].count * s->order_count;
     return PP_OK;
 }
 
-enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_search_space *space, struct pp_error *err)
 {
-    PP_TRY(pp_search_begin(arena, request, space, err));
+    PP_TRY(pp_search_begin(arena, wish, space, err));
     return pp_search_fill(arena, space, err);
 }

@@ -6,7 +6,7 @@
 #include "core/cost/analytic/shards.h"
 #include "sim/config/config.h"
 
-struct pp_request;
+struct pp_wish;
 
 /* Something that may be left free. */
 struct pp_state_plan_knob {
@@ -44,7 +44,7 @@ struct pp_state_plan {
 /* Are all names of a list with commas in the table? */
 bool pp_state_plan_has(const char *list);
 /* --free, a list that the planner has, checked against what was given. */
-enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
+enum pp_status pp_state_plan_free(const struct pp_wish *wish, struct pp_state_plan *planner,
                                   struct pp_error *err);
 /* All values of the free knobs together, simulated and ranked. base and knobs are given.
  * Steps that differ by less than the model's own error are ties (docs/plan.md has the

@@ -50,7 +50,7 @@ static void print_head(const struct pp_state_plan *planner, FILE *out)
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     snprintf(text, sizeof(text),
              "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-             "framework~%s%s; state may be cut over %d in a node x %d nodes",
+             "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
              c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp,
              pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
@@ -90,8 +90,7 @@ static void print_rest(const struct pp_state_plan *planner, FILE *out)
 
     if (planner->too_large) {
         snprintf(text, sizeof(text),
-                 "%d do not fit in %.1f~GB: the least of them, %s recompute~%s, needs "
-                 "%.1f~GB",
+                 "%d do not fit in %.1f~GB: the smallest of them, %s recompute~%s, needs %.1f~GB",
                  planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
                  pp_state_print(&large->config.state, state),
                  pp_recompute_names[large->config.costs.recompute],
@@ -142,12 +141,11 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
     print_best(arena, planner, out);
     if (planner->ties > 1) {
         char text[PP_TEXT_BYTES];
-        snprintf(
-            text, sizeof(text),
-            "%d steps are within %g~%% of the fastest, closer than costs can tell; of those come "
-            "first: room for all that the allocator keeps, gradients cut like parameters, least "
-            "communication, least state",
-            planner->ties, 100 * PP_PLANNER_TIE_FRAC);
+        snprintf(text, sizeof(text),
+                 "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
+                 "are ranked by room for the allocator's cache, then gradients sharded like "
+                 "parameters, least communication, least state",
+                 planner->ties, 100 * PP_PLANNER_TIE_FRAC);
         pp_text_paragraph(out, WIDTH, INDENT, "= ties", text);
     }
 }

@@ -94,7 +94,7 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
         for (int k = 0; k < PP_SEARCH_AXES; k++)
             trials.spaces[i].is_free[k] = search->space.is_free[k];
         trials.is_there[i] =
-            pp_search_open(scratch, search->space.request, &trials.spaces[i], &ignored) == PP_OK;
+            pp_search_open(scratch, search->space.wish, &trials.spaces[i], &ignored) == PP_OK;
     }
     PP_TRY(pp_pool_run(&pool, err));
     for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++)

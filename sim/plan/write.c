@@ -32,7 +32,7 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
         text = pp_plan_add_int(arena, text, "zero", p.zero);
     return pp_plan_add(arena, text, "recompute",
                        p.again.recompute == PP_RECOMPUTE_STAGE
-                           ? pp_request_text(s->request, "recompute", "none")
+                           ? (s->wish->recompute ? s->wish->recompute : "none")
                            : pp_search_again_text(p.again, again));
 }
 

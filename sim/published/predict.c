@@ -131,14 +131,14 @@ static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_co
                               struct pp_config *config, struct pp_error *err)
 {
     struct pp_parsed parsed;
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject subject;
 
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, command->argc, command->argv, &parsed, err));
-    PP_TRY(pp_request_open(arena, &parsed, &request, err));
+    PP_TRY(pp_wish_open(arena, &parsed, &wish, err));
     PP_TRY(
-        pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject, err));
-    return pp_resolve(arena, &request, &subject, config, NULL, err);
+        pp_subject_open(arena, &wish.request, wish.schedule ? wish.schedule : "", &subject, err));
+    return pp_resolve(arena, &wish, &subject, config, NULL, err);
 }
 
 /* Messages cut cells short, perhaps within a character. */

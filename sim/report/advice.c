@@ -101,9 +101,9 @@ static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
 
     if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
         snprintf(text, PP_TEXT_BYTES,
-                 "idle between ops: the schedule's own order (its closed form says %.1f~%% with B "
-                 "= 2F, equal stages, free communication); start-up alone, (D-1)/(NV+D-1), would "
-                 "be %.1f~%%",
+                 "the schedule's order leaves ranks idle between ops: its closed form gives "
+                 "%.1f~%% with B = 2F, equal stages, free communication; start-up alone, "
+                 "(D-1)/(NV+D-1), would be %.1f~%%",
                  100 * closed_frac, 100 * start_up_frac);
     else if (start_up_frac > bubble_frac / 2)
         return more_micro_batches(shape, text);
@@ -114,7 +114,7 @@ static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
                  100 * start_up_frac, 100 * bubble_frac,
                  r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
                      ? "waiting for messages in flight"
-                     : "idle between ops, where ranks wait for others; --gantt shows where");
+                     : "idle time between ops, in which ranks wait for others; --gantt shows it");
     return text;
 }
 
@@ -127,8 +127,8 @@ static const char *on_micro_batches(const struct pp_result *r, char text[PP_TEXT
     if (r->metrics.bubble_frac > LITTLE_FRAC)
         return why_idle(r, text);
     snprintf(text, PP_TEXT_BYTES,
-             "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
-             "with --micro-batches %d",
+             "%d micro-batches for %d ranks make the start-up bubble small; --micro-batches %d "
+             "shows a large one",
              shape->micro_batches, shape->ranks, shape->ranks);
     return text;
 }
@@ -159,10 +159,10 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
             "--last-stage-layers move blocks",
             slowest, 100 * excess_frac, c->costs.head == PP_HEAD_LAST ? "--head balanced, " : "");
     else if (best != others->reference && c->cost)
-        snprintf(text, PP_TEXT_BYTES, "%s is faster at this layout", best->config.schedule_name);
+        snprintf(text, PP_TEXT_BYTES, "%s is faster with this layout", best->config.schedule_name);
     else if (best != others->reference)
         snprintf(text, PP_TEXT_BYTES,
-                 "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "
+                 "%s is faster with this layout; to choose a layout for it: pipesim --schedule %s "
                  "--gpus %d",
                  best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
     else if (c->shape.ranks == 1)

@@ -26,10 +26,11 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_GPUS,
          "gpus: the product of the degrees given, or the size of the cluster; --gpus"},
         {PP_CHOSE_TP, "tp: powers of two up to one node were tried; --tp"},
-        {PP_CHOSE_PP, "pp: divisors of gpus/tp from 2 on were tried; the fastest layout that fits "
-                      "is taken; --pp"},
+        {PP_CHOSE_PP, "pp: divisors of gpus/tp from 2 on were tried, and the fastest layout that "
+                      "fits was taken; --pp"},
         {PP_CHOSE_DP, "dp: gpus / (tp * cp * pp); --dp"},
-        {PP_CHOSE_MBS, "mbs: 1, or a sample for each granule of a micro-batch; --mbs"},
+        {PP_CHOSE_MBS,
+         "mbs: 1, or one sample for each part if the schedule splits micro-batches; --mbs"},
         {PP_CHOSE_GBS,
          "gbs: about 4 M tokens a step, adjusted to what the schedule accepts; --gbs"},
         {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
@@ -37,9 +38,9 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
         {PP_CHOSE_SPLITS, "splits 2: the smallest number that splits; --splits"},
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
-        {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
-        {PP_CHOSE_RECOMPUTE, "recompute: none where it fits, else selective where it frees memory, "
-                             "else full; --recompute"},
+        {PP_CHOSE_ZERO, "zero: 0 if that fits, else 1; --zero"},
+        {PP_CHOSE_RECOMPUTE,
+         "recompute: none if that fits, else selective if it frees memory, else full; --recompute"},
     };
 
     fputs("chosen for you, and the flag that overrides it\n", out);
@@ -157,7 +158,7 @@ static void explain_rates(const struct pp_result *r, int width, FILE *out)
             "  MFU = model flops / (%.6g s * %.6g flop/s dense * %d GPUs) = %.4f %%\n",
             r->model_flops_per_step, pp_flops_rule_names[c->flops], r->metrics.iteration_s,
             c->cluster.device.peak_flops_per_s, c->layout.gpus, 100 * r->mfu);
-    fprintf(out, "  HFU counts %.6g recomputed flops more = %.4f %%\n",
+    fprintf(out, "  HFU also counts %.6g recomputed flops = %.4f %%\n",
             r->hardware_flops_per_step - r->model_flops_per_step, 100 * r->hfu);
     fprintf(out, "  tokens/s = %lld samples * %d tokens / %.6g s = %.6g\n",
             (long long)c->layout.gbs, c->layout.seq, r->metrics.iteration_s, r->tokens_per_s);

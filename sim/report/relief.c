@@ -62,8 +62,9 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
 {
     const struct pp_oom *oom = r->oom;
     char text[PP_TEXT_BYTES], line[4 * PP_TEXT_BYTES];
-    int used = snprintf(line, sizeof line, "rank~%d needs %.1f~GiB more than there are; it holds",
-                        r->peak_rank, oom->needed_bytes / PP_GIB);
+    int used =
+        snprintf(line, sizeof line, "rank~%d needs %.1f~GiB more than its device has; it holds",
+                 r->peak_rank, oom->needed_bytes / PP_GIB);
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
         used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %.1f~GiB", i ? "," : "",
@@ -79,7 +80,7 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
         print_relief(r, &oom->reliefs[i], out);
     if (!*oom->replaced)
         return;
-    snprintf(line, sizeof line, "in place of the command's %s", oom->replaced);
+    snprintf(line, sizeof line, "these replace %s of the command", oom->replaced);
     pp_text_paragraph(out, width, 4, "", line);
 }
 
@@ -101,7 +102,7 @@ const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
     char effect[PP_TEXT_BYTES], change[PP_TEXT_BYTES];
 
     if (oom->relief_count == 0)
-        return "does not fit, nor does anything tried need less: more GPUs, or another model";
+        return "does not fit, and no option that was tried needs less: more GPUs, or another model";
     const struct pp_relief *best = &oom->reliefs[0];
     if (best->fits)
         snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
@@ -109,7 +110,8 @@ const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
                  effect_text(oom, best, effect));
     else
         snprintf(text, PP_TEXT_BYTES,
-                 "does not fit, nor with all that was tried together: more GPUs, or another model");
+                 "does not fit, even with all options that were tried together: more GPUs, or "
+                 "another model");
     return text;
 }
 

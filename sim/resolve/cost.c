@@ -26,46 +26,46 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
 }
 
 /* What changes links of a cluster changes nothing that was measured. */
-static enum pp_status check_links(const struct pp_request *request, const char *path,
+static enum pp_status check_links(const struct pp_wish *wish, const char *path,
                                   struct pp_error *err)
 {
-    static const char *const OF_LINKS[] = {"link-bw", "nic", "collective-algorithm"};
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const of_links[] = {&wish->given.link_bw, &wish->given.nic,
+                                               &wish->given.collective_algorithm};
 
-    for (size_t i = 0; i < sizeof(OF_LINKS) / sizeof(*OF_LINKS); i++)
-        if (pp_request_has(request, OF_LINKS[i]))
+    for (size_t i = 0; i < sizeof(of_links) / sizeof(*of_links); i++)
+        if (of_links[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no effect with --cost: messages and gradient sums take "
                                 "what the channels of %s took",
-                                pp_request_typed(request, OF_LINKS[i], typed), path);
+                                of_links[i]->typed, path);
     return PP_OK;
 }
 
-enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *request,
+enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_wish *wish,
                                struct pp_config *config, struct pp_error *err)
 {
-    const char *path = pp_request_text(request, "cost", NULL);
+    const char *path = wish->cost;
     struct pp_preset *row = PP_NEW(arena, struct pp_preset);
 
     if (!path)
         return PP_OK;
-    if (request->preset_row)
+    if (wish->request.preset_row)
         return pp_error_set(err, PP_EINVAL,
                             "--cost %s brings the model that was measured, --preset %s another; "
                             "give one of them",
-                            path, request->preset_row->name);
-    if (pp_request_has(request, "unit"))
+                            path, wish->request.preset_row->name);
+    if (wish->given.unit.count)
         return pp_error_set(err, PP_EINVAL,
                             "--cost and --unit both say how long ops take; give "
                             "one of them");
-    PP_TRY(check_links(request, path, err));
+    PP_TRY(check_links(wish, path, err));
     PP_TRY(pp_cost_file_read(arena, path, &config->cost, err));
-    *row = (struct pp_preset){
-        .name = path,
-        .summary = "costs that were measured",
-        .source = config->cost->machine,
-        .arguments = defaults_of(arena, config->cost, pp_request_has(request, "model"))};
-    if (pp_request_defaults(arena, request, row, err) != PP_OK)
+    *row =
+        (struct pp_preset){.name = path,
+                           .summary = "costs that were measured",
+                           .source = config->cost->machine,
+                           .arguments = defaults_of(arena, config->cost, wish->given.model.count)};
+    if (pp_wish_defaults(arena, wish, row, err) != PP_OK)
         return pp_error_prefix(err, "%s: ", path);
     return PP_OK;
 }

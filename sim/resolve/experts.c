@@ -1,55 +1,39 @@
 /* How experts are spread: --ep, --etp, and what the tool chooses. */
 #include "sim/resolve/resolve.h"
 
-/* Options that mean something for experts alone; the neutral value is fine without. */
-static const struct {
-    const char *option;
-    double neutral;
-} about_experts[] = {
-    {"ep", 1}, {"etp", 0}, {"ep-overlap", 0}, {"capacity-factor", 1}, {"ep-dispatch", 0}};
-
-static double value_of(const struct pp_option_value *value)
-{
-    return value->number != 0 ? value->number : (double)value->integer;
-}
-
-static enum pp_status refuse_dense(const struct pp_request *request, const struct pp_config *config,
+/* Options of experts have no effect on a dense model, and their neutral values are accepted. */
+static enum pp_status refuse_dense(const struct pp_wish *wish, const struct pp_config *config,
                                    struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *refused = wish->ep != 1                ? &wish->given.ep
+                                     : wish->etp                  ? &wish->given.etp
+                                     : wish->ep_overlap != 0      ? &wish->given.ep_overlap
+                                     : wish->capacity_factor != 1 ? &wish->given.capacity_factor
+                                     : wish->ep_dispatch          ? &wish->given.ep_dispatch
+                                                                  : NULL;
 
-    for (size_t i = 0; i < sizeof about_experts / sizeof *about_experts; i++) {
-        const char *option = about_experts[i].option;
-        const struct pp_option_value *value = pp_request_get(request, option, NULL);
-        if (!value || value_of(value) == about_experts[i].neutral)
-            continue;
-        pp_error_set(err, PP_EINVAL, "%s: %s has no experts",
-                     pp_request_typed(request, option, typed), config->model.name);
-        return i == 0 ? pp_error_append(err, "; a dense model has --ep 1") : PP_EINVAL;
-    }
-    return PP_OK;
+    if (!refused)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "%s: %s has no experts", refused->typed, config->model.name);
+    return wish->ep != 1 ? pp_error_append(err, "; a dense model has --ep 1") : PP_EINVAL;
 }
 
-enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_config *config,
+enum pp_status pp_resolve_exchanges(const struct pp_wish *wish, struct pp_config *config,
                                     struct pp_error *err)
 {
     enum { MAX_CAPACITY = 16 };
-    const struct pp_option_value *overlap = pp_request_get(request, "ep-overlap", NULL);
-    const struct pp_option_value *dispatch = pp_request_get(request, "ep-dispatch", NULL);
-    const struct pp_option_value *capacity = pp_request_get(request, "capacity-factor", NULL);
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (config->model.experts.count == 0)
-        return refuse_dense(request, config, err);
-    config->costs.ep_overlap_frac = overlap ? overlap->number : 0;
-    config->costs.is_sent_once = dispatch && dispatch->integer == 1;
-    config->costs.capacity_factor = capacity ? capacity->number : 1;
+        return refuse_dense(wish, config, err);
+    config->costs.ep_overlap_frac = wish->ep_overlap;
+    config->costs.is_sent_once = wish->ep_dispatch == 1;
+    config->costs.capacity_factor = wish->capacity_factor;
     if (config->costs.ep_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected at most 1 (100 %%)",
-                            pp_request_typed(request, "ep-overlap", typed));
+                            wish->given.ep_overlap.typed);
     if (config->costs.capacity_factor <= 0 || config->costs.capacity_factor > MAX_CAPACITY)
         return pp_error_set(err, PP_EINVAL, "%s: expected more than 0, at most %d",
-                            pp_request_typed(request, "capacity-factor", typed), MAX_CAPACITY);
+                            wish->given.capacity_factor.typed, MAX_CAPACITY);
     return PP_OK;
 }
 
@@ -60,23 +44,22 @@ static bool is_legal(const struct pp_config *config, int64_t devices, int ep)
 }
 
 /* --etp; else tp, or the largest divisor of it that leaves enough devices for ep. */
-static int expert_tp(const struct pp_request *request, const struct pp_config *config, int tp,
+static int expert_tp(const struct pp_wish *wish, const struct pp_config *config, int tp,
                      int64_t replicas, int ep)
 {
-    if (pp_request_has(request, "etp"))
-        return pp_request_int(request, "etp", tp);
+    if (wish->etp)
+        return wish->etp;
     for (int etp = tp; etp >= 1; etp--)
         if (tp % etp == 0 && is_legal(config, tp / etp * replicas, ep))
             return etp;
     return tp;
 }
 
-static enum pp_status ep_error(const struct pp_request *request, const struct pp_config *config,
+static enum pp_status ep_error(const struct pp_wish *wish, const struct pp_config *config,
                                int64_t devices, struct pp_error *err)
 {
     const struct pp_layout *l = &config->layout;
     const int count = config->model.experts.count;
-    char typed[PP_REQUEST_TYPED_BYTES];
     int below = l->ep < count ? l->ep : count, above = l->ep + 1;
 
     while (below > 1 && !is_legal(config, devices, below))
@@ -86,34 +69,31 @@ static enum pp_status ep_error(const struct pp_request *request, const struct pp
     pp_error_set(err, PP_EINVAL,
                  "%s must divide the %d experts of %s and tp / etp * cp * dp = %lld; nearest: --ep "
                  "%d",
-                 pp_request_typed(request, "ep", typed), count, config->model.name,
-                 (long long)devices, below);
+                 wish->given.ep.typed, count, config->model.name, (long long)devices, below);
     return above <= count ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 
-enum pp_status pp_resolve_experts(const struct pp_request *request, struct pp_config *config,
+enum pp_status pp_resolve_experts(const struct pp_wish *wish, struct pp_config *config,
                                   struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     l->etp = 0;
     if (config->model.experts.count == 0)
         return PP_OK;
-    l->etp = expert_tp(request, config, l->tp, (int64_t)l->cp * l->dp, l->ep);
+    l->etp = expert_tp(wish, config, l->tp, (int64_t)l->cp * l->dp, l->ep);
     if (l->tp % pp_layout_etp(l))
-        return pp_error_set(err, PP_EINVAL, "%s does not divide tp %d",
-                            pp_request_typed(request, "etp", typed), l->tp);
+        return pp_error_set(err, PP_EINVAL, "%s does not divide tp %d", wish->given.etp.typed,
+                            l->tp);
     const int64_t devices = (int64_t)l->tp / pp_layout_etp(l) * l->cp * l->dp;
-    return is_legal(config, devices, l->ep) ? PP_OK : ep_error(request, config, devices, err);
+    return is_legal(config, devices, l->ep) ? PP_OK : ep_error(wish, config, devices, err);
 }
 
-int pp_resolve_expert_degrees(const struct pp_request *request, const struct pp_config *config,
+int pp_resolve_expert_degrees(const struct pp_wish *wish, const struct pp_config *config,
                               const struct pp_degrees *degrees, int ep[PP_EXPERT_DEGREES])
 {
-    const int given = pp_request_int(request, "ep", 0), experts = config->model.experts.count;
-    const int etp = pp_request_int(request, "etp", degrees->tp),
-              node = config->cluster.gpus_per_node;
+    const int given = wish->given.ep.count ? wish->ep : 0, experts = config->model.experts.count;
+    const int etp = wish->etp ? wish->etp : degrees->tp, node = config->cluster.gpus_per_node;
     int count = 0;
 
     ep[count++] = given > 0 ? given : 1;

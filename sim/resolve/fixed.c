@@ -9,38 +9,32 @@
 
 #include <string.h>
 
-static const char *const DIMENSIONS[] = {"model",     "layers",  "hidden", "heads",
-                                         "kv-heads",  "ffn",     "mlp",    "vocab",
-                                         "embedding", "experts", "mtp",    "positions"};
-
-static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_request *request,
-                                      double params, struct pp_config *config, struct pp_error *err)
+static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_wish *wish,
+                                      struct pp_config *config, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const dimensions[] = {
+        &wish->given.model,     &wish->given.layers,  &wish->given.hidden, &wish->given.heads,
+        &wish->given.kv_heads,  &wish->given.ffn,     &wish->given.mlp,    &wish->given.vocab,
+        &wish->given.embedding, &wish->given.experts, &wish->given.mtp,    &wish->given.positions};
 
-    for (size_t i = 0; i < sizeof(DIMENSIONS) / sizeof(*DIMENSIONS); i++) {
-        enum pp_origin origin;
-        if (pp_request_get(request, DIMENSIONS[i], &origin) && origin == PP_FROM_FLAG)
+    for (size_t i = 0; i < sizeof(dimensions) / sizeof(*dimensions); i++)
+        if (dimensions[i]->origin == PP_FROM_FLAG)
             return pp_error_set(
                 err, PP_EINVAL,
                 "%s contradicts --params, which stands for a model known only by its size",
-                pp_request_typed(request, DIMENSIONS[i], typed));
-    }
-    return pp_model_from_params(arena, params, &config->model, err);
+                dimensions[i]->typed);
+    return pp_model_from_params(arena, wish->params, &config->model, err);
 }
 
-static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish *wish,
                                     struct pp_config *config, struct pp_error *err)
 {
-    enum pp_origin params_origin;
-    const struct pp_option_value *params = pp_request_get(request, "params", &params_origin);
-
-    if (params)
-        return model_by_params(arena, request, params->number, config, err);
-    if (!pp_request_has(request, "model"))
+    if (wish->given.params.count)
+        return model_by_params(arena, wish, config, err);
+    if (!wish->given.model.count)
         config->chosen |= PP_CHOSE_MODEL;
-    PP_TRY(pp_model_take(arena, request, "gpt3-175b", &config->model, err));
-    return pp_model_take_experts(arena, request, &config->model, err);
+    PP_TRY(pp_model_take(arena, &wish->request, "gpt3-175b", &config->model, err));
+    return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
 
 /* Modules that no block of the model has: to compute them again would change nothing. */
@@ -65,10 +59,10 @@ static enum pp_status check_again(const struct pp_model *model, unsigned again,
     return PP_OK;
 }
 
-static enum pp_status resolve_recompute(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_recompute(const struct pp_wish *wish, struct pp_config *config,
                                         struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "recompute", NULL);
+    const char *text = wish->recompute;
     static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
 
     config->costs.recompute = PP_RECOMPUTE_NONE;
@@ -105,10 +99,10 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
         text);
 }
 
-static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_eval_options *plan,
+static enum pp_status resolve_p2p(const struct pp_wish *wish, struct pp_eval_options *plan,
                                   struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "p2p", "rendezvous");
+    const char *text = wish->p2p;
     static const char BUFFERED[] = "buffered:";
     int64_t slots;
 
@@ -125,61 +119,51 @@ static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_ev
     return PP_OK;
 }
 
-static void resolve_comm(const struct pp_request *request, struct pp_config *config)
+struct pp_build_wishes pp_resolve_lowering(const struct pp_wish *wish)
 {
-    const struct pp_option_value *post = pp_request_get(request, "post", NULL);
-    const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
-    const struct pp_option_value *nic = pp_request_get(request, "nic", NULL);
-    const struct pp_option_value *flows = pp_request_get(request, "collectives", NULL);
-    const struct pp_option_value *algorithm = pp_request_get(request, "collective-algorithm", NULL);
-
-    config->lower.post = post ? (enum pp_post)post->integer : PP_POST_EARLY;
-    config->lower.recv_slots = pp_request_int(request, "recv-slots", 2);
-    config->lower.grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END;
-    config->engine_options.plan.nic_fifo = nic && nic->integer == 1;
-    config->engine_options.plan.ring_flows = flows && flows->integer == 1;
-    config->costs.algorithm = algorithm ? (enum pp_algorithm)algorithm->integer : PP_ALGORITHM_AUTO;
+    return (struct pp_build_wishes){.post = (enum pp_post)wish->post,
+                                    .recv_slots = wish->recv_slots,
+                                    .grad_sync = (enum pp_grad_sync)wish->grad_sync};
 }
 
-static void resolve_what_if(const struct pp_request *request, struct pp_config *config)
+static void resolve_comm(const struct pp_wish *wish, struct pp_config *config)
 {
-    const struct pp_option_value *jitter = pp_request_get(request, "jitter", NULL);
-    const struct pp_option_value *seed = pp_request_get(request, "seed", NULL);
-    const struct pp_option_value *slow = pp_request_get(request, "slow", NULL);
-    const struct pp_option_value *share = pp_request_get(request, "sync-share", NULL);
+    config->lower = pp_resolve_lowering(wish);
+    config->engine_options.plan.nic_fifo = wish->nic == 1;
+    config->engine_options.plan.ring_flows = wish->collectives == 1;
+    config->costs.algorithm = (enum pp_algorithm)wish->collective_algorithm;
+}
 
-    config->jitter_frac = jitter ? jitter->number : 0;
+static void resolve_what_if(const struct pp_wish *wish, struct pp_config *config)
+{
+    config->jitter_frac = wish->jitter;
     config->engine_options.perturbation.jitter_frac = config->jitter_frac;
-    config->engine_options.perturbation.seed = seed ? (uint64_t)seed->integer : 0;
-    config->engine_options.sync_share = share ? share->number : 0;
-    config->slow = slow ? slow->all : NULL;
-    config->slow_count = slow ? slow->count : 0;
-    config->no_fold = pp_request_has(request, "no-fold");
+    config->engine_options.perturbation.seed = (uint64_t)wish->seed;
+    config->engine_options.sync_share = wish->sync_share;
+    config->slow = wish->given.slow.all;
+    config->slow_count = wish->given.slow.count;
+    config->no_fold = wish->no_fold;
 }
 
-static enum pp_status check_sync_share(const struct pp_request *request,
-                                       const struct pp_config *config, struct pp_error *err)
+static enum pp_status check_sync_share(const struct pp_wish *wish, const struct pp_config *config,
+                                       struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
-
     if (config->engine_options.sync_share < 1)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "%s: expected less than 1 (100 %%): compute would stand still",
-                        pp_request_typed(request, "sync-share", typed));
+                        wish->given.sync_share.typed);
 }
 
-static enum pp_status check_jitter(const struct pp_request *request, const struct pp_config *config,
+static enum pp_status check_jitter(const struct pp_wish *wish, const struct pp_config *config,
                                    struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
-
     if (config->jitter_frac >= 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected less than 1 (100 %%)",
-                            pp_request_typed(request, "jitter", typed));
-    if (pp_request_has(request, "seed") && config->jitter_frac == 0)
+                            wish->given.jitter.typed);
+    if (wish->given.seed.count && config->jitter_frac == 0)
         return pp_error_set(err, PP_EINVAL, "%s has no effect without --jitter",
-                            pp_request_typed(request, "seed", typed));
+                            wish->given.seed.typed);
     return PP_OK;
 }
 
@@ -190,24 +174,23 @@ static bool chooses_layers(enum pp_head head)
 
 /* --head balanced and counted choose the layers of all stages; flags for the ends win over a
  * preset's. */
-static enum pp_status resolve_ends(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_ends(const struct pp_wish *wish, struct pp_config *config,
                                    struct pp_error *err)
 {
-    static const char *const ENDS[] = {"first-stage-layers", "last-stage-layers"};
-    enum pp_origin origin, end_origin;
-    const struct pp_option_value *head = pp_request_get(request, "head", &origin);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct pp_given *const ends[] = {&wish->given.first_stage_layers,
+                                           &wish->given.last_stage_layers};
+    const enum pp_origin origin = wish->given.head.origin;
 
-    config->costs.head = head ? (enum pp_head)head->integer : PP_HEAD_LAST;
-    config->first_stage_layers = pp_request_int(request, ENDS[0], 0);
-    config->last_stage_layers = pp_request_int(request, ENDS[1], 0);
+    config->costs.head = (enum pp_head)wish->head;
+    config->first_stage_layers = wish->first_stage_layers;
+    config->last_stage_layers = wish->last_stage_layers;
     for (int i = 0; i < 2 && chooses_layers(config->costs.head); i++) {
-        if (!pp_request_get(request, ENDS[i], &end_origin))
+        if (!ends[i]->count)
             continue;
-        if (origin == end_origin)
-            return pp_error_set(
-                err, PP_EINVAL, "%s contradicts --head %s, which chooses the layers of every stage",
-                pp_request_typed(request, ENDS[i], typed), pp_head_names[config->costs.head]);
+        if (origin == ends[i]->origin)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s contradicts --head %s, which chooses the layers of every stage",
+                                ends[i]->typed, pp_head_names[config->costs.head]);
         if (origin == PP_FROM_PRESET)
             config->costs.head = PP_HEAD_LAST;
         else
@@ -217,12 +200,12 @@ static enum pp_status resolve_ends(const struct pp_request *request, struct pp_c
 }
 
 /* One send at a time per NIC is how the dag approximates shared links; others simulate them. */
-static enum pp_status resolve_nic(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_nic(const struct pp_wish *wish, struct pp_config *config,
                                   struct pp_error *err)
 {
     if (!config->engine_options.plan.nic_fifo || !config->engine->shares_links)
         return PP_OK;
-    if (pp_request_has(request, "engine"))
+    if (wish->given.engine.count)
         return pp_error_set(err, PP_EINVAL,
                             "--nic fifo is an approximation of shared links for --engine dag; "
                             "--engine %s simulates them",
@@ -230,15 +213,15 @@ static enum pp_status resolve_nic(const struct pp_request *request, struct pp_co
     return pp_engine_find("dag", &config->engine, err);
 }
 
-static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_wish *wish,
                                       struct pp_config *config, struct pp_error *err)
 {
-    const char *cluster = pp_request_text(request, "cluster", NULL);
+    const char *cluster = wish->cluster;
 
     if (!cluster)
         config->chosen |= PP_CHOSE_CLUSTER;
     else if (pp_platform_is_file(cluster))
-        return pp_platform_reuse(arena, request->platforms, cluster, &config->platform,
+        return pp_platform_reuse(arena, wish->request.platforms, cluster, &config->platform,
                                  &config->cluster, err);
     cluster = cluster ? cluster : "h100";
     return pp_platform_hint(cluster, pp_cluster_load(arena, cluster, &config->cluster, err), err);
@@ -246,72 +229,63 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_re
 
 enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* the choices of --attention */
 
-static enum pp_status resolve_precision(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_precision(const struct pp_wish *wish, struct pp_config *config,
                                         struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_request_get(request, "precision", NULL);
-
-    if (!value)
+    if (!wish->given.precision.count)
         return PP_OK;
-    return pp_device_set_precision(&config->cluster.device, (enum pp_precision)value->integer, err);
+    return pp_device_set_precision(&config->cluster.device, (enum pp_precision)wish->precision,
+                                   err);
 }
 
 /* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
-static enum pp_status resolve_kernels(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_config *config,
                                       struct pp_error *err)
 {
-    const struct pp_option_value *attention = pp_request_get(request, "attention", NULL);
-    const struct pp_option_value *sequence = pp_request_get(request, "sequence-parallel", NULL);
-    const struct pp_option_value *overlap = pp_request_get(request, "tp-overlap", NULL);
-
-    PP_TRY(resolve_precision(request, config, err));
-    if (attention) {
-        config->cluster.device.is_attention_unfused = attention->integer == ATTENTION_UNFUSED;
-        config->cluster.device.is_attention_first = attention->integer == ATTENTION_FIRST;
+    PP_TRY(resolve_precision(wish, config, err));
+    if (wish->given.attention.count) {
+        config->cluster.device.is_attention_unfused = wish->attention == ATTENTION_UNFUSED;
+        config->cluster.device.is_attention_first = wish->attention == ATTENTION_FIRST;
     }
-    config->costs.is_tp_only = sequence && sequence->integer == 1;
-    config->costs.tp_overlap_frac = overlap ? overlap->number : 0;
+    config->costs.is_tp_only = wish->sequence_parallel == 1;
+    config->costs.tp_overlap_frac = wish->tp_overlap;
     if (config->costs.tp_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "--tp-overlap %s: a share lies between 0 and 1",
-                            overlap->text);
+                            wish->given.tp_overlap.text);
     return PP_OK;
 }
 
-enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_config *config, struct pp_error *err)
 {
-    const struct pp_option_value *flops = pp_request_get(request, "flops", NULL);
-    const char *unit = pp_request_text(request, "unit", NULL);
-    const char *engine = pp_request_text(request, "engine", NULL);
-
-    config->engine = pp_engine_default(unit != NULL);
-    if (engine)
-        PP_TRY(pp_engine_find(engine, &config->engine, err));
-    config->flops = flops ? (enum pp_flops_rule)flops->integer : PP_FLOPS_MEGATRON;
-    resolve_what_if(request, config);
-    PP_TRY(check_jitter(request, config, err));
-    PP_TRY(check_sync_share(request, config, err));
-    if (unit) {
+    config->engine = pp_engine_default(wish->unit != NULL);
+    if (wish->given.engine.count)
+        PP_TRY(pp_engine_find(wish->given.engine.text, &config->engine, err));
+    config->flops = (enum pp_flops_rule)wish->flops;
+    resolve_what_if(wish, config);
+    PP_TRY(check_jitter(wish, config, err));
+    PP_TRY(check_sync_share(wish, config, err));
+    if (wish->unit) {
         config->is_unit = true;
-        return pp_unit_costs_parse(unit, &config->unit, err);
+        return pp_unit_costs_parse(wish->unit, &config->unit, err);
     }
-    PP_TRY(resolve_model(arena, request, config, err));
-    PP_TRY(pp_resolve_exchanges(request, config, err));
-    PP_TRY(resolve_cluster(arena, request, config, err));
-    PP_TRY(resolve_kernels(request, config, err));
-    PP_TRY(resolve_recompute(request, config, err));
-    PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
-    PP_TRY(pp_resolve_links(request, config, err));
-    resolve_comm(request, config);
-    PP_TRY(resolve_nic(request, config, err));
-    PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
-    PP_TRY(pp_framework_find(pp_request_text(request, "framework", "plain"),
-                             &config->costs.framework, err));
-    PP_TRY(pp_buckets_resolve(arena, request, config, err));
-    PP_TRY(pp_resolve_wishes(request, config, err));
-    PP_TRY(resolve_ends(request, config, err));
-    config->layout.seq = pp_request_int(request, "seq", config->model.seq);
-    if (!pp_request_has(request, "seq"))
+    PP_TRY(resolve_model(arena, wish, config, err));
+    PP_TRY(pp_resolve_exchanges(wish, config, err));
+    PP_TRY(resolve_cluster(arena, wish, config, err));
+    PP_TRY(resolve_kernels(wish, config, err));
+    PP_TRY(resolve_recompute(wish, config, err));
+    PP_TRY(resolve_p2p(wish, &config->engine_options.plan, err));
+    PP_TRY(pp_resolve_links(wish, config, err));
+    resolve_comm(wish, config);
+    PP_TRY(resolve_nic(wish, config, err));
+    PP_TRY(pp_map_parse(wish->map, &config->map, err));
+    PP_TRY(pp_framework_find(wish->framework ? wish->framework : "plain", &config->costs.framework,
+                             err));
+    PP_TRY(pp_buckets_resolve(arena, wish, config, err));
+    PP_TRY(pp_resolve_wishes(wish, config, err));
+    PP_TRY(resolve_ends(wish, config, err));
+    config->layout.seq = wish->seq ? wish->seq : config->model.seq;
+    if (!wish->given.seq.count)
         config->chosen |= PP_CHOSE_SEQ;
     return PP_OK;
 }

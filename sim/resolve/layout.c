@@ -36,17 +36,17 @@ static int nearest_micro_batches(struct pp_config *config, int wanted)
     return 0;
 }
 
-static enum pp_status uneven_batch(const struct pp_request *request, int64_t gbs, int dp, int mbs,
+static enum pp_status uneven_batch(const struct pp_wish *wish, int64_t gbs, int dp, int mbs,
                                    struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
     const int64_t unit = (int64_t)dp * mbs, below = gbs / unit * unit;
 
-    pp_request_typed(request, "gbs", typed);
-    if (!pp_request_has(request, "gbs"))
-        snprintf(typed, sizeof(typed), "--gbs %lld", (long long)gbs);
-    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %d * %d = %lld", typed, dp,
-                 mbs, (long long)unit);
+    if (wish->gbs)
+        pp_error_set(err, PP_EINVAL, "%s", wish->given.gbs.typed);
+    else
+        pp_error_set(err, PP_EINVAL, "--gbs %lld", (long long)gbs);
+    pp_error_append(err, " is not a multiple of dp * mbs = %d * %d = %lld", dp, mbs,
+                    (long long)unit);
     if (below)
         return pp_error_append(err, "; nearest: %lld, %lld", (long long)below,
                                (long long)(below + unit));
@@ -54,16 +54,15 @@ static enum pp_status uneven_batch(const struct pp_request *request, int64_t gbs
 }
 
 /* N from gbs: exact when the user gave gbs, adjusted when it was the tool's or a preset's. */
-static enum pp_status micro_batches_from_gbs(const struct pp_request *request,
-                                             struct pp_config *config, int64_t gbs, bool is_firm,
-                                             struct pp_error *err)
+static enum pp_status micro_batches_from_gbs(const struct pp_wish *wish, struct pp_config *config,
+                                             int64_t gbs, bool is_firm, struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
     const int64_t unit = (int64_t)l->dp * l->mbs;
     int64_t n = gbs / unit;
 
     if (is_firm && gbs % unit)
-        return uneven_batch(request, gbs, l->dp, l->mbs, err);
+        return uneven_batch(wish, gbs, l->dp, l->mbs, err);
     if (n > 1 << 20)
         return pp_error_set(err, PP_EINVAL, "%lld micro-batches a replica are more than 1,048,576",
                             (long long)n);
@@ -84,73 +83,67 @@ int64_t pp_resolve_usual_gbs(int seq)
 }
 
 /* mbs, N, gbs: two of them and dp give the third. */
-static enum pp_status resolve_batch(const struct pp_request *request, struct pp_config *config,
+static enum pp_status resolve_batch(const struct pp_wish *wish, struct pp_config *config,
                                     int default_mbs, struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
-    enum pp_origin n_from, gbs_from, mbs_from;
-    const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from);
-    const struct pp_option_value *gbs = pp_request_get(request, "gbs", &gbs_from);
-    const struct pp_option_value *mbs = pp_request_get(request, "mbs", &mbs_from);
+    const bool is_firm = wish->given.gbs.origin == PP_FROM_FLAG;
     const int64_t fixed_n =
-        config->file_program ? config->file_program->micro_batches : (n ? n->integer : 0);
-    char typed[PP_REQUEST_TYPED_BYTES];
+        config->file_program ? config->file_program->micro_batches : wish->micro_batches;
 
-    l->mbs = mbs ? (int)mbs->integer : default_mbs;
-    if (fixed_n && gbs && gbs_from == PP_FROM_FLAG && mbs_from != PP_FROM_FLAG &&
-        gbs->integer % (l->dp * fixed_n) == 0)
-        l->mbs = (int)(gbs->integer / (l->dp * fixed_n));
-    else if (!mbs)
+    l->mbs = wish->mbs ? wish->mbs : default_mbs;
+    if (fixed_n && is_firm && wish->given.mbs.origin != PP_FROM_FLAG &&
+        wish->gbs % (l->dp * fixed_n) == 0)
+        l->mbs = (int)(wish->gbs / (l->dp * fixed_n));
+    else if (!wish->mbs)
         config->chosen |= PP_CHOSE_MBS;
     if (fixed_n) {
         l->micro_batches = (int)fixed_n;
         l->gbs = (int64_t)l->dp * l->mbs * fixed_n;
-        if (!gbs || gbs_from != PP_FROM_FLAG)
+        if (!is_firm)
             config->chosen |= PP_CHOSE_GBS;
-        else if (gbs->integer != l->gbs)
-            return pp_error_set(err, PP_EINVAL,
-                                "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
-                                pp_request_typed(request, "gbs", typed), l->dp, l->mbs,
-                                l->micro_batches, (long long)l->gbs);
+        else if (wish->gbs != l->gbs)
+            return pp_error_set(
+                err, PP_EINVAL, "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
+                wish->given.gbs.typed, l->dp, l->mbs, l->micro_batches, (long long)l->gbs);
         return PP_OK;
     }
     config->chosen |= PP_CHOSE_MICRO_BATCHES;
-    if (gbs)
-        return micro_batches_from_gbs(request, config, gbs->integer, gbs_from == PP_FROM_FLAG, err);
+    if (wish->gbs)
+        return micro_batches_from_gbs(wish, config, wish->gbs, is_firm, err);
     config->chosen |= PP_CHOSE_GBS;
-    return micro_batches_from_gbs(request, config, pp_resolve_usual_gbs(l->seq), false, err);
+    return micro_batches_from_gbs(wish, config, pp_resolve_usual_gbs(l->seq), false, err);
 }
 
 /* The caller has chosen. */
-static enum pp_status take_batch(const struct pp_request *request, struct pp_config *config,
+static enum pp_status take_batch(const struct pp_wish *wish, struct pp_config *config,
                                  const struct pp_degrees *degrees, struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
 
     l->mbs = degrees->mbs;
     if (degrees->gbs)
-        return micro_batches_from_gbs(request, config, degrees->gbs, true, err);
-    l->micro_batches = pp_request_int(request, "micro-batches", 1);
+        return micro_batches_from_gbs(wish, config, degrees->gbs, true, err);
+    l->micro_batches = wish->micro_batches ? wish->micro_batches : 1;
     l->gbs = (int64_t)l->dp * l->mbs * l->micro_batches;
     return PP_OK;
 }
 
-static enum pp_status check_degrees(const struct pp_request *request,
-                                    const struct pp_config *config, struct pp_error *err)
+static enum pp_status check_degrees(const struct pp_wish *wish, const struct pp_config *config,
+                                    struct pp_error *err)
 {
     const struct pp_layout *l = &config->layout;
     const struct pp_model *m = &config->model;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (m->heads % l->tp)
         return pp_error_set(err, PP_EINVAL, "%s does not divide the %d attention heads of %s",
-                            pp_request_typed(request, "tp", typed), m->heads, m->name);
+                            wish->given.tp.typed, m->heads, m->name);
     if (l->seq % l->cp)
         return pp_error_set(err, PP_EINVAL, "%s does not divide the %d tokens of a sample",
-                            pp_request_typed(request, "cp", typed), l->seq);
+                            wish->given.cp.typed, l->seq);
     if (m->positions && l->seq > m->positions)
         return pp_error_set(err, PP_EINVAL, "%s: %s has a table of %d positions",
-                            pp_request_typed(request, "seq", typed), m->name, m->positions);
+                            wish->given.seq.typed, m->name, m->positions);
     return PP_OK;
 }
 
@@ -189,7 +182,7 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
     return pp_resolve_blocks(arena, config, err);
 }
 
-enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *wish,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err)
 {
@@ -203,65 +196,63 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
     l->vp = config->shape.chunks;
     l->gpus = l->tp * l->cp * l->pp * l->dp;
     config->shape.ranks = l->pp;
-    PP_TRY(check_degrees(request, config, err));
-    PP_TRY(pp_resolve_experts(request, config, err));
+    PP_TRY(check_degrees(wish, config, err));
+    PP_TRY(pp_resolve_experts(wish, config, err));
     if (degrees->mbs)
-        PP_TRY(take_batch(request, config, degrees, err));
+        PP_TRY(take_batch(wish, config, degrees, err));
     else
-        PP_TRY(resolve_batch(request, config, 1, err));
+        PP_TRY(resolve_batch(wish, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
     if (!degrees->mbs && config->chosen & PP_CHOSE_MBS &&
         config->shape.granules > 1) { /* a sample each */
-        PP_TRY(resolve_batch(request, config, config->shape.granules, err));
+        PP_TRY(resolve_batch(wish, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
     return pp_resolve_division(arena, config, err);
 }
 
 /* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */
-static enum pp_status unit_batch_of_preset(const struct pp_request *request,
-                                           struct pp_config *config, struct pp_error *err)
+static enum pp_status unit_batch_of_preset(const struct pp_wish *wish, struct pp_config *config,
+                                           struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
-    const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
-    const int gpus = pp_request_int(request, "gpus", 0), ranks = config->shape.ranks;
-    const int degrees = pp_request_int(request, "tp", 1) * pp_request_int(request, "cp", 1);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const int gpus = wish->gpus, ranks = config->shape.ranks;
+    const int degrees = (wish->tp ? wish->tp : 1) * wish->cp;
 
-    if (!gbs || !gpus)
+    if (!wish->gbs || !gpus)
         return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
     if (gpus % (degrees * (int64_t)ranks))
         return pp_error_set(err, PP_EINVAL,
                             "%s: the %d GPUs of --preset %s are not a multiple of tp * cp * pp = "
                             "%lld; give --micro-batches, or a --pp that divides %d",
-                            pp_request_typed(request, "pp", typed), gpus, request->preset_row->name,
+                            wish->given.pp.typed, gpus, wish->request.preset_row->name,
                             (long long)degrees * ranks, gpus / degrees);
     l->dp = gpus / degrees / ranks;
-    l->mbs = pp_request_int(request, "mbs", 1);
+    l->mbs = wish->mbs ? wish->mbs : 1;
     config->chosen |= PP_CHOSE_MICRO_BATCHES;
-    return micro_batches_from_gbs(request, config, gbs->integer, false, err);
+    return micro_batches_from_gbs(wish, config, wish->gbs, false, err);
 }
 
-static enum pp_status unit_shape(const struct pp_request *request, struct pp_config *config,
+static enum pp_status unit_shape(const struct pp_wish *wish, struct pp_config *config,
                                  struct pp_error *err)
 {
-    const int given = pp_request_int(request, "micro-batches", 0);
+    const int given = wish->micro_batches;
 
-    if (!pp_request_has(request, "pp") || (!given && !request->preset_row))
+    if (!wish->given.pp.count || (!given && !wish->request.preset_row))
         return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
-    config->shape.ranks = pp_request_int(request, "pp", 1);
+    config->shape.ranks = wish->pp;
     if (!given)
-        PP_TRY(unit_batch_of_preset(request, config, err));
+        PP_TRY(unit_batch_of_preset(wish, config, err));
     return check_shape(config, given ? given : config->layout.micro_batches, err);
 }
 
-enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
+enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *config,
                                struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
 
     if (!config->file_program)
-        PP_TRY(unit_shape(request, config, err));
+        PP_TRY(unit_shape(wish, config, err));
     *l = (struct pp_layout){.gpus = config->shape.ranks,
                             .tp = 1,
                             .pp = config->shape.ranks,

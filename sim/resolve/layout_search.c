@@ -21,7 +21,7 @@ struct candidate {
 
 struct search {
     struct pp_arena *arena;
-    const struct pp_request *request;
+    const struct pp_wish *wish;
     struct candidate *list;
     int count, capacity;
     struct pp_error first_refusal;
@@ -33,11 +33,6 @@ struct search {
     struct pp_outcome outcome;    /* of the best; refused: there is none yet */
     int best_at;                  /* in the list */
 };
-
-static int given(const struct pp_request *request, const char *name)
-{
-    return pp_request_int(request, name, 0);
-}
 
 static void refuse(struct search *s, const struct candidate *c, const struct pp_error *err)
 {
@@ -81,7 +76,7 @@ static void consider(struct search *s, const struct pp_config *base,
 
     if (s->count == MAX_CANDIDATES)
         return;
-    if (pp_resolve_layout(s->arena, s->request, degrees, &c.config, &err) != PP_OK) {
+    if (pp_resolve_layout(s->arena, s->wish, degrees, &c.config, &err) != PP_OK) {
         refuse(s, &c, &err);
         return;
     }
@@ -107,8 +102,8 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
                           struct pp_degrees d)
 {
     const int rest = gpus / (d.tp * d.cp);
-    const int pp = base->file_program ? base->file_program->ranks : given(s->request, "pp");
-    const int dp = given(s->request, "dp");
+    const int pp = base->file_program ? base->file_program->ranks : s->wish->pp;
+    const int dp = s->wish->dp;
     if (gpus % (d.tp * d.cp))
         return;
     for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
@@ -119,7 +114,7 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
         d.pp = ranks;
         d.dp = rest / ranks;
         int ep[PP_EXPERT_DEGREES];
-        const int count = pp_resolve_expert_degrees(s->request, base, &d, ep);
+        const int count = pp_resolve_expert_degrees(s->wish, base, &d, ep);
         for (int i = 0; i < count; i++) {
             d.ep = ep[i];
             consider(s, base, &d);
@@ -129,13 +124,13 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
 
 static void each_degree(struct search *s, const struct pp_config *base, int gpus, int least)
 {
-    const int tp = given(s->request, "tp"), cp = given(s->request, "cp");
+    const int tp = s->wish->tp, cp = s->wish->cp;
     const int node = base->cluster.gpus_per_node;
 
     for (int t = tp ? tp : 1; t <= (tp ? tp : node); t *= 2) {
         if (!tp && base->model.heads % t)
             break;
-        each_pipeline(s, base, gpus, least, (struct pp_degrees){.tp = t, .cp = cp ? cp : 1});
+        each_pipeline(s, base, gpus, least, (struct pp_degrees){.tp = t, .cp = cp});
     }
 }
 
@@ -195,7 +190,7 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
             "no layout of these GPUs works: tp * cp * pp * dp must be their number, and "
             "%s has %d layers for pp * vp stages",
             config->model.name, config->model.layers);
-    if (!given(s->request, "pp") && !config->file_program)
+    if (!s->wish->pp && !config->file_program)
         pp_error_prefix(err, "no layout works; the first one tried, tp %d x pp %d x dp %d: ",
                         s->refused.tp, s->refused.pp, s->refused.dp);
     return err->status;
@@ -264,26 +259,23 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     return PP_OK;
 }
 
-static enum pp_status count_gpus(const struct pp_request *request, struct pp_config *config,
-                                 int *gpus, struct pp_error *err)
+static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
+                                 struct pp_error *err)
 {
-    static const char *const DEGREES[] = {"tp", "cp", "pp", "dp"};
-    enum pp_origin origin;
-    const struct pp_option_value *value = pp_request_get(request, "gpus", &origin);
+    const int pp = config->file_program ? config->file_program->ranks : wish->pp;
+    const int degrees[] = {wish->tp, wish->given.cp.count ? wish->cp : 0, pp, wish->dp};
     int64_t product = 1;
-    int flags = 0;
+    bool has_degrees = false;
 
     for (int i = 0; i < 4; i++) {
-        const int degree = i == 2 && config->file_program ? config->file_program->ranks
-                                                          : given(request, DEGREES[i]);
         if (product <= 1 << 20) /* a product beyond stays beyond, and cannot overflow */
-            product *= degree ? degree : 1;
-        flags += pp_request_has(request, DEGREES[i]) || (i == 2 && config->file_program);
+            product *= degrees[i] ? degrees[i] : 1;
+        has_degrees |= degrees[i] > 0;
     }
     if (product > 1 << 20)
         return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
-    if (value) {
-        *gpus = (int)value->integer;
+    if (wish->gpus) {
+        *gpus = wish->gpus;
         if (*gpus % product == 0)
             return PP_OK;
         const int64_t below = *gpus / product * product;
@@ -297,7 +289,7 @@ static enum pp_status count_gpus(const struct pp_request *request, struct pp_con
     config->chosen |= PP_CHOSE_GPUS;
     if (config->cluster.nodes)
         *gpus = config->cluster.nodes * config->cluster.gpus_per_node;
-    else if (flags)
+    else if (has_degrees)
         *gpus = (int)product;
     else
         return pp_error_set(
@@ -311,16 +303,15 @@ static int64_t gpus_of(const struct pp_cluster *c)
     return (int64_t)c->nodes * c->gpus_per_node;
 }
 
-static enum pp_status too_many_gpus(const struct pp_request *request,
-                                    const struct pp_config *config, int gpus, struct pp_error *err)
+static enum pp_status too_many_gpus(const struct pp_wish *wish, const struct pp_config *config,
+                                    int gpus, struct pp_error *err)
 {
     const struct pp_cluster *c = &config->cluster;
     const long long have = gpus_of(c);
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     pp_error_set(err, PP_EINVAL,
                  "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
-                 pp_request_typed(request, "gpus", typed), have, c->nodes, c->gpus_per_node, have);
+                 wish->given.gpus.typed, have, c->nodes, c->gpus_per_node, have);
     if (config->platform)
         return pp_error_append(err, ", or a file with more hosts");
     return pp_error_append(err, ", or node:%d in --cluster",
@@ -328,50 +319,41 @@ static enum pp_status too_many_gpus(const struct pp_request *request,
 }
 
 /* What no layout could mend. */
-static enum pp_status check_request(const struct pp_request *request,
-                                    const struct pp_config *config, int gpus, struct pp_error *err)
+static enum pp_status check_request(const struct pp_wish *wish, const struct pp_config *config,
+                                    int gpus, struct pp_error *err)
 {
     const struct pp_cluster *c = &config->cluster;
 
-    return c->nodes && gpus > gpus_of(c) ? too_many_gpus(request, config, gpus, err) : PP_OK;
+    return c->nodes && gpus > gpus_of(c) ? too_many_gpus(wish, config, gpus, err) : PP_OK;
 }
 
-enum pp_status pp_resolve_gpus(const struct pp_request *request, struct pp_config *config,
-                               int *gpus, struct pp_error *err)
+enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
+                               struct pp_error *err)
 {
-    PP_TRY(count_gpus(request, config, gpus, err));
-    return check_request(request, config, *gpus, err);
+    PP_TRY(count_gpus(wish, config, gpus, err));
+    return check_request(wish, config, *gpus, err);
 }
 
-static void mark_choices(const struct pp_request *request, struct pp_config *config)
+static void mark_choices(const struct pp_wish *wish, struct pp_config *config)
 {
-    static const struct {
-        const char *option;
-        unsigned bit;
-    } DEGREES[] = {{"tp", PP_CHOSE_TP},
-                   {"pp", PP_CHOSE_PP},
-                   {"dp", PP_CHOSE_DP},
-                   {"cp", PP_CHOSE_CP},
-                   {"ep", PP_CHOSE_EP}};
-
-    for (size_t i = 0; i < sizeof(DEGREES) / sizeof(*DEGREES); i++)
-        if (!pp_request_has(request, DEGREES[i].option))
-            config->chosen |= DEGREES[i].bit;
+    config->chosen |= (wish->tp ? 0 : PP_CHOSE_TP) | (wish->pp ? 0 : PP_CHOSE_PP) |
+                      (wish->dp ? 0 : PP_CHOSE_DP) | (wish->given.cp.count ? 0 : PP_CHOSE_CP) |
+                      (wish->given.ep.count ? 0 : PP_CHOSE_EP);
     if (config->file_program)
         config->chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
 }
 
-enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_config *config, struct pp_prepared *prepared,
                                struct pp_error *err)
 {
     int gpus = 1;
 
-    PP_TRY(pp_resolve_gpus(request, config, &gpus, err));
+    PP_TRY(pp_resolve_gpus(wish, config, &gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
     struct search search = {
-        .arena = arena, .request = request, .prepared = prepared, .outcome = {.is_refused = true}};
-    const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
+        .arena = arena, .wish = wish, .prepared = prepared, .outcome = {.is_refused = true}};
+    const bool is_given = wish->pp || wish->dp || config->file_program;
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
         each_degree(&search, config, gpus, 1);
@@ -380,6 +362,6 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
         *config = search.list[0].config;
     else
         PP_TRY(pick(&search, config, err));
-    mark_choices(request, config);
+    mark_choices(wish, config);
     return PP_OK;
 }

@@ -29,14 +29,12 @@ static bool is_name(const char *text, const char *equals, const char *name)
     return strlen(name) == (size_t)(equals - text) && !strncmp(text, name, strlen(name));
 }
 
-enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_config *config,
+enum pp_status pp_resolve_links(const struct pp_wish *wish, struct pp_config *config,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_request_get(request, "link-bw", NULL);
-
     config->costs.intra_factor = config->costs.inter_factor = 1;
-    config->link_bw = value ? value->all : NULL;
-    config->link_bw_count = value ? value->count : 0;
+    config->link_bw = wish->given.link_bw.all;
+    config->link_bw_count = wish->given.link_bw.count;
     for (int i = 0; i < config->link_bw_count; i++) {
         const char *text = config->link_bw[i], *equals;
         double factor;

@@ -1,4 +1,4 @@
-/* From a request to a configuration, step by step; flags without effect are refused. */
+/* From a wish to a configuration, step by step; flags without effect are refused. */
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-static enum pp_status check_unit_flags(const struct pp_request *request, struct pp_error *err)
+static enum pp_status check_unit_flags(const struct pp_wish *wish, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
-        const struct pp_option_value *value = &request->flags->values[i];
+        const struct pp_option_value *value = &wish->request.flags->values[i];
         if (!value->count || option->commands & PP_SIM_UNIT ||
             (option->commands & PP_SIM_UNIT_ONE && value->integer == 1))
             continue;
@@ -22,7 +22,7 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
             err, PP_EINVAL,
             "%s has no effect with --unit, where only compute and C cost time and messages are "
             "buffered without bound",
-            pp_request_typed(request, option->name, typed));
+            pp_request_typed(&wish->request, option->name, typed));
     }
     return PP_OK;
 }
@@ -108,24 +108,20 @@ static bool is_neutral(const struct pp_option *option, const struct pp_option_va
             pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
-/* Degrees that the user left open, as a bit mask by index of DEGREES. */
-static unsigned open_degrees(const struct pp_request *request, const struct pp_config *config)
+/* Degrees that the user left open: TP, PP, DP. */
+static unsigned open_degrees(const struct pp_wish *wish, const struct pp_config *config)
 {
-    static const char *const DEGREES[] = {"tp", "pp", "dp"};
-    unsigned open = 0;
+    const unsigned open = (wish->tp ? 0U : TP) | (wish->pp ? 0U : PP) | (wish->dp ? 0U : DP);
 
-    for (unsigned i = 0; i < 3; i++)
-        if (!pp_request_has(request, DEGREES[i]))
-            open |= 1U << i;
     return config->file_program ? open & ~(unsigned)PP : open;
 }
 
 /* Another choice of the tool for these GPUs might have met the need: one open degree alone follows
  * from the others. */
-static bool might_be_met(const struct need *need, const struct pp_request *request,
+static bool might_be_met(const struct need *need, const struct pp_wish *wish,
                          const struct pp_config *config)
 {
-    const unsigned open = open_degrees(request, config);
+    const unsigned open = open_degrees(wish, config);
     const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 
     return has_gpus && (open & (open - 1)) && (open & need->by);
@@ -137,12 +133,12 @@ static void note(struct pp_arena *arena, struct pp_config *config, const char *t
 }
 
 /* A fused kernel keeps no scores, so that there is nothing to compute again. */
-static void note_recompute(struct pp_arena *arena, const struct pp_request *request,
+static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
                            struct pp_config *config)
 {
     const unsigned again = config->costs.again ? config->costs.again : PP_AGAIN_CORE;
 
-    if (pp_request_has(request, "recompute") && config->costs.recompute == PP_RECOMPUTE_SELECTIVE &&
+    if (wish->given.recompute.count && config->costs.recompute == PP_RECOMPUTE_SELECTIVE &&
         again == PP_AGAIN_CORE && !config->cluster.device.is_attention_unfused &&
         (config->costs.again || !config->costs.framework->is_selective_per_op))
         note(arena, config,
@@ -181,62 +177,62 @@ static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
              "has more in flight (more stages, gpipe)");
 }
 
-static enum pp_status check_need(struct pp_arena *arena, const struct pp_request *request,
+static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *wish,
                                  const char *option, const struct need *need,
                                  struct pp_config *config, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    pp_request_typed(request, option, typed);
-    if (!might_be_met(need, request, config))
+    pp_request_typed(&wish->request, option, typed);
+    if (!might_be_met(need, wish, config))
         return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed, need->text);
     note(arena, config,
          pp_arena_printf(arena, "%s has no effect in the layout chosen: %s", typed, need->text));
     return PP_OK;
 }
 
-enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err)
 {
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
-        const struct pp_option_value *value = &request->flags->values[i];
+        const struct pp_option_value *value = &wish->request.flags->values[i];
         for (size_t k = 0; k < sizeof(NEEDS) / sizeof(*NEEDS) && value->count; k++)
             if (option->commands & NEEDS[k].trait && !is_neutral(option, value) &&
                 !NEEDS[k].is_met(config))
-                PP_TRY(check_need(arena, request, option->name, &NEEDS[k], config, err));
+                PP_TRY(check_need(arena, wish, option->name, &NEEDS[k], config, err));
     }
-    note_recompute(arena, request, config);
+    note_recompute(arena, wish, config);
     note_moved_saves(arena, config);
     return PP_OK;
 }
 
-enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
+enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err)
 {
     struct pp_prepared own;
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
 
-    *request = *typed;
+    *wish = *typed;
     *config = (struct pp_config){0};
     prepared = prepared ? prepared : &own;
     *prepared = (struct pp_prepared){0};
-    PP_TRY(pp_resolve_cost(arena, request, config, err));
-    pp_inputs_take(arena, request, config);
-    PP_TRY(pp_resolve_fixed(arena, request, config, err));
+    PP_TRY(pp_resolve_cost(arena, wish, config, err));
+    pp_inputs_take(arena, wish, config);
+    PP_TRY(pp_resolve_fixed(arena, wish, config, err));
     PP_TRY(pp_resolve_cost_check(config, err));
     config->lower.has_clip = config->cost && config->cost->is_clipped;
     if (config->is_unit)
-        PP_TRY(check_unit_flags(request, err));
-    PP_TRY(pp_resolve_shape(request, subject, config, err));
+        PP_TRY(check_unit_flags(wish, err));
+    PP_TRY(pp_resolve_shape(wish, subject, config, err));
     if (config->is_unit) {
         struct pp_result ignored;
-        PP_TRY(pp_resolve_unit(request, config, err));
+        PP_TRY(pp_resolve_unit(wish, config, err));
         return pp_resolve_is_open(config)
                    ? pp_resolve_choice(arena, config, prepared, &ignored, err)
                    : PP_OK;
     }
-    PP_TRY(pp_resolve_plan(arena, request, config, prepared, err));
-    return pp_resolve_effects(arena, request, config, err);
+    PP_TRY(pp_resolve_plan(arena, wish, config, prepared, err));
+    return pp_resolve_effects(arena, wish, config, err);
 }

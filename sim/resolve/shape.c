@@ -2,25 +2,23 @@
 #include "sim/resolve/resolve.h"
 
 /* One step between two barriers, unless the schedule works without and times are real. */
-static enum pp_status take_steps(const struct pp_request *request,
-                                 const struct pp_schedule *schedule, struct pp_config *config,
-                                 struct pp_error *err)
+static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_schedule *schedule,
+                                 struct pp_config *config, struct pp_error *err)
 {
     enum { USUAL_STEPS = 4 };
     struct pp_eval_options *plan = &config->engine_options.plan;
-    const struct pp_option_value *steps = pp_request_get(request, "steps", NULL);
-    const struct pp_option_value *barrier = pp_request_get(request, "step-barrier", NULL);
+    const bool has_barrier = wish->given.step_barrier.count;
     const bool is_free = schedule && schedule->is_barrier_free && !config->is_unit;
     const int usual =
         is_free && schedule->default_steps > 1 ? schedule->default_steps : USUAL_STEPS;
 
-    plan->is_barrier_free = barrier ? barrier->integer == 1 : is_free;
-    if (is_free && !steps && !barrier)
+    plan->is_barrier_free = has_barrier ? wish->step_barrier == 1 : is_free;
+    if (is_free && !wish->steps && !has_barrier)
         config->chosen |= PP_CHOSE_STEPS;
     else
         config->chosen &= ~(unsigned)PP_CHOSE_STEPS;
-    plan->steps = steps ? (int)steps->integer : plan->is_barrier_free ? usual : 1;
-    if (barrier && plan->is_barrier_free && plan->steps == 1)
+    plan->steps = wish->steps ? wish->steps : plan->is_barrier_free ? usual : 1;
+    if (has_barrier && plan->is_barrier_free && plan->steps == 1)
         return pp_error_set(err, PP_EINVAL,
                             "--step-barrier off has no effect with --steps 1; give --steps 4");
     return PP_OK;
@@ -33,7 +31,7 @@ static unsigned chosen_bits(unsigned options)
            (options / PP_CHOSEN_OPTION * PP_CHOSE_OPTION & PP_CHOSE_OPTIONS);
 }
 
-enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,
+enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subject *subject,
                                 struct pp_config *config, struct pp_error *err)
 {
     struct pp_selection selection;
@@ -42,10 +40,10 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->file_program = subject->file;
     config->schedule_name = subject->name;
     config->trials = NULL;
-    PP_TRY(pp_select_shape(request, subject, &selection, err));
+    PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
     config->is_eager = selection.is_eager;
     config->eager_limit = selection.eager_limit;
     config->chosen |= chosen_bits(selection.chosen);
-    return take_steps(request, subject->schedule, config, err);
+    return take_steps(wish, subject->schedule, config, err);
 }

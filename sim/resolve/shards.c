@@ -2,69 +2,55 @@
  * layout is known, the meshes of its replicas. */
 #include "sim/resolve/resolve.h"
 
-#include "schedules/program/placement.h"
 #include "sim/config/tiers.h"
 
 #include <string.h>
 
 /* One wish by two options: flags win over a preset's, two flags contradict each other. */
-static enum pp_status choose_shards(const struct pp_request *request,
-                                    const struct pp_option_value **zero,
-                                    const struct pp_option_value **shard, struct pp_error *err)
+static enum pp_status choose_shards(const struct pp_wish *wish, const char **shard,
+                                    struct pp_error *err)
 {
-    enum pp_origin zero_origin, shard_origin;
+    const struct pp_given *zero = &wish->given.zero;
 
-    *zero = pp_request_get(request, "zero", &zero_origin);
-    *shard = pp_request_get(request, "shard", &shard_origin);
-    if (!*zero || !*shard)
+    *shard = wish->shard;
+    if (!zero->count || !wish->shard)
         return PP_OK;
-    if (zero_origin == shard_origin)
+    if (zero->origin == wish->given.shard.origin)
         return pp_error_set(err, PP_EINVAL,
                             "--zero %s and --shard %s exclude each other: both say how state is "
                             "cut",
-                            (*zero)->text, (*shard)->text);
-    if (zero_origin == PP_FROM_FLAG)
+                            zero->text, wish->shard);
+    if (zero->origin == PP_FROM_FLAG)
         *shard = NULL;
-    else
-        *zero = NULL;
     return PP_OK;
 }
 
-enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_config *config,
+enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *config,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *zero, *shard, *gather = pp_request_get(request, "gather", NULL);
-    const char *secondary = pp_request_text(request, "secondary", NULL);
+    const char *shard, *secondary = wish->secondary;
     struct pp_state_spec *wanted = &config->wanted;
 
-    PP_TRY(choose_shards(request, &zero, &shard, err));
+    PP_TRY(choose_shards(wish, &shard, err));
     *wanted = (struct pp_state_spec){0};
-    config->wanted_zero = shard ? -1 : zero ? (int)zero->integer : 0;
-    if (!zero && !shard)
+    config->wanted_zero = shard ? -1 : wish->zero;
+    if (!wish->given.zero.count && !shard)
         config->chosen |= PP_CHOSE_ZERO;
-    if (shard && pp_state_parse(shard->text, wanted->shard, err) != PP_OK)
-        return pp_error_prefix(err, "--shard %s: ", shard->text);
+    if (shard && pp_state_parse(shard, wanted->shard, err) != PP_OK)
+        return pp_error_prefix(err, "--shard %s: ", shard);
     if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
         return pp_error_prefix(err, "--secondary: ");
-    wanted->gather = gather ? (enum pp_gather)gather->integer : PP_GATHER_LAYER;
-    wanted->buffers = pp_request_int(request, "gather-buffers",
-                                     config->costs.framework->has_gather_overlap ? 2 : 1);
-    return pp_tiers_resolve(request, &config->cluster, wanted, err);
-}
-
-const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config)
-{
-    const struct pp_shape *shape = &config->shape;
-
-    return config->file_program ? config->file_program->rank_of
-                                : pp_placement_make(arena, config->schedule->placement,
-                                                    shape->ranks, shape->chunks, shape->pipelines);
+    wanted->gather = (enum pp_gather)wish->gather;
+    wanted->buffers = wish->gather_buffers                          ? wish->gather_buffers
+                      : config->costs.framework->has_gather_overlap ? 2
+                                                                    : 1;
+    return pp_tiers_resolve(wish, &config->cluster, wanted, err);
 }
 
 static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    const struct pp_cost_inputs inputs = pp_config_costs(config, pp_resolve_ranks(arena, config));
+    const struct pp_cost_inputs inputs = pp_config_costs(config, pp_config_ranks(arena, config));
     const struct pp_mesh mesh = pp_cost_replicas(&inputs);
 
     pp_arena_release(arena, mark);

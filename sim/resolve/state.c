@@ -31,7 +31,7 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
     struct pp_cost_inputs inputs;
 
     bare.costs.fabric = NULL;
-    *rank_of = pp_resolve_ranks(arena, config);
+    *rank_of = pp_config_ranks(arena, config);
     return pp_simulate_costs(arena, &bare, *rank_of, &inputs, costs, err);
 }
 

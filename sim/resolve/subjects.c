@@ -24,10 +24,10 @@ static enum pp_status no_schedule(struct pp_error *err)
         err, ", all, or a program file\n  try: pipesim --schedule chimera --gpus 2048");
 }
 
-enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_subject **subjects, int *count, struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "schedule", NULL);
+    const char *text = wish->schedule;
     int capacity = 0;
 
     *subjects = NULL;
@@ -42,7 +42,7 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request 
         if (next)
             *next++ = '\0';
         struct pp_subject *subject = PP_PUSH(arena, *subjects, *count, capacity);
-        PP_TRY(pp_subject_open(arena, request, name, subject, err));
+        PP_TRY(pp_subject_open(arena, &wish->request, name, subject, err));
         for (int i = 0; i < *count - 1; i++)
             if (!strcmp((*subjects)[i].name, subject->name))
                 return pp_error_set(err, PP_EINVAL, "--schedule %s names %s twice", text,
@@ -50,5 +50,5 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request 
     }
     for (int i = 0; *count > 1 && i < *count; i++)
         (*subjects)[i].is_listed = true;
-    return pp_subjects_check_dialect(request, *subjects, *count, err);
+    return pp_subjects_check_dialect(&wish->request, *subjects, *count, err);
 }

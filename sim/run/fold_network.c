@@ -1,6 +1,7 @@
 /* Wiring and demand of the replicas' messages: see sim/run/fold.h. */
 #include "sim/run/fold.h"
 
+#include "core/map64.h"
 #include "sim/engine/streams.h"
 
 #include <math.h>
@@ -25,14 +26,11 @@ struct wiring {
 };
 
 /* What the streams through `link` ask of it together that have passed `gate` before (or after). */
-struct crossing {
-    uint64_t key; /* 0 = free */
-    double asked;
-};
 struct crossings {
     struct pp_arena *arena;
-    struct crossing *slots;
-    uint64_t mask, count;
+    struct pp_map64 index; /* of link and gate */
+    double *asked;
+    int count, capacity;
 };
 
 static void trace_routes(struct pp_arena *arena, struct wiring *w)
@@ -127,29 +125,14 @@ static struct pp_fold compare_wiring(struct pp_arena *arena, const struct wiring
     return (struct pp_fold){.obstacle = PP_FOLD_EXACT};
 }
 
-static struct crossing *find_crossing(const struct crossings *c, uint64_t key)
+static double *crossing_at(struct crossings *c, int link, int gate)
 {
-    uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t key = (uint64_t)link << 32 | (uint32_t)gate;
+    const int32_t index = *pp_map64_at(&c->index, key, c->count);
 
-    for (at = (at ^ at >> 32) & c->mask; c->slots[at].key != 0 && c->slots[at].key != key;)
-        at = (at + 1) & c->mask;
-    return &c->slots[at];
-}
-
-static struct crossing *crossing_at(struct crossings *c, uint64_t key)
-{
-    if (2 * c->count >= c->mask) {
-        const struct crossings old = *c;
-        c->mask = old.mask ? 2 * old.mask + 1 : 1023;
-        c->slots = PP_ARRAY(c->arena, struct crossing, c->mask + 1);
-        for (uint64_t i = 0; old.mask && i <= old.mask; i++)
-            if (old.slots[i].key)
-                *find_crossing(c, old.slots[i].key) = old.slots[i];
-    }
-    struct crossing *slot = find_crossing(c, key);
-    c->count += slot->key == 0;
-    slot->key = key;
-    return slot;
+    if (index == c->count)
+        *PP_PUSH(c->arena, c->asked, c->count, c->capacity) = 0;
+    return &c->asked[index];
 }
 
 /* Two links of one replica alone that a stream passes on hops [from, to): the narrowest and the one
@@ -181,10 +164,10 @@ static double passes(struct crossings *c, const struct wiring *w, int link, int 
     if (gate_link == NOTHING)
         return asked;
     const double limit = w->links.value[gate_link].bytes_per_s;
-    struct crossing *crossing = crossing_at(c, ((uint64_t)link << 32 | (uint32_t)gate_link) + 1);
-    const double before = fmin(crossing->asked, limit);
-    crossing->asked += asked;
-    return fmin(crossing->asked, limit) - before;
+    double *sum = crossing_at(c, link, gate_link);
+    const double before = fmin(*sum, limit);
+    *sum += asked;
+    return fmin(*sum, limit) - before;
 }
 
 /* One stream, with `channels` transfers at most: what it asks of every link that several use. */
@@ -216,7 +199,7 @@ static struct pp_fold compare_demand(struct pp_arena *arena, struct wiring *w)
     struct crossings crossings[WAYS];
 
     for (int way = 0; way < WAYS; way++)
-        crossings[way] = (struct crossings){.arena = arena};
+        crossings[way] = (struct crossings){.arena = arena, .index = pp_map64_create(arena, 512)};
     for (int r = 0; r < w->network->layout.dp; r++)
         for (int s = 0; s < w->streams; s++) {
             const int64_t *begin = w->begin + (int64_t)r * w->streams + s;

@@ -7,14 +7,9 @@
 /* What simulations of one configuration share, in the arena of the first. It remembers the
  * configuration that it was made of, and is made again for another one. */
 struct pp_prepared {
-    struct pp_config config;
-    struct pp_costs *costs; /* NULL: nothing is known yet */
-    struct pp_cost_inputs cost_inputs;
-    struct pp_program *program; /* without slots, not verified; NULL: not yet */
-    struct pp_rank_memory *memory;
-    int peak_rank;
-    bool fits;
-    struct pp_eval *plan; /* NULL: not yet */
+    struct pp_result known; /* costs NULL: nothing yet. program: without slots, not verified; NULL:
+                             * not yet */
+    struct pp_eval *plan;   /* NULL: not yet */
     struct pp_eval_options plan_options;
 };
 

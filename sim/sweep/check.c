@@ -90,7 +90,7 @@ static enum pp_status check_text(const struct pp_grid_axis *axis, int value, str
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *name = pp_sim_cli.options[axis->option].name;
     const struct pp_parsed flags = only(arena, axis, value);
-    const struct pp_request request = {.flags = &flags};
+    struct pp_wish wish = {.request = {.flags = &flags}};
     const struct pp_subject any = {.schedule = pp_schedules[0], .is_listed = true};
     struct pp_selection selection;
     struct pp_config config = {0};
@@ -98,9 +98,9 @@ static enum pp_status check_text(const struct pp_grid_axis *axis, int value, str
     if (!strcmp(name, "slow"))
         return check_slow(&axis->read[value], err);
     if (!strcmp(name, "order"))
-        return pp_select_shape(&request, &any, &selection, err);
-    PP_TRY(pp_resolve_fixed(arena, &request, &config, err));
-    return PP_OK;
+        return pp_select_shape(&wish.request, &any, &selection, err);
+    pp_wish_bind(arena, &wish.request);
+    return pp_resolve_fixed(arena, &wish, &config, err);
 }
 
 static enum pp_status check_texts(const struct pp_grid_axis *axis, struct pp_error *err)

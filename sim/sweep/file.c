@@ -154,8 +154,8 @@ static void give_up(void *context)
         close(file->fd);
     if (file->output.file)
         pp_output_discard(&file->output);
-    for (int64_t i = 0; i < file->held_count; i++)
-        free(file->held[i].row);
+    for (int64_t i = 0; i < file->held.count; i++)
+        free(file->held.data[i].row);
     pp_arena_destroy(file->arena);
     file->arena = NULL;
 }

@@ -3,15 +3,23 @@
 #ifndef PP_SIM_SWEEP_FILE_H
 #define PP_SIM_SWEEP_FILE_H
 
+#include "core/heap.h"
 #include "core/text/output.h"
 #include "sim/sweep/read.h"
 
-/* Rows that came too early wait in a heap, the lowest point on top. */
+/* A row that comes too early waits in a heap, the lowest point on top. */
 struct pp_sweep_held {
     int64_t point;
     size_t length;
     char *row;
 };
+
+static inline bool pp_sweep_is_before(struct pp_sweep_held a, struct pp_sweep_held b)
+{
+    return a.point < b.point;
+}
+
+PP_HEAP(pp_sweep_heap, struct pp_sweep_held, 2, pp_sweep_is_before)
 
 struct pp_sweep_file {
     struct pp_arena *arena; /* its own */
@@ -34,8 +42,7 @@ struct pp_sweep_file {
     struct pp_output output; /* file NULL: `out` is the caller's */
     const bool *wanted;      /* by point */
     int64_t next;            /* the point whose row comes next */
-    struct pp_sweep_held *held;
-    int64_t held_count, held_capacity;
+    struct pp_sweep_heap held;
 };
 
 /* ---- sim/sweep/count.c ---- */

@@ -123,13 +123,13 @@ static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp
     struct pp_parsed none = {
         .cli = &pp_sim_cli,
         .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
-    const struct pp_request request = {.flags = &none};
+    const struct pp_wish wish = {.request = {.flags = &none}};
     struct pp_subject *subjects;
     int count;
 
     if (pp_grid_axis(grid, "schedule") || pp_grid_axis(grid, "preset"))
         return PP_OK;
-    return pp_subjects_open(arena, &request, &subjects, &count, err);
+    return pp_subjects_open(arena, &wish, &subjects, &count, err);
 }
 
 enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -184,7 +184,7 @@ static const struct pp_subject *opened_subject(const struct pp_grid *grid, int64
 
 /* A program is read anew only where several letters are listed for it. */
 static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                                 const struct pp_request *request, struct pp_subject *subject,
+                                 const struct pp_wish *wish, struct pp_subject *subject,
                                  struct pp_error *err)
 {
     const struct pp_grid_axis *dialects = pp_grid_axis(grid, "dialect");
@@ -192,24 +192,25 @@ static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *g
     *subject = *opened_subject(grid, point);
     if (!subject->file || !dialects || dialects->count == 1)
         return PP_OK;
-    PP_TRY(pp_subject_open(arena, request, subject->name, subject, err));
+    PP_TRY(pp_subject_open(arena, &wish->request, subject->name, subject, err));
     subject->is_listed = grid->is_listed;
     return PP_OK;
 }
 
 enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                               struct pp_request *request, struct pp_subject *subject,
+                               struct pp_wish *wish, struct pp_subject *subject,
                                struct pp_error *err)
 {
     const struct pp_grid_axis *presets = pp_grid_axis(grid, "preset");
     struct pp_parsed *flags = PP_NEW(arena, struct pp_parsed);
 
     PP_TRY(pp_grid_point(arena, grid, point, flags, err));
-    *request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
-                       : (struct pp_request){0};
-    request->flags = flags;
-    request->platforms = grid->platforms;
-    return subject_of(arena, grid, point, request, subject, err);
+    wish->request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
+                            : (struct pp_request){0};
+    wish->request.flags = flags;
+    wish->request.platforms = grid->platforms;
+    pp_wish_bind(arena, &wish->request);
+    return subject_of(arena, grid, point, wish, subject, err);
 }
 
 /* ---- text and key ---------------------------------------------------------------------------- */

@@ -282,13 +282,13 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
 static enum pp_status run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                                 struct pp_result *result, struct pp_error *err)
 {
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject subject;
     struct pp_prepared prepared;
     struct pp_config config;
 
-    PP_TRY(pp_grid_request(arena, grid, point, &request, &subject, err));
-    PP_TRY(pp_resolve(arena, &request, &subject, &config, &prepared, err));
+    PP_TRY(pp_grid_request(arena, grid, point, &wish, &subject, err));
+    PP_TRY(pp_resolve(arena, &wish, &subject, &config, &prepared, err));
     return pp_simulate(arena, &config, PP_METRICS, &prepared, result, err);
 }
 

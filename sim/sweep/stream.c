@@ -26,46 +26,9 @@ enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error 
     return check_written(file, err);
 }
 
-/* ---- the heap ----------------------------------------------------------------------------- */
-
-static void swap(struct pp_sweep_held *a, struct pp_sweep_held *b)
-{
-    const struct pp_sweep_held c = *a;
-
-    *a = *b;
-    *b = c;
-}
-
-static void push(struct pp_sweep_file *file, struct pp_sweep_held held)
-{
-    *PP_PUSH(file->arena, file->held, file->held_count, file->held_capacity) = held;
-    for (int64_t i = file->held_count - 1; i > 0; i = (i - 1) / 2) {
-        struct pp_sweep_held *above = &file->held[(i - 1) / 2];
-        if (above->point <= file->held[i].point)
-            return;
-        swap(above, &file->held[i]);
-    }
-}
-
-static struct pp_sweep_held pop(struct pp_sweep_file *file)
-{
-    const struct pp_sweep_held top = file->held[0];
-    const int64_t count = --file->held_count;
-
-    file->held[0] = file->held[count];
-    for (int64_t i = 0, least; (least = 2 * i + 1) < count; i = least) {
-        if (least + 1 < count && file->held[least + 1].point < file->held[least].point)
-            least++;
-        if (file->held[i].point <= file->held[least].point)
-            break;
-        swap(&file->held[i], &file->held[least]);
-    }
-    return top;
-}
-
 static void print_top(struct pp_sweep_file *file)
 {
-    const struct pp_sweep_held top = pop(file);
+    const struct pp_sweep_held top = pp_sweep_heap_pop(&file->held);
 
     fwrite(top.row, 1, top.length, file->out);
     free(top.row);
@@ -79,10 +42,10 @@ enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
     if (!held.row)
         return pp_error_set(err, PP_EFAIL, "no memory for rows that wait for their turn");
     memcpy(held.row, row.data, row.length);
-    push(file, held);
+    pp_sweep_heap_push(file->arena, &file->held, held);
     if (point != file->next)
         return PP_OK;
-    while (file->held_count > 0 && file->held[0].point == file->next) {
+    while (file->held.count > 0 && file->held.data[0].point == file->next) {
         print_top(file);
         file->next++;
         skip_unwanted(file);
@@ -93,7 +56,7 @@ enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
 /* After an interrupt rows are missing; those that are there are printed all the same. */
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err)
 {
-    while (file->held_count > 0)
+    while (file->held.count > 0)
         print_top(file);
     const enum pp_status status = check_written(file, err);
     if (!file->output.file)

@@ -8,6 +8,7 @@
 
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid,
                              struct pp_parsed *parsed, struct pp_error *err);
 /* What pp_resolve() takes: the above over its preset, and its schedule. */
 enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                               struct pp_request *request, struct pp_subject *subject,
+                               struct pp_wish *wish, struct pp_subject *subject,
                                struct pp_error *err);
 /* Index of a point's value on an axis; -1 where its schedule lacks the option. */
 int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis);

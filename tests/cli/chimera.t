@@ -27,7 +27,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --concat ha
 > P2 | . F4 F0 F6 F2 B0 B4 B1 B5 B2 B6 B3 B7  .|
 > P3 |F4 F6  . F0 B0 F2 B1 B4 B2 B5 B3 B6  . B7|
 > one column = 1 unit, 14 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > numbers count 1/2 micro-batches; an op names its first
 > pipeline 0, P0 to P3: numbers 0-3
 > pipeline 1, P3 to P0: numbers 4-7

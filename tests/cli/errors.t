@@ -141,8 +141,8 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.2    4.0   332.0 <
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.2    4.0   331.4
 >
->   memory   rank 0 needs 252.3 GiB more than there are; it holds optimizer of
->            stage 0 244.8 GiB, params of stage 0 40.8 GiB, grads of stage 0
+>   memory   rank 0 needs 252.3 GiB more than its device has; it holds optimizer
+>            of stage 0 244.8 GiB, params of stage 0 40.8 GiB, grads of stage 0
 >            40.8 GiB, context and fragments 4.0 GiB, activations of stage 0
 >            1.3 GiB
 >
@@ -153,7 +153,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     --gpus 16 --tp 8                    168.0    14.5 min   -40.6 % time
 >     --gpus 16 --pp 4                    170.0    12.3 min   -49.7 % time
 >     --gpus 16 --cp 2                    208.8    13.0 min   -46.8 % time
->     in place of the command's --gpus 8
+>     these replace --gpus 8 of the command
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
 >     dualpipe               24.4 min   39.1 %     0.0 %    414.3   out of memory

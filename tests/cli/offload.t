@@ -83,7 +83,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
 ! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
-! pipesim: error: --cpu-optimizer needs its state there: --offload os=host or --offload os=nvme
+! pipesim: error: --cpu-optimizer needs optimizer state off the device: --offload os=host or --offload os=nvme
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --act-bits 3
 ! pipesim: error: --act-bits: "3" is not one of 2, 4 and 8

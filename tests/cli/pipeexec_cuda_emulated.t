@@ -1,14 +1,14 @@
 # --backend cuda on an emulated device: what it says of itself, and of what is not there or fails.
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock|check )'
->   machine    emulated device 0, one op at a time, 2 threads; fp32: own kernels,
->              cuBLASLt ...
->   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
+>   machine    emulated device 0, one op at a time, 2 threads; fp32 with own
+>              kernels, cuBLASLt ...
+>   clock      virtual: one device per rank, links of 10.0 us and 10.0 GB/s
 >
 > --
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (42,368 elements)
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --device-mode streams --exact-grad --check | grep -A1 -E '^  (machine |clock|check )'
->   machine    emulated device 0, a stream for each rank, 2 threads; bf16: own
+>   machine    emulated device 0, a stream for each rank, 2 threads; bf16 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
 >
@@ -24,7 +24,7 @@ $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --he
 >  2 1
 $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --device-mode partition --weight-grad-stream on --exact-grad --check --trace t.csv | grep -A1 -E '^  (machine |check )'; grep -c ',weights,.W' t.csv; grep -c ',compute,.W' t.csv || true
 >   machine    emulated device 0, a part for each rank, W concurrent, 2 threads;
->              fp32: own kernels, cuBLASLt ...
+>              fp32 with own kernels, cuBLASLt ...
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (203,328 elements)
@@ -42,19 +42,19 @@ $ for m in "streams" "streams --clock virtual" partition; do pipeexec --backend 
 >   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
 >   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode streams | grep -A2 'note .*the prediction'
->   note       the prediction is that of a device for each rank; here all of them
->              take the time of one, so it is no error that it differs.
->              --device-mode partition gives each a part of its own
+>   note       the prediction assumes one device for each rank, but here all ranks
+>              share one, so the difference is no error. --device-mode partition
+>              gives each rank its own part
 # What messages and the way from op to op take by the watch: known, as the device obeys a law.
 $ for o in "" --json; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --device-mode partition --np 4 --layers 12 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 8 --steps 3 --warmup 1 --no-check $o | grep -E '^  overheads|after the barrier|"(message_|gap_s|barrier_gap)' | sed 's/\([.][0-9]\{4\}\)[0-9]*/\1/'; done
->   overheads  messages go at 102 kB/s; ops begin 1.00 ms after a WAIT, 23.7 ms
+>   overheads  messages run at 102 kB/s; ops start 1.00 ms after a WAIT, 23.7 ms
 >              after the barrier, 0 s after the start of a step
 >   "message_latency_s": 0.0,
 >   "message_bytes_per_s": 102395.0002,
 >   "gap_s": 0.001,
 >   "barrier_gap_s": 0.0237,
 $ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -E '^  overheads'
->   overheads  ops begin 16.4 ms after the barrier, 0 s after the start of a step
+>   overheads  ops start 16.4 ms after the barrier, 0 s after the start of a step
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -c -E '^  overheads' || true
 > 0
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
@@ -125,12 +125,12 @@ $ pipeexec --backend cuda --transport shm
 ! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or ipc (on one host) or nccl for a process for each
 = 2
 $ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
->   machine    emulated device 0, by NCCL, 2 processes; fp32: own kernels,
+>   machine    emulated device 0, by NCCL, 2 processes; fp32 with own kernels,
 >              cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 >
 $ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
->   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
+>   clock      virtual: one device per rank, links of 10.0 us and 10.0 GB/s
 $ pipeexec --backend cuda --transport nccl --device-mode partition
 ! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport nccl each rank is one; leave it out, or use --transport local
 = 2
@@ -138,7 +138,7 @@ $ pipeexec --backend cuda --transport nccl --np 1
 ! pipeexec: error: --transport nccl: one rank has no peer to send to; use --transport local
 = 2
 $ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
->   machine    emulated device 0, by CUDA IPC, 2 processes; fp32: own kernels,
+>   machine    emulated device 0, by CUDA IPC, 2 processes; fp32 with own kernels,
 >              cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 >
@@ -162,7 +162,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   "steps": 4,
 >   "first_step": 2,
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --device-mode partition --exact-grad | grep -A1 -E '^  (machine |clock|check )'
->   machine    emulated device 0, a part for each rank, 2 threads; fp32: own
+>   machine    emulated device 0, a part for each rank, 2 threads; fp32 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
 >

@@ -2,14 +2,14 @@
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-grad
 > pipeexec 0.1.0  1f1b on 4* ranks                            (* = chosen for you)
 >
->   model      tiny-like*  42.4k parameters (positions cut to seq), 2 layers,
->              hidden 32, vocab 256, seq 16; layers by stage 0, 1 x 2, 0 (2 stages
->              hold none and pass on what they get)
+>   model      tiny-like*  42.4k parameters (position table of seq rows),
+>              2 layers, hidden 32, vocab 256, seq 16; layers by stage 0, 1 x 2, 0
+>              (2 stages hold none and pass activations on)
 >   data       8* micro-batches of 2 samples, 256 tokens a step; built-in text,
 >              99,910 bytes
->   machine    cpu, 4 threads; fp32: ...
+>   machine    cpu, 4 threads; fp32 with ...
 > ...
->   clock      virtual: a core for each rank, wires of 10.0 us and 10.0 GB/s
+>   clock      virtual: one core per rank, links of 10.0 us and 10.0 GB/s
 >
 >   loss ...
 >   check      gradients of the first step equal those of training on one rank to
@@ -23,14 +23,14 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >
 >   time       forward ...
 > ...
->   predicted  from durations of 2* steps before; --calibrate-on SCHEDULE takes
+>   predicted  from durations of 2* earlier steps; --calibrate-on SCHEDULE takes
 >              those of another schedule
 >   expected ...
->   structure  with the measured durations the prediction is off by 0 s: all of
->              the error is in the durations
->   machinery ...
+>   structure  the simulation of the measured durations is exact: the whole error
+>              comes from the durations
+>   runtime ...
 >
->   rank       busy      idle   memory MiB   touched    state    activ.  in all
+>   rank       busy      idle   memory MiB   touched    state    activ.  chunks
 >      0 ...
 >      1 ...
 >      2 ...
@@ -70,7 +70,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
 $ for s in 1f1b zbv "chimera --recompute full" "1f1b --backend fake" "1f1b --dp 2 --micro-batches 4 --zero 1"; do pipeexec --schedule $s --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"precision"/p; /"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1
 $ pipeexec --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 | grep '^  machine '
->   machine    cpu, 4 threads; bf16: plain loops on bfloat16, rounded from double
+>   machine    cpu, 4 threads; bf16 with plain loops on bfloat16, rounded from
 $ pipeexec --precision bf16 --seq 6 --mbs 1 --schedule seq1f1b --splits 2
 ! pipeexec: error: --precision bf16: a forward takes 3 tokens, and this needs an even number; change --seq 6, or --mbs 1
 = 2
@@ -119,10 +119,10 @@ $ pipeexec --schedule interleaved --group 6 --vp 2 --np 4 --model tiny --mbs 1 -
 $ pipeexec --model tiny --np 2 --micro-batches 4 --mbs 1 --seq 16 --steps 3 --warmup 1 --no-check | sed -n '1p; /^  data/p; /^  predicted/p'
 > pipeexec 0.1.0  1f1b on 2 ranks
 >   data       4 micro-batches of 1 sample, 64 tokens a step; built-in text,
->   predicted  from durations of 1 step before; --calibrate-on SCHEDULE takes
+>   predicted  from durations of 1 earlier step; --calibrate-on SCHEDULE takes
 $ pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check | grep -A1 'note *3 steps'
 >   note       3 steps leave 1 for --warmup; --steps 4 leaves the usual 2
 # The width of the terminal holds for all but paths.
 $ COLUMNS=60 pipeexec --schedule interleaved --np 8 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep -vE '^  (trace|next|  *[/])' | awk 'length > 60'
 $ COLUMNS=60 pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep '^  rank'
->   rank       busy      idle   memory MiB   touched  in all
+>   rank       busy      idle   memory MiB   touched  chunks

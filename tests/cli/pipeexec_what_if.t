@@ -10,7 +10,7 @@ $ for s in $(pipesim schedules --markdown | sed -n 's/^## //p') 'hanayo --vp 4' 
 >      44 equal
 >       4 only simulated
 $ pipeexec --unit F=1,B=2 --slow 0=0.5 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (clock|what-if|step|slowdown)'
->   clock      virtual: ops and messages take what --unit says, in seconds
+>   clock      virtual: ops and messages take the seconds of --unit
 >   what-if    --slow 0=0.5 --unit F=1,B=2
 >   step             51.0 s      51.0 s    +0.0 %   1 step
 >   slowdown        x 1.545     x 1.545    +0.0 %   by what-if

@@ -62,8 +62,8 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   recompute, schedule, tp, vp, zero
 >   batch      gbs 64, seq 2048, framework plain; cluster a100
 >   searched   6,590 layouts in T s: 464 fit, 155 out of memory (139 by their
->              bounds), 240 illegal, 5,731 not simulated: no order of theirs can
->              be within 6 % of the best
+>              bounds), 240 illegal, 5,731 not simulated, as their bounds are over
+>              6 % slower than the best
 >
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
 >   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  40.9       -
@@ -75,13 +75,14 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   choose     pipesim --seq 2048 --model llama2-7b --cluster a100 --engine dag
 >              --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 --zero 1
 >              --recompute none
->   = ties     87 steps are within 6 % of the fastest, closer than costs can tell
->   safest     #81 of the ties leaves most memory free, 59.6 of 85.2 GB: TP 1,
+>   = ties     87 steps are within 6 % of the fastest, too close for the costs to
+>              rank
+>   safest     #81 of the ties leaves the most memory free, 59.6 of 85.2 GB: TP 1,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 5.8 % slower
->   sensitive  #1 stays with half and twice of network, links of a node, device
->              memory and device FLOP/s
->   published  NeMo 24.07, 8 h100: TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b: here
->              1.79 s, 44.3 GB, +6.1 % to #1
+>   sensitive  #1 stays best with half and twice of network, links of a node,
+>              device memory and device FLOP/s
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
+>              8 h100: 1.79 s and 44.3 GB here, +6.1 % to #1
 >   illegal    124 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
 >              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
 >   illegal    116 by their schedules (dualpipe 56, dualpipev 56, gems 4), such as
@@ -90,27 +91,27 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
 >   1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2  21.9       -
->   safest     #4 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
+>   safest     #4 of the ties leaves the most memory free, 69.8 of 85.2 GB: TP 4,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
->   sensitive  #1 stays with half and twice of network, links of a node, device
->              memory and device FLOP/s
->   published  NeMo 24.07, 8 h100: TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b: not
->              in this space
+>   sensitive  #1 stays best with half and twice of network, links of a node,
+>              device memory and device FLOP/s
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
+>              8 h100: not among the layouts of this search
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
 >              bounds), 480 illegal
 >
 >   nothing fits
 >
->   too large  the least needs at least 820.5 of 85.5 GB: pipesim
->              --model llama3-405b --engine dag --schedule hanayo --gpus 8 --tp 4
->              --pp 2 --vp 32 --mbs 1 --gbs 512 --recompute full
->   published  Megatron-Bridge 25.09, 1,024 h100: TP 8, PP 8, CP 2, EP 1, VP 8,
->              MBS 1, interleaved: not in this space
->   published  Megatron-Bridge 25.11, 128 b200: TP 4, PP 8, CP 2, EP 1, VP 8,
->              MBS 1, interleaved: not in this space
->   published  Megatron-Bridge 26.06, 256 gb200: TP 4, PP 16, CP 1, EP 1, VP 4,
->              MBS 1, interleaved: not in this space
+>   too large  even the smallest layout needs at least 820.5 GB, and a device has
+>              85.5 GB: pipesim --model llama3-405b --engine dag --schedule hanayo
+>              --gpus 8 --tp 4 --pp 2 --vp 32 --mbs 1 --gbs 512 --recompute full
+>   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
+>              interleaved on 1,024 h100: not among the layouts of this search
+>   published  Megatron-Bridge 25.11 chose TP 4, PP 8, CP 2, EP 1, VP 8, MBS 1,
+>              interleaved on 128 b200: not among the layouts of this search
+>   published  Megatron-Bridge 26.06 chose TP 4, PP 16, CP 1, EP 1, VP 4, MBS 1,
+>              interleaved on 256 gb200: not among the layouts of this search
 >   illegal    480 by their schedules (hanayo 480), such as hanayo on TP 1 x PP 2
 >              x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or 4
 ! pipesim: error: no layout fits into 85.5 GB
@@ -128,11 +129,12 @@ $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,sche
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
 >   1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9  72.5       -
 >   2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9  73.9    +0.0
->   safest     #5 of the ties leaves most memory free, 17.8 of 85.5 GB: TP 4,
+>   safest     #5 of the ties leaves the most memory free, 17.8 of 85.5 GB: TP 4,
 >              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
->   sensitive  device memory x 0.5: nothing of these fits; #1 stays with network x
->              0.5, network x 2, links of a node x 0.5, links of a node x 2,
->              device memory x 2, device FLOP/s x 0.5, device FLOP/s x 2
+>   sensitive  device memory x 0.5: none of these layouts fits
+>              #1 stays best with network x 0.5, network x 2,
+>              links of a node x 0.5, links of a node x 2, device memory x 2,
+>              device FLOP/s x 0.5, device FLOP/s x 2
 # A batch that was not given is one that replicas and micro-batches can share.
 $ for words in "--gpus 24 --model gpt2-64" "--gpus 7 --model gpt2" "--gpus 8 --model gpt2 --mbs 3" "--gpus 1000 --model llama3.2-1b" "--gpus 8 --model gpt2"; do pipesim plan $words --free tp --engine dag --json | grep '"gbs"' | sort -u | tail -1; done
 >     "gbs": 6720,
@@ -157,7 +159,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --free tp,modules --top 2 --
 >   1=  2   1  1    8   -  -   1 1f1b           none 0  1.70 s  44.9  67.3       -
 >   2=  2   1  1    8   -  -   1 1f1b           sel  0  1.71 s  44.7  66.3    +0.5
 >
->   safest     #4 of the ties leaves most memory free, 20.7 of 85.5 GB: TP 2,
+>   safest     #4 of the ties leaves the most memory free, 20.7 of 85.5 GB: TP 2,
 >              PP 1, CP 1, MBS 1, 1f1b, recompute selective=layernorm+act, 1.3 %
 $ pipesim plan --gpus 64 --model llama2-7b --free tp,shard
 ! pipesim: error: --free shard: all ways to cut state are tried for one layout: give it alone, or with recompute

@@ -155,7 +155,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --
 > P0 |F0 F1  .  . B0 b0  . B1 b1|
 > P1 | . F0 B0 b0 F1 B1 b1  .  .|
 > one column = 1.00 s, 9 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > memory-time.gp
 > memory.gp
 > timeline.gp

@@ -90,14 +90,14 @@ $ pipesim --schedule pipedream --pp 4 --micro-batches 4 --unit F=1,B=2 --steps 4
 > P1 |F3  B1  b1  F4  B2  b2  F5  B3  b3  F6 |
 > P2 |B1  F3  B2  b2  F4  B3  b3  F5  B4  b4 |
 > one column = 1 unit, 10 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 $ pipesim plot $TMPDIR/s.csv --time-unit units --step 2
 > P0 |F4  .  . F5  .  . F6  .  . F7 B4 b4  . B5 b5  . B6 b6  . B7 b7  .|
 > P1 | . F4  .  . F5  .  . F6 B4 b4 F7 B5 b5  . B6 b6  . B7 b7  .  .  .|
 > P2 | .  . F4  .  . F5 B4 b4 F6 B5 b5 F7 B6 b6  . B7 b7  .  .  .  .  .|
 > P3 | .  .  . F4 B4 b4 F5 B5 b5 F6 B6 b6 F7 B7 b7  .  .  .  .  .  .  .|
 > one column = 1 unit, 22 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 $ pipesim plot $TMPDIR/s.csv --window 10s: --ranks 3 | head -1
 > from 10.0 s to 57.0 s
 $ pipesim plot $TMPDIR/s.csv $TMPDIR/s.csv --window :6s --ranks :1 | head -4

@@ -25,7 +25,7 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --ga
 >                              ^                          ^
 >     ^ a step ends
 > one column = 1 unit, 18 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 $ for barrier in on off; do pipesim --schedule <(printf '0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n1F0,1I0,1F1,1I1,1F2,1I2,1W0,1W1,1W2\n') --unit F=1,I=1,W=1 --steps 4 --step-barrier $barrier --json | grep -E 'iteration_s|"bubble_frac'; done
 >   "iteration_s": 10.0,
 >   "bubble_frac": 0.10000000000000001,
@@ -52,7 +52,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --order eag
 > P2 | .F2F0F3F1F6B0b0B2b2B1b1B3b3F4F7F5 . .B4b4B6b6B5b5B7b7 . .|
 > P3 |F2F3F6F0B0b0F1B1b1F7B2b2 . .B3b3F4B4b4F5B5b5 .B6b6 . .B7b7|
 > one column = 1 unit, 29 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > pipeline 0, P0 to P3: micro-batches 0-1,4-5
 > pipeline 1, P3 to P0: micro-batches 2-3,6-7
 $ for n in '4 --micro-batches 8' '8 --micro-batches 32' '4 --micro-batches 64'; do pipesim --schedule chimera --unit F=1,B=2 --order eager --json --pp $n | grep iteration_s; done
@@ -118,7 +118,7 @@ $ pipesim --schedule pipedream --pp 3 --micro-batches 3 --unit F=1,B=2 --steps 3
 >                                  ^                 ^                 ^
 >     ^ a step ends
 > one column = 1 unit, 33 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 $ for s in pipedream pipedream-2bw; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2 --json | grep iteration_s; pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2 --step-barrier off --json | grep iteration_s; done
 >   "iteration_s": 33.0,
 >   "iteration_s": 24.0,

@@ -97,13 +97,13 @@ $ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot
 > P0 |F0 F1  .  . B0 b0  . B1 b1|
 > P1 | . F0 B0 b0 F1 B1 b1  .  .|
 > one column = 1 unit, 9 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 >
 > chimera: 6 units, bubble 0.0 %
 > P0 |F0 F1 B1 b1 B0 b0|
 > P1 |F1 F0 B0 b0 B1 b1|
 > one column = 1 unit, 6 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > pipeline 0, P0 to P1: micro-batches 0
 > pipeline 1, P1 to P0: micro-batches 1
 $ cd $TMPDIR; pipesim --schedule all --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp
@@ -192,7 +192,7 @@ $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --
 > P0 |F0 F1  .  . B0 b0  . B1 b1|
 > P1 | . F0 B0 b0 F1 B1 b1  .  .|
 > one column = 1 unit, 9 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > 0 0 1 0xa8cbea 0 "0" 0x000000
 > 0 1 2 0xcfe3f6 0 "1" 0x000000
 > 0 4 6 0x8f3f0e 0 "0" 0xffffff

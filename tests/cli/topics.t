@@ -4,15 +4,15 @@ $ pipesim help bubble
 > bubble: how much of the step is waiting
 >
 > The bubble is the share of the step in which an average pipeline rank waits for
-> other stages: what it is to run next has no data yet, or it has nothing left to
-> do before the step ends. It is in the first lines of every report, and
-> `bubble_frac` in JSON:
+> other stages: its next op has no data yet, or it has nothing left to do before
+> the step ends. It is in the first lines of every report, and `bubble_frac` in
+> JSON:
 >
 >   idle time of all ranks / (ranks x step)
 >
-> Waiting for gradient sums (DP sync) and for collectives inside of layers (TP
-> comm) is not in it; a message on the wire that a rank waits for is, and `p2p in
-> flight` says how much of the bubble that is.
+> It leaves out the time of gradient sums (DP sync) and of collectives inside
+> layers (TP comm). It includes the wait for a message that is on the wire; `p2p
+> in flight` is that part of the bubble.
 >
 > With equal stages, free messages, D ranks, N micro-batches and V chunks a rank:
 >
@@ -21,15 +21,14 @@ $ pipesim help bubble
 >   zb-h1, F = I = W    (D-1) / (3 N + D-1)
 >
 > Papers also write (D-1) / N, which is bubble over work instead of over the step:
-> 37.5 % of 8 micro-batches on 4 ranks are 27.3 % of the step. The `span form`,
-> used by the zero-bubble papers, counts from the first to the last op of a rank,
-> so that a start and an end at different times cost nothing: right where steps
-> follow one another without a barrier, too low where the optimizer needs all
-> gradients.
+> 37.5 % of 8 micro-batches on 4 ranks are 27.3 % of the step. The `span form` of
+> the zero-bubble papers counts only the time from a rank's first op to its last.
+> It is right if each rank starts the next step without waiting for others. It is
+> too low if a barrier ends the step, as for the optimizer.
 >
-> It gets smaller with more micro-batches (a smaller --mbs, a larger --gbs), fewer
-> ranks (--pp), more chunks (--vp), and schedules that split the backward (zb-h1,
-> zbv). See it:
+> The bubble gets smaller with more micro-batches (a smaller --mbs, a larger
+> --gbs), fewer ranks (--pp), more chunks (--vp), and schedules that split the
+> backward (zb-h1, zbv). See it:
 >
 >   pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
 >   pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1
@@ -38,12 +37,12 @@ $ pipesim help | sed -n '/^Topics/,/^$/p'
 >   bubble                  how much of the step is waiting
 >   memory                  what a rank must hold, and whether it fits
 >   mfu                     model flops utilisation
->   schedules               in which order ranks run forwards and backwards
->   units                   how numbers are written, going in and coming out
+>   schedules               the order in which ranks run forwards and backwards
+>   units                   how numbers are written, in options and in reports
 >
 $ pipesim help schedules | grep -e '^schedules: ' -e '^  zbv ' -e '^usage:'
-> schedules: in which order ranks run forwards and backwards
->   zbv              F, I and W about equal: memory of 1f1b, no bubble but start
+> schedules: the order in which ranks run forwards and backwards
+>   zbv              F, I and W about equal: the memory of 1f1b, and bubbles only
 > usage: pipesim schedules [NAME]
 $ for topic in bubble memory mfu schedules units; do pipesim help $topic; done | awk 'length > 80 { print "too wide: " $0 }'
 $ for topic in bubble memory mfu schedules units; do pipesim help $topic; done | sed -n '/^  pipesim/{:a /\\$/{N;ba};p}' > topics.sh; grep -c '^  pipesim' topics.sh; sh -e topics.sh > topics.out && grep -c '^pipesim 0' topics.out

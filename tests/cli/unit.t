@@ -17,7 +17,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > P2 | . F2 F0 F3 F1  . B0 b0 B2 b2 B1 b1 B3 b3  .  .|
 > P3 |F2 F3  . F0 B0 b0 F1 B1 b1  . B2 b2  .  . B3 b3|
 > one column = 1 unit, 16 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > pipeline 0, P0 to P3: micro-batches 0-1
 > pipeline 1, P3 to P0: micro-batches 2-3
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
@@ -26,7 +26,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
 > P2 | . .F0F1 . .B0b0F2B1b1F3B2b2F4B3b3F5B4b4F6B5b5F7B6b6 .B7b7 . . . .|
 > P3 | . . .F0B0b0F1B1b1F2B2b2F3B3b3F4B4b4F5B5b5F6B6b6F7B7b7 . . . . . .|
 > one column = 1 unit, 33 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > P0 |F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .   .   .   .  B0' b0'  .  B1' ...
 > P1 | .  F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .  B0' b0'  .  B1' b1'  .  ...
@@ -34,7 +34,7 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > P3 | .   .   .  F0  F1  F2  F3  F0' B0' b0' F1' B1' b1' F2' B2' b2' F3' B3' ...
 > ... 15 more columns
 > one column = 1 unit, 33 columns in all
-> F forward, B backward, small letter: goes on, . idle
+> F forward, B backward, small letter: same op, . idle
 > F3 is in a rank's first chunk, F3' in its second
 >
 > the whole step

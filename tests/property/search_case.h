@@ -19,7 +19,7 @@ static inline enum pp_status search_request(struct pp_arena *arena, const char *
     static const struct pp_preset usual = {.name = "plan", .arguments = arguments};
     char *text = pp_arena_printf(arena, "pipesim plan %s", line), *words[WORDS];
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     int count = 0;
 
     for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
@@ -29,18 +29,18 @@ static inline enum pp_status search_request(struct pp_arena *arena, const char *
             *at = ' ';
     *search = (struct pp_search){.jobs = 1, .top = 1, .margin_frac = PP_PLANNER_TIE_FRAC};
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, request, err));
-    if (!request->preset_row)
-        PP_TRY(pp_request_defaults(arena, request, &usual, err));
-    search->space.request = request;
-    return pp_search_free(request, &search->space, err);
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    if (!wish->request.preset_row)
+        PP_TRY(pp_wish_defaults(arena, wish, &usual, err));
+    search->space.wish = wish;
+    return pp_search_free(wish, &search->space, err);
 }
 
 static inline enum pp_status search_open(struct pp_arena *arena, const char *line,
                                          struct pp_search *search, struct pp_error *err)
 {
     PP_TRY(search_request(arena, line, search, err));
-    return pp_search_open(arena, search->space.request, &search->space, err);
+    return pp_search_open(arena, search->space.wish, &search->space, err);
 }
 
 #endif

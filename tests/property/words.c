@@ -87,7 +87,7 @@ bool words_run(const struct words *w, const char *engine, struct pp_result *resu
 {
     const struct words line = words_with(w, "--engine", engine);
     struct pp_parsed *parsed = PP_NEW(w->arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(w->arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(w->arena, struct pp_wish);
     struct pp_config *config = PP_NEW(w->arena, struct pp_config);
     struct pp_subject *subjects;
     char **argv = (char **)PP_ARRAY(w->arena, char *, line.count + 1);
@@ -96,11 +96,11 @@ bool words_run(const struct words *w, const char *engine, struct pp_result *resu
     memcpy(argv, line.word, sizeof(char *) * (size_t)line.count);
     cr_assert_eq(pp_options_parse(w->arena, &pp_sim_cli, line.count, argv, parsed, err), PP_OK,
                  "%s: %s", words_line(&line), err->message);
-    cr_assert_eq(pp_request_open(w->arena, parsed, request, err), PP_OK, "%s: %s",
+    cr_assert_eq(pp_wish_open(w->arena, parsed, wish, err), PP_OK, "%s: %s", words_line(&line),
+                 err->message);
+    cr_assert_eq(pp_subjects_open(w->arena, wish, &subjects, &count, err), PP_OK, "%s: %s",
                  words_line(&line), err->message);
-    cr_assert_eq(pp_subjects_open(w->arena, request, &subjects, &count, err), PP_OK, "%s: %s",
-                 words_line(&line), err->message);
-    const enum pp_status status = pp_resolve(w->arena, request, &subjects[0], config, NULL, err);
+    const enum pp_status status = pp_resolve(w->arena, wish, &subjects[0], config, NULL, err);
     if (status != PP_OK) {
         cr_assert(status == PP_EINVAL || status == PP_EPROGRAM, "%s: status %d, %s",
                   words_line(&line), (int)status, err->message);

@@ -3,9 +3,6 @@
 
 #include "core/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static enum pp_status refuse(const struct pp_trace *trace, struct pp_error *err)
 {
     if (err != NULL)

@@ -2,7 +2,6 @@
 #include "core/quantile.h"
 #include "traces/kineto/parts.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

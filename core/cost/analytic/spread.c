@@ -1,7 +1,6 @@
 /* Updated parameters sent to the devices that did not update them, if the optimizer state is cut
  * more finely. Rule R4 of docs/costs-memory.md, "Sharded state". */
 #include "core/cost/analytic/parts.h"
-#include "core/units.h"
 
 #include <math.h>
 

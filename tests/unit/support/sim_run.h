@@ -16,7 +16,7 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
     char *text = pp_arena_printf(arena, "pipesim %s", line), *words[WORDS];
     int count = 0, subject_count;
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     struct pp_config *config = PP_NEW(arena, struct pp_config);
     struct pp_prepared *prepared = PP_NEW(arena, struct pp_prepared);
     struct pp_subject *subjects;
@@ -24,9 +24,9 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
     for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
         words[count++] = word;
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
-    PP_TRY(pp_request_open(arena, parsed, request, err));
-    PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
-    PP_TRY(pp_resolve(arena, request, &subjects[0], config, prepared, err));
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &subject_count, err));
+    PP_TRY(pp_resolve(arena, wish, &subjects[0], config, prepared, err));
     return pp_simulate(arena, config, depth, prepared, result, err);
 }
 

@@ -146,7 +146,7 @@ Test(gantt, chimera)
                                       "P2 | . F2 F0 F3 F1  . B0 b0 B2 b2 B1 b1 B3 b3  .  .|\n"
                                       "P3 |F2 F3  . F0 B0 b0 F1 B1 b1  . B2 b2  .  . B3 b3|\n"
                                       "one column = 1 unit, 16 columns in all\n"
-                                      "F forward, B backward, small letter: goes on, . idle\n"
+                                      "F forward, B backward, small letter: same op, . idle\n"
                                       "pipeline 0, P0 to P3: micro-batches 0-1\n"
                                       "pipeline 1, P3 to P0: micro-batches 2-3\n");
 }
@@ -166,7 +166,7 @@ Test(gantt, halves_of_micro_batches)
                                       "P2 | . F4 F0 F6 F2 B0 B4 B1 B5 B2 B6 B3 B7  .|\n"
                                       "P3 |F4 F6  . F0 B0 F2 B1 B4 B2 B5 B3 B6  . B7|\n"
                                       "one column = 1 unit, 14 columns in all\n"
-                                      "F forward, B backward, small letter: goes on, . idle\n"
+                                      "F forward, B backward, small letter: same op, . idle\n"
                                       "numbers count 1/2 micro-batches; an op names its first\n"
                                       "pipeline 0, P0 to P3: numbers 0-3\n"
                                       "pipeline 1, P3 to P0: numbers 4-7\n");
@@ -184,7 +184,7 @@ Test(gantt, gaps_go_before_columns_do)
                      "P2 | . .F0F1 . .B0b0F2B1b1F3B2b2F4B3b3F5B4b4F6B5b5F7B6b6 .B7b7 . . . .|\n"
                      "P3 | . . .F0B0b0F1B1b1F2B2b2F3B3b3F4B4b4F5B5b5F6B6b6F7B7b7 . . . . . .|\n"
                      "one column = 1 unit, 33 columns in all\n"
-                     "F forward, B backward, small letter: goes on, . idle\n");
+                     "F forward, B backward, small letter: same op, . idle\n");
 }
 
 Test(gantt, wide_charts_are_cropped_and_shown_whole_in_little)
@@ -201,7 +201,7 @@ Test(gantt, wide_charts_are_cropped_and_shown_whole_in_little)
         "P3 | .   .   .  F0  F1  F2  F3  F0' B0' b0' F1' B1' b1' F2' B2' b2' F3' B3' ...\n"
         "... 39 more columns\n"
         "one column = 1 unit, 57 columns in all\n"
-        "F forward, B backward, small letter: goes on, . idle\n"
+        "F forward, B backward, small letter: same op, . idle\n"
         "F3 is in a rank's first chunk, F3' in its second\n"
         "\n"
         "the whole step\n"
@@ -302,8 +302,8 @@ Test(gantt, every_letter)
     cr_assert_str_eq(draw_letters(arena, plain),
                      "P0 |F0  f0  R0' F1  B0' b0'  .  I2  i2  W2  U    . |\n"
                      "one column = 1 unit, 12 columns in all\n"
-                     "F forward, B backward, I input gradient, W weight gradient, R recompute, "
-                     "U optimizer, small letter: goes on, . idle\n"
+                     "F forward, B backward, I input gradient, W weight gradient, R recompute,\n"
+                     "U optimizer, small letter: same op, . idle\n"
                      "an overlapped pair is drawn as its F, then its B; both run all the time\n"
                      "F3 is in a rank's first chunk, F3' in its second\n"
                      "replica 0 of 2\n");
@@ -338,7 +338,7 @@ Test(gantt, uneven_times_keep_their_place)
     cr_assert_str_eq(draw(&c, plain), "P0 |F0 F1  .  . B0 b0 F2 B1 b1  . B2 b2|\n"
                                       "P1 | . F0 B0 b0 F1 B1 b1 F2 B2 b2  .  .|\n"
                                       "one column = 1.04 s, 12 columns in all\n"
-                                      "F forward, B backward, small letter: goes on, . idle\n");
+                                      "F forward, B backward, small letter: same op, . idle\n");
 }
 
 Test(gantt, nothing_to_draw)

@@ -43,7 +43,7 @@ static void teardown(void)
 TestSuite(plot_kinds, .init = setup, .fini = teardown);
 
 /* What the program prints for a command line of words. */
-static const char *run(pp_command_function command, const char *line)
+static const char *run(pp_command_function *command, const char *line)
 {
     enum { WORDS = 40 };
     char *argv[WORDS] = {(char *)"pipesim"}, *words = pp_arena_strdup(arena, line), *text;

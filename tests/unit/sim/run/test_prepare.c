@@ -50,13 +50,16 @@ Test(prepare, any_bit_of_the_configuration_that_differs_is_seen)
     for (size_t i = 0; i < sizeof(*config); i++) {
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         struct pp_prepared other = prepared;
-        ((unsigned char *)&other.config)[i] ^= (unsigned char)(1 << i % 8);
+        ((unsigned char *)&other.known.config)[i] ^= (unsigned char)(1 << i % 8);
         simulate(arena, config, PP_MEMORY, &other, &result);
-        cr_assert_eq(other.costs == prepared.costs, i >= from, "byte %zu of %zu", i, from);
-        cr_assert_eq(other.program == prepared.program, i >= from, "byte %zu of %zu", i, from);
-        cr_assert(result.costs == other.costs && result.program == other.program, "byte %zu", i);
+        cr_assert_eq(other.known.costs == prepared.known.costs, i >= from, "byte %zu of %zu", i,
+                     from);
+        cr_assert_eq(other.known.program == prepared.known.program, i >= from, "byte %zu of %zu", i,
+                     from);
+        cr_assert(result.costs == other.known.costs && result.program == other.known.program,
+                  "byte %zu", i);
         if (i < from)
-            cr_assert(!memcmp(&other.config, config, from), "byte %zu", i);
+            cr_assert(!memcmp(&other.known.config, config, from), "byte %zu", i);
         pp_arena_release(arena, mark);
     }
 }

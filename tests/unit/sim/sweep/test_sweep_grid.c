@@ -217,17 +217,17 @@ Test(sweep_grid, all_is_every_schedule_and_options_of_some_are_dropped_by_the_ot
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_grid all = sc_grid(arena, "--schedule all --vp 2"),
                          one = sc_grid(arena, "--schedule 1f1b --vp 2");
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject subject;
     int schedules = 0;
 
     for (; pp_schedules[schedules]; schedules++) {
-        cr_assert_eq(pp_grid_request(arena, &all, schedules, &request, &subject, NULL), PP_OK);
+        cr_assert_eq(pp_grid_request(arena, &all, schedules, &wish, &subject, NULL), PP_OK);
         cr_assert_eq(subject.schedule, pp_schedules[schedules]);
         cr_assert(subject.is_listed);
     }
     cr_assert_eq(all.points, schedules);
-    cr_assert_eq(pp_grid_request(arena, &one, 0, &request, &subject, NULL), PP_OK);
+    cr_assert_eq(pp_grid_request(arena, &one, 0, &wish, &subject, NULL), PP_OK);
     cr_assert(!subject.is_listed);
 }
 

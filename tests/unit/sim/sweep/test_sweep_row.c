@@ -50,7 +50,7 @@ static json_t *json_of(struct pp_arena *arena, const char *line, bool is_listed,
                        struct pp_error *err)
 {
     struct pp_parsed parsed;
-    struct pp_request request;
+    struct pp_wish wish;
     struct pp_subject subject;
     struct pp_config config;
     struct pp_result result;
@@ -58,12 +58,11 @@ static json_t *json_of(struct pp_arena *arena, const char *line, bool is_listed,
     size_t length;
 
     cr_assert_eq(sc_parse(arena, "run", line, &parsed, err), PP_OK, "%s", err->message);
-    if (pp_request_open(arena, &parsed, &request, err) != PP_OK ||
-        pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject,
-                        err) != PP_OK)
+    if (pp_wish_open(arena, &parsed, &wish, err) != PP_OK ||
+        pp_subject_open(arena, &wish.request, wish.schedule, &subject, err) != PP_OK)
         cr_assert_fail("%s", err->message);
     subject.is_listed = is_listed;
-    if (pp_resolve(arena, &request, &subject, &config, NULL, err) != PP_OK ||
+    if (pp_resolve(arena, &wish, &subject, &config, NULL, err) != PP_OK ||
         pp_simulate(arena, &config, PP_FULL, NULL, &result, err) != PP_OK)
         return NULL;
     FILE *out = open_memstream(&text, &length);

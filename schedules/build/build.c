@@ -1,0 +1,118 @@
+/* Building a program: the order, then the lowering, then the proof. */
+#include "schedules/build/build.h"
+
+#include "schedules/search/eager.h"
+#include "schedules/verify/verify.h"
+
+#include <assert.h>
+#include <limits.h>
+
+/* ---- the order ------------------------------------------------------------------------------- */
+
+/* Fill in what follows from the rest: the shape, costs and shares of recomputation. */
+static enum pp_status complete(struct pp_arena *arena, struct pp_build *b, struct pp_error *err)
+{
+    const struct pp_unit_costs *unit = b->unit ? b->unit : &pp_unit_costs_usual;
+    const struct pp_program *p = b->given;
+    const struct pp_shape *shape = &b->shape;
+
+    assert(b->schedule || p);
+    if (!p)
+        PP_TRY(pp_schedule_check(b->schedule, &b->shape, err));
+    const int stages = p ? p->stages : pp_shape_stages(shape);
+    if (!b->costs)
+        b->costs =
+            p ? pp_costs_unit(arena, unit, p->ranks, stages, p->splits, p->granules)
+              : pp_costs_unit(arena, unit, shape->ranks, stages, shape->splits, shape->granules);
+    if (!b->is_recomputed)
+        return PP_OK;
+    double *fracs = PP_ARRAY(arena, double, stages);
+    for (int s = 0; s < stages; s++)
+        fracs[s] = 1;
+    b->recompute_frac = fracs;
+    return PP_OK;
+}
+
+enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *b, struct pp_error *err)
+{
+    const bool is_proved = b->given && b->proves_given;
+    struct pp_program *made;
+
+    PP_TRY(complete(arena, b, err));
+    if (!b->given) {
+        PP_TRY(pp_schedule_program(arena, b->schedule, &b->shape, b->costs, &made, err));
+        b->given = made;
+    }
+    if (b->is_eager) {
+        const struct pp_eager_options options = {b->eager_limit, b->recompute_frac};
+        PP_TRY(pp_eager_program(arena, b->given, b->costs, &options, &made, err));
+        b->given = made;
+    }
+    b->is_eager = b->proves_given = false;
+    return is_proved ? pp_verify(b->given, NULL, err) : PP_OK;
+}
+
+/* ---- the lowering ---------------------------------------------------------------------------- */
+
+void pp_build_take_zero(struct pp_build *b, int zero, int replicas)
+{
+    const int64_t copies = (int64_t)(replicas > 1 ? replicas : 1) * b->given->pipelines;
+    const struct pp_mesh mesh = {.in_node = copies < INT_MAX ? (int)copies : INT_MAX, .nodes = 1};
+
+    b->state = pp_state_spec_zero(zero, mesh);
+}
+
+/* Parameters that are cut or live elsewhere come unit by unit. */
+static const int *units_of(struct pp_arena *arena, const struct pp_build *b)
+{
+    if (!b->costs->gathers || !pp_state_is_fetched(&b->state))
+        return NULL;
+    int *units = PP_ARRAY(arena, int, b->costs->stages);
+    for (int s = 0; s < b->costs->stages; s++)
+        units[s] = b->costs->gathers[s].units;
+    return units;
+}
+
+static struct pp_lower_options options_of(struct pp_arena *arena, const struct pp_build *b,
+                                          const struct pp_program_head *head)
+{
+    const bool is_trained = b->has_update && head->mode == PP_MODE_TRAIN;
+    const bool has_sync =
+        is_trained && pp_build_copies(b) > pp_state_cut(&b->state, PP_STATE_PARAMS);
+    const int steps = b->shape.steps > 1 ? b->shape.steps : 1;
+
+    return (struct pp_lower_options){
+        .post = b->wishes.post,
+        .recv_slots = b->wishes.recv_slots,
+        .grad_sync = b->wishes.grad_sync,
+        .has_sync = has_sync,
+        .has_optimizer = is_trained,
+        .has_clip = b->wishes.has_clip,
+        .state = b->state,
+        .units = units_of(arena, b),
+        .buckets = has_sync ? b->buckets : NULL,
+        .update_every = pp_schedule_update_every(b->schedule, head->micro_batches / steps),
+        .has_tied = is_trained && b->has_tied,
+        .recompute_frac = b->recompute_frac,
+        .no_slots = b->no_slots};
+}
+
+/* Lists of a schedule's own order need not be frozen before they are lowered. */
+enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
+                        struct pp_program **program, struct pp_error *err)
+{
+    const bool is_listed = !build->given && !build->is_eager;
+    struct pp_build b = *build;
+    struct pp_program_head head;
+    struct pp_orders *lists;
+
+    PP_TRY(is_listed ? complete(arena, &b, err) : pp_build_order(arena, &b, err));
+    if (is_listed)
+        PP_TRY(pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &lists, &head, err));
+    else
+        head = pp_program_head_of(b.given);
+    const struct pp_lower_options options = options_of(arena, &b, &head);
+    PP_TRY(is_listed ? pp_lower_lists(arena, &head, &options, lists, program, err)
+                     : pp_lower(arena, b.given, &options, program, err));
+    return b.proves_result ? pp_verify(*program, NULL, err) : PP_OK;
+}
