@@ -17,7 +17,4 @@ extern const int pp_level_count;
 
 bool pp_cpu_has_avx2(void);
 
-/* choose.c: the library and the level in use, of all levels' tables. */
-const char *pp_fp32_about(void);
-
 #endif

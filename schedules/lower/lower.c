@@ -25,16 +25,6 @@ static const struct {
     {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
 };
 
-int pp_lower_units(const struct pp_lower_options *options, int stage)
-{
-    return options->units && options->units[stage] > 1 ? options->units[stage] : 1;
-}
-
-int pp_lower_buckets(const struct pp_lower_options *options, int stage)
-{
-    return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
-}
-
 /* Places in a file hold as long as no pass has added an instruction. */
 static void keep_places(struct pp_arena *arena, const struct pp_program *p,
                         const struct pp_orders *lists, struct pp_program_head *head)

@@ -56,9 +56,15 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
                                        const struct pp_orders *lists);
 
 /* Units of a stage's parameters. */
-int pp_lower_units(const struct pp_lower_options *options, int stage);
+static inline int pp_lower_units(const struct pp_lower_options *options, int stage)
+{
+    return options->units && options->units[stage] > 1 ? options->units[stage] : 1;
+}
 /* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
-int pp_lower_buckets(const struct pp_lower_options *options, int stage);
+static inline int pp_lower_buckets(const struct pp_lower_options *options, int stage)
+{
+    return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
+}
 
 /* All passes in order, then freeze. A program that is already lowered only gets what it lacks
  * (sync, U and slots when it has none). */

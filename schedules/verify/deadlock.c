@@ -11,6 +11,21 @@ struct edge {
     int needed; /* the instruction waited for, -1 for a collective */
 };
 
+int pp_verify_run_lacks(const struct pp_verify_run *run, int i)
+{
+    const struct pp_program *p = run->p;
+    int64_t unit = pp_verify_unit(run->v, p->stage[i], p->mb[i], p->split[i]);
+    int needs[VERIFY_NEEDS];
+
+    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
+        const int n = pp_verify_needs(run->v, i, unit, needs);
+        for (int k = 0; k < n; k++)
+            if (!run->is_done[needs[k]])
+                return needs[k];
+    }
+    return -1;
+}
+
 static int find_post(const struct pp_program *p, int rank, int stream, int arg)
 {
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)

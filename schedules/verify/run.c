@@ -18,22 +18,6 @@ static void wake(struct pp_verify_run *run, int rank)
     run->queued++;
 }
 
-/* The first instruction on some rank that compute op i still lacks, or -1. */
-int pp_verify_run_lacks(const struct pp_verify_run *run, int i)
-{
-    const struct pp_program *p = run->p;
-    int64_t unit = pp_verify_unit(run->v, p->stage[i], p->mb[i], p->split[i]);
-    int needs[VERIFY_NEEDS];
-
-    for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
-        const int n = pp_verify_needs(run->v, i, unit, needs);
-        for (int k = 0; k < n; k++)
-            if (!run->is_done[needs[k]])
-                return needs[k];
-    }
-    return -1;
-}
-
 static bool is_ready(const struct pp_verify_run *run, int rank, int i)
 {
     const struct pp_program *p = run->p;

@@ -33,14 +33,6 @@ void pp_job_place(const struct pp_program *program, int replicas, int steps, voi
 
 /* ---- instances ---------------------------------------------------------------------------- */
 
-void pp_run_wake(struct pp_run *r, struct pp_instance *in, int step, int i)
-{
-    if (in->waits_for != (int64_t)step * r->size + i)
-        return;
-    in->waits_for = PP_NO_ROW;
-    pp_run_push(r, &r->ready, in);
-}
-
 static void record(struct pp_run *r, const struct pp_instance *in, int i, int64_t start_ps,
                    int64_t end_ps)
 {

@@ -155,14 +155,14 @@ static void for_members(struct pp_run *r, int c, int64_t start_ps, int64_t end_p
 static void end_of_slow(struct pp_run *r, struct pp_instance *in, int64_t start_ps, int64_t end_ps)
 {
     (void)start_ps, (void)end_ps;
-    pp_compute_slow_end(r, in);
+    pp_slow_end(r, in);
 }
 
 /* All members have joined a collective that has one cost. */
 static void run_analytic(struct pp_run *r, int c, int64_t start_ps, int64_t ps)
 {
     r->collective[c] = (struct pp_collective_state){0};
-    for_members(r, c, start_ps, start_ps + ps, pp_compute_slow);
+    for_members(r, c, start_ps, start_ps + ps, pp_slow_begin);
     for_members(r, c, start_ps, start_ps + ps, finish_member);
 }
 
@@ -266,7 +266,7 @@ static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
     if (pp_run_is_too_late(r, at_ps))
         return;
     if (c < 0) { /* inside the rank */
-        pp_compute_slow(r, in, at_ps, at_ps + r->ps[i]);
+        pp_slow_begin(r, in, at_ps, at_ps + r->ps[i]);
         finish_member(r, in, at_ps, at_ps + r->ps[i]);
         return;
     }
@@ -276,7 +276,7 @@ static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
     state->joined++;
     if (is_ring(r, i)) {
         if (state->joined == members)
-            for_members(r, c, state->latest_ps, INT64_MAX, pp_compute_slow);
+            for_members(r, c, state->latest_ps, INT64_MAX, pp_slow_begin);
         join_ring(r, in, i, at_ps);
     } else if (state->joined == members) {
         run_analytic(r, c, state->latest_ps, r->ps[i]);

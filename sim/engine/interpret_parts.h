@@ -129,7 +129,13 @@ static inline bool pp_run_is_too_late(struct pp_run *r, int64_t start_ps)
 }
 
 /* The end of an instruction of an instance is known: goes on if it waits for that. */
-void pp_run_wake(struct pp_run *r, struct pp_instance *in, int step, int instruction);
+static inline void pp_run_wake(struct pp_run *r, struct pp_instance *in, int step, int instruction)
+{
+    if (in->waits_for != (int64_t)step * r->size + instruction)
+        return;
+    in->waits_for = PP_NO_ROW;
+    pp_run_push(r, &r->ready, in);
+}
 
 /* ---- messages ---- */
 void pp_messages_prepare(struct pp_run *r);
@@ -153,8 +159,14 @@ int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int instruction);
 /* The event of an instance at r->now_ps. */
 void pp_compute_event(struct pp_run *r, struct pp_instance *in);
+
+/* ---- compute that collectives slow down ---- */
 /* A collective takes its share of the instance's compute, from .. until; or ends at r->now_ps. */
-void pp_compute_slow(struct pp_run *r, struct pp_instance *in, int64_t from_ps, int64_t until_ps);
-void pp_compute_slow_end(struct pp_run *r, struct pp_instance *in);
+void pp_slow_begin(struct pp_run *r, struct pp_instance *in, int64_t from_ps, int64_t until_ps);
+void pp_slow_end(struct pp_run *r, struct pp_instance *in);
+/* Bring left_ps up to now, by what was known until now. */
+void pp_slow_account(struct pp_run *r, struct pp_instance *in);
+/* Ask for an event at the end of left_ps. */
+void pp_slow_expect(struct pp_run *r, struct pp_instance *in);
 
 #endif

@@ -1,4 +1,4 @@
-/* sim/platform/parts.h — what the two files that print platforms share. Private to
+/* sim/platform/parts.h — what the files that print platforms share. Private to
  * sim/platform*.c. */
 #ifndef PP_SIM_PLATFORM_PARTS_H
 #define PP_SIM_PLATFORM_PARTS_H

@@ -11,7 +11,7 @@ static struct pp_kernels chosen;
 static void (*own_gemm)(void *stream, const struct pp_gemm *g);
 static char about[160];
 
-const char *pp_fp32_about(void)
+static const char *get_about(void)
 {
     return about;
 }
@@ -37,6 +37,7 @@ static void choose(bool is_pinned)
         level++;
     const char *blas = pp_blas_load(is_pinned);
     chosen = *level->kernels;
+    chosen.about = get_about;
     own_gemm = chosen.gemm;
     if (blas)
         chosen.gemm = gemm;

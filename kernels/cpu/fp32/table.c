@@ -13,7 +13,6 @@ const struct pp_kernels PP_AT(kernels) = {
     .element_bytes = sizeof(float),
     .gradient_bytes = sizeof(float),
     .vocab_multiple = 1,
-    .about = pp_fp32_about,
     .gemm = gemm,
     .add_bias = PP_AT(add_bias),
     .sum_rows = PP_AT(sum_rows),
