@@ -55,7 +55,10 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     PP_TRY(pp_options_answer(&parsed, out, width, &is_answered, err));
     if (is_answered)
         return PP_OK;
-    return COMMANDS[parsed.command](arena, &parsed, out, err);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
+    wish->request.flags = &parsed;
+    pp_wish_bind(arena, &wish->request);
+    return COMMANDS[parsed.command](arena, wish, out, err);
 }
 
 /* Child processes end with this one. */

@@ -63,7 +63,7 @@ struct pp_calibrate_trial {
 
 /* ---- sim/calibrate/read.c ---- */
 /* Read traces, find out what ran, leave a schedule out, refuse what does not go together. */
-enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
+enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_wish *wish,
                                  struct pp_error *err);
 
 /* ---- sim/calibrate/look.c ---- */
@@ -80,11 +80,11 @@ enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibra
 /* ---- sim/calibrate/kineto.c ---- */
 /* PP_EINVAL where options say what a run of PyTorch was and there is none, or the other way round.
  */
-enum pp_status pp_calibrate_check_kineto(const struct pp_parsed *parsed, int files,
+enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                                          struct pp_error *err);
 /* The one run of all files of PyTorch. Its `about` is made of the command line and the
  * events. */
-enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_wish *wish,
                                         const struct pp_trace_files *files,
                                         struct pp_calibrate_run *run, struct pp_error *err);
 /* Its messages get the bytes that they have in the run as resolved. */

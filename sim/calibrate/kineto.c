@@ -8,20 +8,14 @@
 
 enum { FP32_BYTES = 4, BF16_BYTES = 2, MOST_OPTIONS = 64 };
 
-/* Options that describe a run, other than those of the model. */
-static const char *const RUN_OPTIONS[] = {"mbs", "precision"};
-enum { RUN_OPTION_COUNT = sizeof(RUN_OPTIONS) / sizeof(*RUN_OPTIONS) };
-
-enum pp_status pp_calibrate_check_kineto(const struct pp_parsed *parsed, int files,
+enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                                          struct pp_error *err)
 {
-    for (int k = 0; k < RUN_OPTION_COUNT && files == 0; k++)
-        if (pp_options_get(parsed, RUN_OPTIONS[k])->count)
-            return pp_error_set(
-                err, PP_EINVAL,
-                "--%s says what a run of PyTorch was; these traces say it themselves",
-                RUN_OPTIONS[k]);
-    if (files > 0 && !pp_options_get(parsed, "mbs")->count)
+    if (files == 0 && (wish->given.mbs.count || wish->given.precision.count))
+        return pp_error_set(err, PP_EINVAL,
+                            "--%s says what a run of PyTorch was; these traces say it themselves",
+                            wish->given.mbs.count ? "mbs" : "precision");
+    if (files > 0 && !wish->given.mbs.count)
         return pp_error_set(err, PP_EINVAL,
                             "traces of PyTorch do not say what ran: give --mbs, and --model, --seq "
                             "and --precision where the run's are not the default");
@@ -48,7 +42,7 @@ static void add_int(struct options *o, const char *name, int value)
 }
 
 /* Order does not matter to what layers take, so any schedule of as many stages does. */
-static void add_options(struct options *o, const struct pp_parsed *parsed,
+static void add_options(struct options *o, const struct pp_wish *wish,
                         const struct pp_calibrate_seen *seen)
 {
     add(o, "schedule", seen->splits > 1 ? "seq1f1b" : "1f1b");
@@ -57,25 +51,23 @@ static void add_options(struct options *o, const struct pp_parsed *parsed,
     add_int(o, "micro-batches", seen->micro_batches);
     if (seen->splits > 1)
         add_int(o, "splits", seen->splits);
-    add(o, "mbs", pp_options_get(parsed, "mbs")->text);
+    add(o, "mbs", wish->given.mbs.text);
     for (const char *const *name = pp_calibrate_model_options; *name; name++) {
-        const struct pp_option_value *value = pp_options_get(parsed, *name);
+        const struct pp_option_value *value = pp_options_get(wish->request.flags, *name);
         if (value->count || name == pp_calibrate_model_options)
             add(o, *name, value->count ? value->text : "tiny");
     }
 }
 
-static const struct pp_trace_about *describe(struct pp_arena *arena, const struct pp_parsed *parsed,
+static const struct pp_trace_about *describe(struct pp_arena *arena, const struct pp_wish *wish,
                                              const struct pp_kineto *run,
                                              const struct pp_calibrate_seen *seen)
 {
     struct pp_trace_about *about = PP_NEW(arena, struct pp_trace_about);
     struct options o = {.arena = arena, .list = PP_ARRAY(arena, const char *, MOST_OPTIONS)};
-    const struct pp_option_value *precision = pp_options_get(parsed, "precision");
-    const int bytes =
-        precision->count && !strcmp(precision->text, "fp32") ? FP32_BYTES : BF16_BYTES;
+    const int bytes = strcmp(wish->given.precision.text, "fp32") ? BF16_BYTES : FP32_BYTES;
 
-    add_options(&o, parsed, seen);
+    add_options(&o, wish, seen);
     *about = (struct pp_trace_about){
         .version = "PyTorch",
         .cpu = run->device ? run->device : "an unnamed device",
@@ -92,7 +84,7 @@ static const struct pp_trace_about *describe(struct pp_arena *arena, const struc
     return about;
 }
 
-enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_wish *wish,
                                         const struct pp_trace_files *files,
                                         struct pp_calibrate_run *run, struct pp_error *err)
 {
@@ -107,7 +99,7 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
     PP_TRY(pp_calibrate_look(kineto.trace, &seen, err));
     *run = (struct pp_calibrate_run){.path = kineto.trace->program,
                                      .trace = kineto.trace,
-                                     .about = describe(arena, parsed, &kineto, &seen)};
+                                     .about = describe(arena, wish, &kineto, &seen)};
     return PP_OK;
 }
 

@@ -55,16 +55,15 @@ static const char *choose_left_out(const struct pp_calibrate *c)
 }
 
 /* Mark the runs of --hold-out, or of the last schedule that is not the first one's. */
-static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
+static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_wish *wish,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *given = pp_options_get(parsed, "hold-out");
     int left = 0;
 
-    c->is_left_out_chosen = given->count == 0;
-    if (given->count && !strcmp(given->text, "none"))
+    c->is_left_out_chosen = !wish->hold_out;
+    if (wish->hold_out && !strcmp(wish->hold_out, "none"))
         return PP_OK;
-    c->left_out = given->count ? given->text : choose_left_out(c);
+    c->left_out = wish->hold_out ? wish->hold_out : choose_left_out(c);
     for (int k = 0; k < c->run_count && c->left_out; k++) {
         c->runs[k].is_left_out = is_schedule(&c->runs[k], c->left_out);
         left += c->runs[k].is_left_out;
@@ -204,7 +203,7 @@ static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_
 
 /* CSV: the model from the command line, the rest from the events. Order does not matter to what
  * layers take, so any schedule of as many stages says which layers a stage has. */
-static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_wish *wish,
                                      struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct words w = begin(arena);
@@ -223,7 +222,8 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
     if (seen.splits > 1)
         add_int(&w, "--splits", seen.splits);
     for (int k = 0; pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value = pp_options_get(parsed, pp_calibrate_model_options[k]);
+        const struct pp_option_value *value =
+            pp_options_get(wish->request.flags, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
         add(&w, pp_arena_printf(arena, "--%s", pp_calibrate_model_options[k]));
@@ -247,8 +247,8 @@ static enum pp_status check_measured(const struct pp_calibrate_run *run, struct 
                         run->trace->engine);
 }
 
-static enum pp_status open_run(struct pp_arena *arena, const struct pp_parsed *parsed,
-                               const char *path, struct pp_calibrate_run *run, struct pp_error *err)
+static enum pp_status open_run(struct pp_arena *arena, const struct pp_wish *wish, const char *path,
+                               struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct pp_trace *trace;
 
@@ -257,7 +257,7 @@ static enum pp_status open_run(struct pp_arena *arena, const struct pp_parsed *p
     enum pp_status status = check_measured(run, err);
     if (status == PP_OK)
         status =
-            run->about ? resolve_about(arena, run, err) : resolve_events(arena, parsed, run, err);
+            run->about ? resolve_about(arena, run, err) : resolve_events(arena, wish, run, err);
     if (status != PP_OK) {
         err->status = PP_EINVAL; /* the content of an input */
         return pp_error_prefix(err, "%s: ", path);
@@ -268,7 +268,7 @@ static enum pp_status open_run(struct pp_arena *arena, const struct pp_parsed *p
 /* ---- all of them ------------------------------------------------------------------------------*/
 
 /* Options that name the model, for runs with these costs. */
-static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
+static void name_model(struct pp_calibrate *c, const struct pp_wish *wish)
 {
     const struct pp_trace_about *about = c->runs[0].about;
     const char **model = PP_ARRAY(c->arena, const char *, MOST_OPTIONS + 32);
@@ -280,7 +280,8 @@ static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
             model[c->file->model_count++] = about->options[k + 1];
         }
     for (int k = 0; !about && pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value = pp_options_get(parsed, pp_calibrate_model_options[k]);
+        const struct pp_option_value *value =
+            pp_options_get(wish->request.flags, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
         model[c->file->model_count++] =
@@ -289,11 +290,11 @@ static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
     }
 }
 
-static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_wish *wish,
                                   const struct pp_trace_files *files, struct pp_calibrate_run *run,
                                   struct pp_error *err)
 {
-    PP_TRY(pp_calibrate_read_kineto(arena, parsed, files, run, err));
+    PP_TRY(pp_calibrate_read_kineto(arena, wish, files, run, err));
     if (resolve_about(arena, run, err) != PP_OK)
         return pp_error_prefix(err, "%s: ", run->path);
     run->schedule = NULL; /* any would have done */
@@ -301,22 +302,22 @@ static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_parsed
     return PP_OK;
 }
 
-enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
+enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_wish *wish,
                                  struct pp_error *err)
 {
     struct pp_trace_files files;
 
-    PP_TRY(pp_trace_files_find(c->arena, (const char *const *)parsed->operands,
-                               parsed->operand_count, &files, err));
-    PP_TRY(pp_calibrate_check_kineto(parsed, files.kineto_count, err));
+    PP_TRY(pp_trace_files_find(c->arena, (const char *const *)wish->request.flags->operands,
+                               wish->request.flags->operand_count, &files, err));
+    PP_TRY(pp_calibrate_check_kineto(wish, files.kineto_count, err));
     c->run_count = files.own_count + (files.kineto_count > 0);
     c->runs = PP_ARRAY(c->arena, struct pp_calibrate_run, c->run_count);
     c->file = PP_NEW(c->arena, struct pp_cost_file);
     for (int k = 0; k < files.own_count; k++)
-        PP_TRY(open_run(c->arena, parsed, files.own[k], &c->runs[k], err));
+        PP_TRY(open_run(c->arena, wish, files.own[k], &c->runs[k], err));
     if (files.kineto_count > 0)
-        PP_TRY(open_kineto(c->arena, parsed, &files, &c->runs[files.own_count], err));
-    PP_TRY(check_machines(c, pp_options_has(parsed, "mixed-machines"), err));
-    name_model(c, parsed);
-    return leave_out(c, parsed, err);
+        PP_TRY(open_kineto(c->arena, wish, &files, &c->runs[files.own_count], err));
+    PP_TRY(check_machines(c, wish->mixed_machines, err));
+    name_model(c, wish);
+    return leave_out(c, wish, err);
 }

@@ -5,29 +5,27 @@
 
 #include <string.h>
 
-static bool is_dash(const struct pp_parsed *parsed, const char *name)
+static bool is_dash(const char *path)
 {
-    const char *path = pp_options_get(parsed, name)->text;
-
     return path && !strcmp(path, "-");
 }
 
-enum pp_status pp_stdout_owner(const struct pp_parsed *parsed, enum pp_stdout *owner,
+enum pp_status pp_stdout_owner(const struct pp_wish *wish, enum pp_stdout *owner,
                                struct pp_error *err)
 {
-    const bool is_plan = parsed->command == PP_CMD_PLAN;
-    const bool has_file = pp_options_has(parsed, "output") && !is_dash(parsed, "output");
+    const bool is_plan = wish->request.flags->command == PP_CMD_PLAN;
+    const bool has_file = wish->output && !is_dash(wish->output);
     const struct {
         const char *text;
         bool is_wanted;
     } claims[PP_STDOUT_REPORT] = {
-        [PP_STDOUT_PAGE] = {"--html -", is_dash(parsed, "html")},
-        [PP_STDOUT_JSON] = {"--json", pp_options_has(parsed, "json")},
-        [PP_STDOUT_GANTT] = {"--gantt", pp_options_has(parsed, "gantt")},
-        [PP_STDOUT_EXPLAIN] = {"--explain", pp_options_has(parsed, "explain")},
-        [PP_STDOUT_MARKDOWN] = {"--markdown", pp_options_has(parsed, "markdown")},
-        [PP_STDOUT_TABLE] = {"-o -", is_plan && is_dash(parsed, "output")},
-        [PP_STDOUT_EMIT] = {"--emit", pp_options_has(parsed, "emit") && (is_plan || !has_file)},
+        [PP_STDOUT_PAGE] = {"--html -", is_dash(wish->html)},
+        [PP_STDOUT_JSON] = {"--json", wish->json},
+        [PP_STDOUT_GANTT] = {"--gantt", wish->gantt},
+        [PP_STDOUT_EXPLAIN] = {"--explain", wish->explain},
+        [PP_STDOUT_MARKDOWN] = {"--markdown", wish->markdown},
+        [PP_STDOUT_TABLE] = {"-o -", is_plan && is_dash(wish->output)},
+        [PP_STDOUT_EMIT] = {"--emit", wish->emit && (is_plan || !has_file)},
     };
 
     *owner = PP_STDOUT_REPORT;

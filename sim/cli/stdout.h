@@ -3,6 +3,7 @@
 #define PP_SIM_CLI_STDOUT_H
 
 #include "sim/cli/cli.h"
+#include "sim/cli/wish.h"
 
 enum pp_stdout {
     PP_STDOUT_PAGE,     /* --html - */
@@ -15,7 +16,7 @@ enum pp_stdout {
     PP_STDOUT_REPORT,   /* none of these */
 };
 /* PP_EINVAL where two of them are asked for. */
-enum pp_status pp_stdout_owner(const struct pp_parsed *parsed, enum pp_stdout *owner,
+enum pp_status pp_stdout_owner(const struct pp_wish *wish, enum pp_stdout *owner,
                                struct pp_error *err);
 
 #endif

@@ -7,17 +7,16 @@
 
 #include <string.h>
 
-static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_parsed *parsed,
+static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_wish *wish,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *logs = pp_options_get(parsed, "nccl-tests"),
-                                 *collective = pp_options_get(parsed, "collective");
+    const struct pp_given *logs = &wish->given.nccl_tests;
 
-    if (collective->count && !logs->count)
+    if (wish->given.collective.count && !logs->count)
         return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
     for (int k = 0; k < logs->count; k++) {
-        const struct pp_nccl_log_source source = {
-            .name = logs->all[k], .operation = collective->count ? collective->text : NULL};
+        const struct pp_nccl_log_source source = {.name = logs->all[k],
+                                                  .operation = wish->given.collective.text};
         struct pp_nccl_log log;
         if (c->log_count == (int)(sizeof(c->logs) / sizeof(*c->logs)))
             return pp_error_set(err, PP_EINVAL, "more than %d logs of nccl-tests", c->log_count);
@@ -42,28 +41,27 @@ static enum pp_status try_all(const struct pp_calibrate *c, uint64_t seed,
     return PP_OK;
 }
 
-enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                    FILE *out, struct pp_error *err)
+enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                    struct pp_error *err)
 {
-    const struct pp_option_value *output = pp_options_get(parsed, "output"),
-                                 *seed = pp_options_get(parsed, "seed");
+    const char *output = wish->output;
     struct pp_calibrate *c = PP_NEW(arena, struct pp_calibrate);
     struct pp_calibrate_trial *trials;
     int count;
 
     c->arena = arena;
-    if (output->count)
-        PP_TRY(pp_output_check(arena, output->text, err));
-    PP_TRY(pp_calibrate_open(c, parsed, err));
+    if (output)
+        PP_TRY(pp_output_check(arena, output, err));
+    PP_TRY(pp_calibrate_open(c, wish, err));
     PP_TRY(pp_calibrate_collect(c, err));
     PP_TRY(pp_calibrate_fit(c, err));
-    PP_TRY(read_logs(c, parsed, err));
+    PP_TRY(read_logs(c, wish, err));
     trials = PP_ARRAY(arena, struct pp_calibrate_trial, c->run_count);
-    c->file->path = output->count ? output->text : "costs";
-    PP_TRY(try_all(c, seed->count ? (uint64_t)seed->integer : 0, trials, &count, err));
-    if (output->count)
-        PP_TRY(pp_calibrate_write(c, trials, count, output->text, err));
-    if (!output->count || strcmp(output->text, "-") != 0)
-        pp_calibrate_print(c, trials, count, output->text, out);
+    c->file->path = output ? output : "costs";
+    PP_TRY(try_all(c, (uint64_t)wish->seed, trials, &count, err));
+    if (output)
+        PP_TRY(pp_calibrate_write(c, trials, count, output, err));
+    if (!output || strcmp(output, "-") != 0)
+        pp_calibrate_print(c, trials, count, output, out);
     return PP_OK;
 }

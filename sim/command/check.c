@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WORST = 20 };
-
 /* How to look at each of the reports. */
 struct check {
     double tolerance_frac;
@@ -25,16 +23,16 @@ static enum pp_status run_again(struct pp_arena *arena, const struct pp_baseline
                                 char **text, size_t *length, struct pp_error *err)
 {
     static const struct pp_option_value JSON = {.count = 1, .integer = 1, .typed = "--json"};
-    struct pp_parsed parsed = baseline->inputs;
+    struct pp_wish wish = {.request = {.flags = &baseline->inputs}};
     enum pp_status status;
 
     for (int i = 0; i < pp_sim_cli.option_count; i++)
         if (!strcmp(pp_sim_cli.options[i].name, "json"))
-            parsed.values[i] = JSON;
+            baseline->inputs.values[i] = JSON;
     FILE *out = open_memstream(text, length);
     if (!out)
         return pp_error_set(err, PP_EFAIL, "no memory for a report");
-    status = pp_command_run(arena, &parsed, out, err);
+    status = pp_command_run(arena, &wish, out, err);
     if (fclose(out) != 0 && status == PP_OK)
         status = pp_error_set(err, PP_EFAIL, "no memory for a report");
     return status;
@@ -175,20 +173,20 @@ static enum pp_status check_one(const struct check *check, const char *path, FIL
 }
 
 /* All files are looked at; the worst of them is the exit code. */
-static enum pp_status check_all(const struct check *check, const struct pp_parsed *parsed,
-                                FILE *out, struct pp_error *err)
+static enum pp_status check_all(const struct check *check, const struct pp_parsed *flags, FILE *out,
+                                struct pp_error *err)
 {
     struct pp_error all = {0};
     enum pp_status worst = PP_OK;
 
-    for (int i = 0; i < parsed->operand_count; i++) {
+    for (int i = 0; i < flags->operand_count; i++) {
         struct pp_error one = {0};
-        const enum pp_status status = check_one(check, parsed->operands[i], out, &one);
+        const enum pp_status status = check_one(check, flags->operands[i], out, &one);
         if (status == PP_OK)
             continue;
         if (check->files && status != PP_ETOLERANCE)
             json_array_append_new(check->files,
-                                  json_pack("{so* so*}", "file", json_string(parsed->operands[i]),
+                                  json_pack("{so* so*}", "file", json_string(flags->operands[i]),
                                             "error", json_string(one.message)));
         if (worst == PP_OK)
             all = one;
@@ -204,24 +202,23 @@ static enum pp_status check_all(const struct check *check, const struct pp_parse
     return worst;
 }
 
-enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *tolerance = pp_options_get(parsed, "tolerance"),
-                                 *worst = pp_options_get(parsed, "worst");
-    struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
-                          .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
-                          .updates = pp_options_has(parsed, "update"),
-                          .with = pp_options_get(parsed, "with")->text};
+    const struct pp_parsed *flags = wish->request.flags;
+    struct check check = {.tolerance_frac = wish->tolerance,
+                          .rows = wish->worst,
+                          .updates = wish->update,
+                          .with = wish->with};
 
     (void)arena;
-    if (check.with && parsed->operand_count != 1)
+    if (check.with && flags->operand_count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "--with %s is the new form of one sweep, not of %d files", check.with,
-                            parsed->operand_count);
-    if (pp_options_has(parsed, "json"))
+                            flags->operand_count);
+    if (wish->json)
         check.files = json_array();
-    const enum pp_status status = check_all(&check, parsed, out, err);
+    const enum pp_status status = check_all(&check, flags, out, err);
     if (check.files) {
         json_t *o = json_pack("{ss sf so}", "schema", "pipesim.check/1", "tolerance_frac",
                               check.tolerance_frac, "files", check.files);

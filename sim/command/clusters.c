@@ -224,18 +224,17 @@ static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml
 
 /* ---- one that was looked at ----------------------------------------------------------------*/
 
-static enum pp_status read_logs(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status read_logs(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_cluster_import *import, struct pp_error *err)
 {
-    const struct pp_option_value *paths = pp_options_get(parsed, "nccl-tests"),
-                                 *collective = pp_options_get(parsed, "collective");
+    const struct pp_given *paths = &wish->given.nccl_tests;
     struct pp_nccl_log *logs = PP_ARRAY(arena, struct pp_nccl_log, paths->count);
 
-    if (collective->count && !paths->count)
+    if (wish->given.collective.count && !paths->count)
         return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
     for (int k = 0; k < paths->count; k++) {
-        const struct pp_nccl_log_source source = {
-            .name = paths->all[k], .operation = collective->count ? collective->text : NULL};
+        const struct pp_nccl_log_source source = {.name = paths->all[k],
+                                                  .operation = wish->given.collective.text};
         PP_TRY(pp_nccl_log_read(arena, &source, &logs[k], err));
     }
     import->logs = logs;
@@ -270,13 +269,12 @@ static enum pp_status write_import(struct pp_arena *arena, const struct pp_clust
     return status;
 }
 
-static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                     FILE *out, struct pp_error *err)
+static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                     struct pp_error *err)
 {
-    const struct pp_option_value *topo = pp_options_get(parsed, "topo"),
-                                 *output = pp_options_get(parsed, "output"),
-                                 *gpus = pp_options_get(parsed, "gpus");
-    struct pp_cluster_import import = {.base = parsed->operand_count ? parsed->operands[0] : NULL};
+    const struct pp_parsed *flags = wish->request.flags;
+    const char *output = wish->output;
+    struct pp_cluster_import import = {.base = flags->operand_count ? flags->operands[0] : NULL};
     struct pp_topology topology;
 
     if (import.base && pp_platform_is_file(import.base))
@@ -284,20 +282,19 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_par
                             "%s is a file: --topo and --nccl-tests change a preset "
                             "or a text",
                             import.base);
-    if (output->count)
-        PP_TRY(pp_output_check(arena, output->text, err));
-    if (topo->count) {
-        PP_TRY(pp_topology_read(arena, topo->text, &topology, err));
+    if (output)
+        PP_TRY(pp_output_check(arena, output, err));
+    if (wish->topo) {
+        PP_TRY(pp_topology_read(arena, wish->topo, &topology, err));
         import.topology = &topology;
     }
-    PP_TRY(read_logs(arena, parsed, &import, err));
+    PP_TRY(read_logs(arena, wish, &import, err));
     PP_TRY(pp_cluster_import(arena, &import, err));
-    const int devices = gpus->count ? (int)gpus->integer : 0;
-    if (output->count)
-        PP_TRY(write_import(arena, &import, output->text, devices, err));
-    if (pp_options_get(parsed, "xml")->count)
-        return pp_platform_print(arena, &import.cluster, devices, out, err);
-    if (output->count && !strcmp(output->text, "-"))
+    if (output)
+        PP_TRY(write_import(arena, &import, output, wish->gpus, err));
+    if (wish->xml)
+        return pp_platform_print(arena, &import.cluster, wish->gpus, out, err);
+    if (output && !strcmp(output, "-"))
         return PP_OK;
     print_cluster(&import.cluster, out);
     print_import(&import, out);
@@ -305,37 +302,37 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_par
 }
 
 /* Options that only change or write what --topo and --nccl-tests have found. */
-static enum pp_status check_import(const struct pp_parsed *parsed, struct pp_error *err)
+static enum pp_status check_import(const struct pp_wish *wish, struct pp_error *err)
 {
-    if (pp_options_get(parsed, "output")->count)
+    if (wish->output)
         return pp_error_set(err, PP_EINVAL,
                             "-o writes what --topo FILE and --nccl-tests LOG have found; --xml "
                             "prints a preset or a text");
-    if (pp_options_get(parsed, "collective")->count)
+    if (wish->given.collective.count)
         return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
     return PP_OK;
 }
 
-enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   FILE *out, struct pp_error *err)
+enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                   struct pp_error *err)
 {
-    const bool is_xml = pp_options_has(parsed, "xml");
-    const struct pp_option_value *gpus = pp_options_get(parsed, "gpus");
+    const struct pp_parsed *flags = wish->request.flags;
+    const bool is_xml = wish->xml;
 
-    if (pp_options_get(parsed, "topo")->count || pp_options_get(parsed, "nccl-tests")->count)
-        return import_cluster(arena, parsed, out, err);
-    PP_TRY(check_import(parsed, err));
+    if (wish->topo || wish->nccl_tests)
+        return import_cluster(arena, wish, out, err);
+    PP_TRY(check_import(wish, err));
 
-    if (is_xml && !parsed->operand_count)
+    if (is_xml && !flags->operand_count)
         return pp_error_set(err, PP_EINVAL,
                             "--xml prints one cluster: pipesim clusters h100 --xml");
-    if (gpus->count && !is_xml)
+    if (wish->gpus && !is_xml)
         return pp_error_set(err, PP_EINVAL, "--gpus is the size of a platform: give --xml with it");
-    if (parsed->operand_count) {
+    if (flags->operand_count) {
         struct pp_cluster c;
-        PP_TRY(load(arena, parsed->operands[0], is_xml, &c, err));
+        PP_TRY(load(arena, flags->operands[0], is_xml, &c, err));
         if (is_xml)
-            return pp_platform_print(arena, &c, gpus->count ? (int)gpus->integer : 0, out, err);
+            return pp_platform_print(arena, &c, wish->gpus, out, err);
         print_cluster(&c, out);
         return PP_OK;
     }

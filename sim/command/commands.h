@@ -4,11 +4,13 @@
 
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
+#include "sim/cli/wish.h"
 
 #include <stdio.h>
 
-/* Print the result of the command to `out`. Errors as everywhere. */
-typedef enum pp_status pp_command_function(struct pp_arena *arena, const struct pp_parsed *parsed,
+/* Print the result of the command to `out`. `typed` has the flags alone, no preset. Errors as
+ * everywhere. */
+typedef enum pp_status pp_command_function(struct pp_arena *arena, const struct pp_wish *typed,
                                            FILE *out, struct pp_error *err);
 pp_command_function pp_command_run, pp_command_schedules, pp_command_models, pp_command_clusters,
     pp_command_presets, pp_command_program, pp_command_verify, pp_command_compare,

@@ -135,17 +135,18 @@ static enum pp_status find_format(const struct pp_wish *wish, const struct forma
     return PP_OK;
 }
 
-enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_wish *typed, FILE *out,
                                  struct pp_error *err)
 {
     const struct format *format = NULL;
+    const struct pp_parsed *flags = typed->request.flags;
     struct pp_wish wish;
     struct pp_subject *subjects;
     struct pp_result result;
     int count;
 
-    PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(pp_baseline_apply(arena, &flags, err));
+    PP_TRY(pp_wish_open(arena, flags, &wish, err));
     PP_TRY(find_format(&wish, &format, err));
     PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     if (count != 1)

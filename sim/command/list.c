@@ -17,10 +17,10 @@ static void print_model(const struct pp_model *m, FILE *out)
             m->heads, m->vocab, m->seq);
 }
 
-enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                  struct pp_error *err)
 {
-    if (!parsed->operand_count) {
+    if (!wish->request.flags->operand_count) {
         fprintf(out, "%-16s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
                 "heads", "vocab", "seq");
         for (const struct pp_model *m = pp_model_presets; m->name; m++)
@@ -30,7 +30,7 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed 
     }
     struct pp_model m;
     char number[PP_UNITS_TEXT_BYTES];
-    PP_TRY(pp_model_load(arena, parsed->operands[0], &m, err));
+    PP_TRY(pp_model_load(arena, wish->request.flags->operands[0], &m, err));
     fprintf(out, "%s (%s family)\n  parameters   %.0f (%s)\n  layers       %d\n  hidden       %d\n",
             m.name, m.family, pp_model_params(&m),
             pp_units_print(pp_model_params(&m), PP_UNIT_COUNT, number), m.layers, m.hidden);
@@ -72,10 +72,11 @@ static void print_preset(const struct pp_preset *p, FILE *out)
     pp_text_paragraph(out, 80, 10, "means", text);
 }
 
-enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                   struct pp_error *err)
 {
-    const char *wanted = parsed->operand_count ? parsed->operands[0] : NULL;
+    const char *wanted =
+        wish->request.flags->operand_count ? wish->request.flags->operands[0] : NULL;
     const char *names[64] = {0};
     int count = 0;
 

@@ -30,10 +30,10 @@ static const struct pp_preset LAYOUTS = {
     .arguments = (const char *const[]){SCHEDULE, NULL},
 };
 
-static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   struct pp_wish *wish, struct pp_error *err)
+static enum pp_status open_wish(struct pp_arena *arena, const struct pp_parsed *flags,
+                                struct pp_wish *wish, struct pp_error *err)
 {
-    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    PP_TRY(pp_wish_open(arena, flags, wish, err));
     if (wish->given.unit.count)
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
@@ -57,13 +57,13 @@ struct answer {
     const struct pp_emit_tool *tool; /* NULL: no framework's settings */
     const char *path;                /* of the table; NULL: none */
 };
-static enum pp_status open_answer(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status open_answer(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct answer *answer, struct pp_error *err)
 {
-    answer->path = pp_options_get(parsed, "output")->text;
-    PP_TRY(pp_stdout_owner(parsed, &answer->owner, err));
-    PP_TRY(pp_emit_open_plan(parsed, &answer->tool, err));
-    PP_TRY(pp_page_check(arena, parsed, err));
+    answer->path = wish->output;
+    PP_TRY(pp_stdout_owner(wish, &answer->owner, err));
+    PP_TRY(pp_emit_open_plan(wish, &answer->tool, err));
+    PP_TRY(pp_page_check(arena, wish, err));
     return answer->path ? pp_output_check(arena, answer->path, err) : PP_OK;
 }
 
@@ -120,14 +120,14 @@ static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_t
     return emit(arena, tool, &config, remark, out, err);
 }
 
-static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   struct pp_wish *wish, FILE *out, struct pp_error *err)
+static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish, FILE *out,
+                                   struct pp_error *err)
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
     const int rows = wish->top;
     struct answer answer;
 
-    PP_TRY(open_answer(arena, parsed, &answer, err));
+    PP_TRY(open_answer(arena, wish, &answer, err));
     *search = (struct pp_search){.is_exhaustive = wish->exhaustive,
                                  .jobs = wish->jobs,
                                  .top = rows,
@@ -150,7 +150,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
     else if (answer.owner == PP_STDOUT_REPORT)
         pp_search_print(arena, search, rows, out);
     const struct pp_page_plan plan = {.layouts = search, .rows = rows};
-    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
+    PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
     if (search->count == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
                             search->space.fixed.cluster.device.memory_bytes / 1e9);
@@ -170,8 +170,8 @@ static void open_state(const struct pp_state_plan *planner, struct pp_config *co
             config->state = pp_state_with_zero(&config->state, 0);
 }
 
-static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                 struct pp_wish *wish, FILE *out, struct pp_error *err)
+static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, FILE *out,
+                                 struct pp_error *err)
 {
     const int rows = wish->top;
     struct pp_state_plan planner = {0};
@@ -179,7 +179,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     struct answer answer;
     int count;
 
-    PP_TRY(open_answer(arena, parsed, &answer, err));
+    PP_TRY(open_answer(arena, wish, &answer, err));
     if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, wish->given.dp.count ? &WITH_DP : &FLAT, err));
     PP_TRY(pp_state_plan_free(wish, &planner, err));
@@ -201,19 +201,19 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     else if (answer.owner == PP_STDOUT_REPORT)
         pp_state_plan_print(arena, &planner, rows, out);
     const struct pp_page_plan plan = {.state = &planner, .rows = rows};
-    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
+    PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
                             planner.base.cluster.device.memory_bytes / 1e9);
     return PP_OK;
 }
 
-enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_wish *typed, FILE *out,
                                struct pp_error *err)
 {
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
 
-    PP_TRY(open_request(arena, parsed, wish, err));
-    return is_one_layout(wish) ? plan_state(arena, parsed, wish, out, err)
-                               : plan_layouts(arena, parsed, wish, out, err);
+    PP_TRY(open_wish(arena, typed->request.flags, wish, err));
+    return is_one_layout(wish) ? plan_state(arena, wish, out, err)
+                               : plan_layouts(arena, wish, out, err);
 }

@@ -12,7 +12,7 @@
 struct plot_kind;
 struct job {
     struct pp_arena *arena;
-    const struct pp_parsed *parsed;
+    const struct pp_wish *wish;
     const struct plot_kind *kind;
     struct pp_plot_files files;
     struct pp_plot_part part;
@@ -24,30 +24,22 @@ struct plot_kind {
     enum pp_status (*draw)(struct job *job, struct pp_error *err);
 };
 
-static const char *text_of(const struct job *job, const char *name)
-{
-    const struct pp_option_value *value = pp_options_get(job->parsed, name);
-
-    return value->count ? value->text : NULL;
-}
-
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static struct pp_curves curves_of(const struct job *job)
 {
-    const struct pp_option_value *where = pp_options_get(job->parsed, "where");
-    const char *by = text_of(job, "by");
+    const struct pp_wish *wish = job->wish;
 
     return (struct pp_curves){
-        .x = text_of(job, "x"),
-        .y = text_of(job, "y"),
-        .by = by && !strcmp(by, "none") ? "" : by,
-        .where = where->all,
-        .where_count = where->count,
-        .has_log_x = pp_options_has(job->parsed, "log-x"),
-        .has_log_y = pp_options_has(job->parsed, "log-y"),
-        .x_range = text_of(job, "x-range"),
-        .y_range = text_of(job, "y-range"),
+        .x = wish->x,
+        .y = wish->y,
+        .by = wish->by && !strcmp(wish->by, "none") ? "" : wish->by,
+        .where = wish->given.where.all,
+        .where_count = wish->given.where.count,
+        .has_log_x = wish->log_x,
+        .has_log_y = wish->log_y,
+        .x_range = wish->x_range,
+        .y_range = wish->y_range,
         .notes = stderr,
     };
 }
@@ -55,7 +47,7 @@ static struct pp_curves curves_of(const struct job *job)
 static enum pp_status draw_curves(struct job *job, struct pp_error *err)
 {
     struct pp_curves curves = curves_of(job);
-    const char *points = text_of(job, "points");
+    const char *points = job->wish->points;
     struct pp_table table, marks;
 
     for (curves.kind = pp_curve_kinds; strcmp(curves.kind->name, job->kind->name) != 0;) {
@@ -206,7 +198,8 @@ static const struct {
 static enum pp_status check_uses(const struct job *job, struct pp_error *err)
 {
     for (size_t i = 0; i < sizeof(USES) / sizeof(*USES); i++) {
-        const struct pp_option_value *value = pp_options_get(job->parsed, USES[i].option);
+        const struct pp_option_value *value =
+            pp_options_get(job->wish->request.flags, USES[i].option);
         bool is_used = false;
         for (size_t k = 0; k < sizeof(USES[i].kinds) / sizeof(*USES[i].kinds); k++)
             is_used |= USES[i].kinds[k] == job->kind->draw;
@@ -219,10 +212,10 @@ static enum pp_status check_uses(const struct job *job, struct pp_error *err)
 
 static enum pp_status choose_kind(struct job *job, struct pp_error *err)
 {
-    const struct pp_option_value *option = pp_options_get(job->parsed, "kind");
+    const bool is_given = job->wish->given.kind.count;
 
     for (int i = 0; i < KINDS_COUNT && !job->kind; i++)
-        if (option->count ? i == option->integer : (KINDS[i].sources & job->files.source) != 0)
+        if (is_given ? i == job->wish->kind : (KINDS[i].sources & job->files.source) != 0)
             job->kind = &KINDS[i];
     assert(job->kind); /* every source has one: tests/unit/sim/command/test_plot_kinds.c */
     if (!(job->kind->sources & job->files.source))
@@ -236,22 +229,23 @@ static enum pp_status read_target(struct job *job, FILE *out, struct pp_error *e
 {
     struct pp_plot_target *target = &job->target;
 
-    PP_TRY(pp_plot_target_parse(text_of(job, "output"), target, err));
-    target->is_paper = pp_options_has(job->parsed, "paper");
-    target->title = text_of(job, "title");
+    PP_TRY(pp_plot_target_parse(job->wish->output, target, err));
+    target->is_paper = job->wish->paper;
+    target->title = job->wish->title;
     target->terminal = pp_terminal_detect("auto", out);
     target->out = out;
-    return pp_plot_size_parse(text_of(job, "size"), target, err);
+    return pp_plot_size_parse(job->wish->size, target, err);
 }
 
-enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                struct pp_error *err)
 {
-    struct job job = {.arena = arena, .parsed = parsed};
+    struct job job = {.arena = arena, .wish = wish};
 
     PP_TRY(read_target(&job, out, err));
-    PP_TRY(pp_plot_files_read(arena, parsed->operands, parsed->operand_count, &job.files, err));
+    PP_TRY(pp_plot_files_read(arena, wish->request.flags->operands,
+                              wish->request.flags->operand_count, &job.files, err));
     PP_TRY(choose_kind(&job, err));
-    PP_TRY(pp_plot_part_read(parsed, &job.part, err));
+    PP_TRY(pp_plot_part_read(wish, &job.part, err));
     return job.kind->draw(&job, err);
 }

@@ -96,27 +96,21 @@ static enum pp_status read_step(const char *text, int *step, struct pp_error *er
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-enum pp_status pp_plot_part_read(const struct pp_parsed *parsed, struct pp_plot_part *part,
+enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *ranks = pp_options_get(parsed, "ranks"),
-                                 *window = pp_options_get(parsed, "window"),
-                                 *step = pp_options_get(parsed, "step"),
-                                 *unit = pp_options_get(parsed, "time-unit");
-
-    *part = (struct pp_plot_part){
-        .timeline = {.time_unit = unit->count && unit->integer > 0 ? "units" : NULL,
-                     .has_arrows = true,
-                     .first_rank = -1,
-                     .last_rank = -1,
-                     .from_s = (double)NAN,
-                     .to_s = (double)NAN},
-        .step = PP_PLOT_STEP_CHOSEN};
-    if (step->count)
-        PP_TRY(read_step(step->text, &part->step, err));
-    if (ranks->count)
-        PP_TRY(read_ranks(ranks->text, &part->timeline, err));
-    return window->count ? read_window(window->text, &part->timeline, err) : PP_OK;
+    *part = (struct pp_plot_part){.timeline = {.time_unit = wish->time_unit > 0 ? "units" : NULL,
+                                               .has_arrows = true,
+                                               .first_rank = -1,
+                                               .last_rank = -1,
+                                               .from_s = (double)NAN,
+                                               .to_s = (double)NAN},
+                                  .step = PP_PLOT_STEP_CHOSEN};
+    if (wish->step)
+        PP_TRY(read_step(wish->step, &part->step, err));
+    if (wish->ranks)
+        PP_TRY(read_ranks(wish->ranks, &part->timeline, err));
+    return wish->window ? read_window(wish->window, &part->timeline, err) : PP_OK;
 }
 
 enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_part *part,

@@ -134,7 +134,7 @@ static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_
     return PP_OK;
 }
 
-enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_wish *typed, FILE *out,
                                   struct pp_error *err)
 {
     struct pp_wish wish;
@@ -143,7 +143,7 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
     struct pp_build build;
     int count;
 
-    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(pp_wish_open(arena, typed->request.flags, &wish, err));
     PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     if (count != 1)
         return pp_error_set(err, PP_EINVAL,
@@ -179,20 +179,18 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
     return pp_output_commit(&output, err);
 }
 
-enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                  struct pp_error *err)
 {
-    const struct pp_option_value *dialect = pp_options_get(parsed, "dialect");
     enum pp_status worst = PP_OK;
     struct pp_error all = {0};
 
-    for (int i = 0; i < parsed->operand_count; i++) {
-        const char *path = parsed->operands[i];
+    for (int i = 0; i < wish->request.flags->operand_count; i++) {
+        const char *path = wish->request.flags->operands[i];
         struct pp_program *program;
         struct pp_error one = {0};
-        enum pp_status status = pp_program_read(
-            arena, path, dialect->count ? (enum pp_dialect)dialect->integer : PP_DIALECT_2025,
-            &program, &one);
+        enum pp_status status =
+            pp_program_read(arena, path, (enum pp_dialect)wish->dialect, &program, &one);
         if (status == PP_OK)
             status = pp_verify(program, NULL, &one);
         if (status == PP_OK) {

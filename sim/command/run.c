@@ -83,15 +83,15 @@ static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_resu
 }
 
 /* Several schedules are a table: no option may show one alone. */
-static enum pp_status check_single(const struct pp_parsed *parsed, int subjects,
-                                   struct pp_error *err)
+static enum pp_status check_single(const struct pp_wish *wish, int subjects, struct pp_error *err)
 {
-    static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"};
+    const struct pp_given *const single[] = {&wish->given.gantt, &wish->given.explain,
+                                             &wish->given.trace, &wish->given.emit};
 
-    for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
-        if (pp_options_has(parsed, SINGLE[i]))
+    for (size_t i = 0; subjects > 1 && i < sizeof(single) / sizeof(*single); i++)
+        if (single[i]->count)
             return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
-                                SINGLE[i], subjects);
+                                single[i]->option->name, subjects);
     return PP_OK;
 }
 
@@ -166,8 +166,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish
     struct pp_config config = result->config;
 
     *others = (struct pp_others){.reference = result};
-    if (pp_options_has(wish->request.flags, "no-alternatives") || config.is_unit ||
-        result->program->mode != PP_MODE_TRAIN)
+    if (wish->no_alternatives || config.is_unit || result->program->mode != PP_MODE_TRAIN)
         return PP_OK;
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
         config.engine = &pp_engine_dag;
@@ -196,9 +195,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     const struct pp_emit_target *emit = &answer->emit;
     const enum pp_stdout owner = answer->owner;
     FILE *out = answer->out;
-    const struct pp_parsed *parsed = wish->request.flags;
     const struct pp_terminal terminal = pp_terminal_detect(wish->given.color.text, out);
-    const char *trace = wish->trace;
     struct pp_prepared prepared;
     struct pp_config config;
     struct pp_result result, alone;
@@ -207,9 +204,9 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &prepared, &result, err));
     result.oom = pp_oom_find(arena, &result);
-    if (trace)
-        PP_TRY(pp_trace_write(result.trace, trace, err));
-    if (owner == PP_STDOUT_REPORT || pp_page_is_wanted(parsed))
+    if (wish->trace)
+        PP_TRY(pp_trace_write(result.trace, wish->trace, err));
+    if (owner == PP_STDOUT_REPORT || pp_page_is_wanted(wish))
         PP_TRY(compare(arena, wish, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
@@ -229,8 +226,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     }
     PP_TRY(pp_figures_draw(arena, &answer->figures, &result, 1, err));
     const struct pp_page_runs runs = {&result, 1, &others};
-    PP_TRY(pp_page_write(arena, parsed, pp_page_runs, &runs, err));
-    return pp_options_has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
+    PP_TRY(pp_page_write(arena, wish, pp_page_runs, &runs, err));
+    return wish->require_fit ? check_fit(&result, err) : PP_OK;
 }
 
 /* The first subject that resolves gives the layout; the others run at the same. */
@@ -263,29 +260,30 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_wish *wis
     else if (answer->owner == PP_STDOUT_REPORT)
         pp_report_table(results, count, answer->out);
     PP_TRY(pp_figures_draw(arena, &answer->figures, results, count, err));
-    PP_TRY(pp_page_write(arena, wish->request.flags, pp_page_runs,
+    PP_TRY(pp_page_write(arena, wish, pp_page_runs,
                          &(const struct pp_page_runs){results, count, NULL}, err));
-    for (int i = 0; pp_options_has(wish->request.flags, "require-fit") && i < count; i++)
+    for (int i = 0; wish->require_fit && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
     return PP_OK;
 }
 
-enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_wish *typed, FILE *out,
                               struct pp_error *err)
 {
     struct answer answer = {.started_s = pp_clock_s(), .out = out};
+    const struct pp_parsed *flags = typed->request.flags;
     struct pp_wish wish;
     struct pp_subject *subjects;
     int count;
 
-    PP_TRY(pp_baseline_apply(arena, &parsed, err));
-    PP_TRY(pp_wish_open(arena, parsed, &wish, err));
+    PP_TRY(pp_baseline_apply(arena, &flags, err));
+    PP_TRY(pp_wish_open(arena, flags, &wish, err));
     PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
-    PP_TRY(check_single(parsed, count, err));
-    PP_TRY(pp_stdout_owner(parsed, &answer.owner, err));
-    PP_TRY(pp_page_check(arena, parsed, err));
-    PP_TRY(pp_emit_open(arena, parsed, &answer.emit, err));
+    PP_TRY(check_single(&wish, count, err));
+    PP_TRY(pp_stdout_owner(&wish, &answer.owner, err));
+    PP_TRY(pp_page_check(arena, &wish, err));
+    PP_TRY(pp_emit_open(arena, &wish, &answer.emit, err));
     PP_TRY(pp_figures_open(arena, &wish, count, out, &answer.figures, err));
     return count == 1 ? run_one(arena, &wish, subjects, &answer, err)
                       : run_many(arena, &wish, subjects, count, &answer, err);

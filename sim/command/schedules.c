@@ -164,16 +164,16 @@ static enum pp_status document_all(struct pp_arena *arena, FILE *out, struct pp_
     return PP_OK;
 }
 
-enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                    FILE *out, struct pp_error *err)
+enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                    struct pp_error *err)
 {
-    const bool is_markdown = pp_options_has(parsed, "markdown");
+    const bool is_markdown = wish->markdown;
 
-    if (parsed->operand_count) {
-        const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);
+    if (wish->request.flags->operand_count) {
+        const struct pp_schedule *s = pp_schedule_find(wish->request.flags->operands[0]);
         if (!s) {
-            pp_error_set(err, PP_EINVAL, "unknown schedule %s", parsed->operands[0]);
-            return pp_schedule_unknown(err, parsed->operands[0]);
+            pp_error_set(err, PP_EINVAL, "unknown schedule %s", wish->request.flags->operands[0]);
+            return pp_schedule_unknown(err, wish->request.flags->operands[0]);
         }
         if (is_markdown)
             return document(arena, s, out, err);

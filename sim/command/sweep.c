@@ -250,14 +250,15 @@ static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_e
     return PP_OK;
 }
 
-enum pp_status pp_command_sweep(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+enum pp_status pp_command_sweep(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                 struct pp_error *err)
 {
+    const struct pp_parsed *parsed = wish->request.flags;
     struct sweep sweep = {.count = 0};
     const char *part;
     int jobs;
 
-    if (pp_options_has(parsed, "merge"))
+    if (wish->merge)
         return merge(arena, parsed, out, err);
     if (parsed->operand_count > 0)
         return pp_error_set(err, PP_EINVAL,

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WORST = 10, WIDTH = 80, LABEL = 10 };
+enum { WIDTH = 80, LABEL = 10 };
 
-static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status read_files(struct pp_arena *arena, const struct pp_wish *wish,
                                  struct pp_measurements *list, struct pp_error *err)
 {
-    for (int i = 0; i < parsed->operand_count; i++)
-        PP_TRY(pp_measurements_read(arena, parsed->operands[i], list, err));
+    for (int i = 0; i < wish->request.flags->operand_count; i++)
+        PP_TRY(pp_measurements_read(arena, wish->request.flags->operands[i], list, err));
     return PP_OK;
 }
 
@@ -186,38 +186,38 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     return PP_OK;
 }
 
-static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_wish *wish,
                                       const struct pp_validation *v, struct pp_error *err)
 {
-    const struct pp_option_value *tolerance = pp_options_get(parsed, "tolerance");
+    const bool is_given = wish->given.tolerance.count;
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
 
-    if (tolerance->count && all.time.n == 0)
+    if (is_given && all.time.n == 0)
         return pp_error_set(err, PP_ETOLERANCE,
                             "--tolerance %g%%: no row has both a published step time and a "
                             "prediction",
-                            100 * tolerance->number);
-    if (!tolerance->count || all.time.median_abs <= tolerance->number)
+                            100 * wish->tolerance);
+    if (!is_given || all.time.median_abs <= wish->tolerance)
         return PP_OK;
     return pp_error_set(err, PP_ETOLERANCE,
                         "the median error of %d rows is %.4g %%, more than the tolerance of %g %%",
-                        all.time.n, 100 * all.time.median_abs, 100 * tolerance->number);
+                        all.time.n, 100 * all.time.median_abs, 100 * wish->tolerance);
 }
 
-static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_error *err)
+static enum pp_status check_options(const struct pp_wish *wish, struct pp_error *err)
 {
-    static const char *const OF_ALL[] = {"json",  "markdown",  "output",
-                                         "worst", "tolerance", "refit"};
+    const struct pp_given *const of_all[] = {&wish->given.json,      &wish->given.markdown,
+                                             &wish->given.output,    &wish->given.worst,
+                                             &wish->given.tolerance, &wish->given.refit};
 
-    if (pp_options_get(parsed, "explain")->count && !pp_options_get(parsed, "row")->count)
+    if (wish->explain && !wish->row)
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
-    for (size_t i = 0; pp_options_get(parsed, "row")->count && i < sizeof(OF_ALL) / sizeof(*OF_ALL);
-         i++)
-        if (pp_options_get(parsed, OF_ALL[i])->count)
+    for (size_t i = 0; wish->row && i < sizeof(of_all) / sizeof(*of_all); i++)
+        if (of_all[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "--row shows one row to people; --%s is about all rows: give one "
                                 "of them",
-                                OF_ALL[i]);
+                                of_all[i]->option->name);
     return PP_OK;
 }
 
@@ -246,14 +246,12 @@ static enum pp_status write_rows(struct pp_arena *arena, const char *path,
     return pp_output_commit(&output, err);
 }
 
-static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *parsed,
+static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
                              enum pp_stdout owner, const struct pp_measurements *list, FILE *out,
                              struct pp_error *err)
 {
-    const struct pp_option_value *worst = pp_options_get(parsed, "worst");
-    const bool is_refit = pp_options_has(parsed, "refit");
-    const struct pp_validation_view view = {.worst =
-                                                worst->count ? (int)worst->integer : DEFAULT_WORST};
+    const bool is_refit = wish->refit;
+    const struct pp_validation_view view = {.worst = wish->worst};
     struct pp_validation validation, built_in;
 
     pp_validation_run(arena, list, &validation);
@@ -269,29 +267,28 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *par
         pp_validation_markdown(arena, &page, out);
     else
         pp_validation_print(arena, &validation, &view, out);
-    PP_TRY(write_rows(arena, pp_options_get(parsed, "output")->text, &validation, err));
-    return check_tolerance(arena, parsed, &validation, err);
+    PP_TRY(write_rows(arena, wish->output, &validation, err));
+    return check_tolerance(arena, wish, &validation, err);
 }
 
-enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   FILE *out, struct pp_error *err)
+enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
+                                   struct pp_error *err)
 {
-    const char *family = pp_options_get(parsed, "family")->text,
-               *id = pp_options_get(parsed, "row")->text;
+    const char *family = wish->family, *id = wish->row;
     struct pp_measurements list = {0};
     const struct pp_measurement *row = NULL;
     enum pp_stdout owner;
 
-    PP_TRY(check_options(parsed, err));
-    PP_TRY(pp_stdout_owner(parsed, &owner, err));
-    PP_TRY(read_files(arena, parsed, &list, err));
+    PP_TRY(check_options(wish, err));
+    PP_TRY(pp_stdout_owner(wish, &owner, err));
+    PP_TRY(read_files(arena, wish, &list, err));
     warn_of_columns(&list);
     warn_of_twins(arena, &list);
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
     if (id) {
         PP_TRY(find_row(arena, id, family, &list, &row, err));
-        return print_row(arena, row, pp_options_has(parsed, "explain"), out, err);
+        return print_row(arena, row, wish->explain, out, err);
     }
-    return report(arena, parsed, owner, &list, out, err);
+    return report(arena, wish, owner, &list, out, err);
 }

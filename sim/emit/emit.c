@@ -40,33 +40,33 @@ enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp_emit_tool **tool,
+enum pp_status pp_emit_open_plan(const struct pp_wish *wish, const struct pp_emit_tool **tool,
                                  struct pp_error *err)
 {
-    const char *name = pp_options_get(parsed, "emit")->text;
+    const char *name = wish->emit;
 
     *tool = NULL;
     return name ? pp_emit_find(name, tool, err) : PP_OK;
 }
 
-enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_wish *wish,
                             struct pp_emit_target *target, struct pp_error *err)
 {
-    const char *path = pp_options_get(parsed, "output")->text;
+    const char *path = wish->output;
 
     *target = (struct pp_emit_target){.path = path && strcmp(path, "-") != 0 ? path : NULL};
-    if (!pp_options_has(parsed, "emit"))
+    if (!wish->given.emit.count)
         return path ? pp_error_set(err, PP_EINVAL,
                                    "-o %s is for --emit; a run is drawn with --plot FILE, its "
                                    "report goes to stdout",
                                    path)
                     : PP_OK;
-    if (pp_options_has(parsed, "unit"))
+    if (wish->given.unit.count)
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no model and no devices: --emit needs a run with both");
     if (target->path)
         PP_TRY(pp_output_check(arena, target->path, err));
-    return pp_emit_open_plan(parsed, &target->tool, err);
+    return pp_emit_open_plan(wish, &target->tool, err);
 }
 
 /* ---- remarks --------------------------------------------------------------------------------- */

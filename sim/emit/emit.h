@@ -4,6 +4,7 @@
 #ifndef PP_SIM_EMIT_EMIT_H
 #define PP_SIM_EMIT_EMIT_H
 
+#include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
 struct pp_emit_tool;
@@ -19,11 +20,11 @@ struct pp_emit_target {
 };
 /* PP_EINVAL for an unknown framework, in unit mode, and for -o without --emit; PP_EFAIL where the
  * file cannot be written. */
-enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_wish *wish,
                             struct pp_emit_target *target, struct pp_error *err);
 
 /* --emit of a plan, where -o is its table. PP_EINVAL as above; *tool NULL: nothing is asked for. */
-enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp_emit_tool **tool,
+enum pp_status pp_emit_open_plan(const struct pp_wish *wish, const struct pp_emit_tool **tool,
                                  struct pp_error *err);
 
 struct pp_emit_run {

@@ -11,22 +11,17 @@
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-static const char *path_of(const struct pp_parsed *parsed)
+bool pp_page_is_wanted(const struct pp_wish *wish)
 {
-    return pp_options_get(parsed, "html")->text;
+    return wish->html != NULL;
 }
 
-bool pp_page_is_wanted(const struct pp_parsed *parsed)
-{
-    return path_of(parsed) != NULL;
-}
-
-enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err)
 {
-    if (!pp_page_is_wanted(parsed))
+    if (!pp_page_is_wanted(wish))
         return PP_OK;
-    if (pp_output_check(arena, path_of(parsed), err) != PP_OK)
+    if (pp_output_check(arena, wish->html, err) != PP_OK)
         return pp_error_prefix(err, "--html: ");
     return PP_OK;
 }
@@ -61,16 +56,17 @@ static void end(FILE *out)
     fputs("</script>\n</body>\n</html>\n", out);
 }
 
-enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
                              pp_page_content *content, const void *subject, struct pp_error *err)
 {
     struct pp_output output;
 
-    if (!pp_page_is_wanted(parsed))
+    if (!pp_page_is_wanted(wish))
         return PP_OK;
-    PP_TRY(pp_output_open(arena, path_of(parsed), &output, err));
-    const struct pp_page page = {
-        .out = output.file, .command = pp_options_command(arena, parsed), .prefix = ""};
+    PP_TRY(pp_output_open(arena, wish->html, &output, err));
+    const struct pp_page page = {.out = output.file,
+                                 .command = pp_options_command(arena, wish->request.flags),
+                                 .prefix = ""};
     const enum pp_status status = content(arena, &page, subject, err);
     if (status != PP_OK) {
         pp_output_discard(&output);

@@ -9,6 +9,7 @@
 #define PP_SIM_PAGE_PAGE_H
 
 #include "sim/cli/cli.h"
+#include "sim/cli/wish.h"
 #include "sim/report/report.h"
 
 #include <stdbool.h>
@@ -18,9 +19,9 @@ enum { PP_PAGE_ROWS = 64 };
 /* ---- the option ------------------------------------------------------------------------------ */
 
 /* Is --html there? */
-bool pp_page_is_wanted(const struct pp_parsed *parsed);
+bool pp_page_is_wanted(const struct pp_wish *wish);
 /* Before the work: PP_EFAIL where the file cannot be written. */
-enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err);
 
 struct pp_page;
@@ -28,7 +29,7 @@ struct pp_page;
 typedef enum pp_status pp_page_content(struct pp_arena *arena, const struct pp_page *page,
                                        const void *subject, struct pp_error *err);
 /* Writes the page that was asked for, if one was. What fails leaves no file. */
-enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_parsed *parsed,
+enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
                              pp_page_content *content, const void *subject, struct pp_error *err);
 
 /* ---- contents -------------------------------------------------------------------------------- */

@@ -34,12 +34,13 @@ static struct pp_parsed parse(struct pp_arena *arena, const char *line)
 static const char *report_of(struct pp_arena *arena, const char *line,
                              const struct pp_parsed *parsed)
 {
+    const struct pp_wish wish = {.request = {.flags = parsed}};
     struct pp_error err = {0};
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
 
-    cr_assert_eq(pp_command_run(arena, parsed, out, &err), PP_OK, "%s: %s", line, err.message);
+    cr_assert_eq(pp_command_run(arena, &wish, out, &err), PP_OK, "%s: %s", line, err.message);
     fclose(out);
     const char *copy = pp_arena_strdup(arena, text);
     free(text);

@@ -49,6 +49,7 @@ static const char *run(pp_command_function *command, const char *line)
     char *argv[WORDS] = {(char *)"pipesim"}, *words = pp_arena_strdup(arena, line), *text;
     struct pp_error err = {0};
     struct pp_parsed parsed;
+    struct pp_wish wish = {.request = {.flags = &parsed}};
     size_t length;
     int argc = 1;
 
@@ -56,8 +57,10 @@ static const char *run(pp_command_function *command, const char *line)
         argv[argc++] = word;
     FILE *out = open_memstream(&text, &length);
     enum pp_status status = pp_options_parse(arena, &pp_sim_cli, argc, argv, &parsed, &err);
-    if (status == PP_OK)
-        status = command(arena, &parsed, out, &err);
+    if (status == PP_OK) {
+        pp_wish_bind(arena, &wish.request);
+        status = command(arena, &wish, out, &err);
+    }
     fclose(out);
     cr_assert(status == PP_OK, "%s: %s", line, err.message);
     const char *copy = pp_arena_strdup(arena, text);

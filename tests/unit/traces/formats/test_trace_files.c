@@ -105,6 +105,7 @@ static void check_picture(struct pp_arena *arena, const char *what, const char *
 {
     const char *words[] = {"pipesim", "plot", file, "--kind", kind};
     struct pp_parsed parsed;
+    struct pp_wish wish = {.request = {.flags = &parsed}};
     struct pp_error err = {0};
     char *text = NULL;
     size_t length = 0;
@@ -112,7 +113,8 @@ static void check_picture(struct pp_arena *arena, const char *what, const char *
 
     cr_assert_eq(pp_options_parse(arena, &pp_sim_cli, 5, (char **)words, &parsed, &err), PP_OK,
                  "%s", err.message);
-    cr_assert_eq(pp_command_plot(arena, &parsed, out, &err), PP_OK, "%s: %s of %s: %s", what, kind,
+    pp_wish_bind(arena, &wish.request);
+    cr_assert_eq(pp_command_plot(arena, &wish, out, &err), PP_OK, "%s: %s of %s: %s", what, kind,
                  file, err.message);
     fclose(out);
     cr_assert_gt(length, 200, "%s: %s", what, text);
