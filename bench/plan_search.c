@@ -35,7 +35,7 @@ static struct pp_search *open_space(struct pp_arena *arena, const char *line, bo
     struct pp_error err;
 
     must(search_request(arena, line, search, &err), &err);
-    must(pp_search_begin(arena, search->space.request, &search->space, &err), &err);
+    must(pp_search_begin(arena, search->space.wish, &search->space, &err), &err);
     if (is_wide)
         make_wide(&search->space);
     must(pp_search_fill(arena, &search->space, &err), &err);
