@@ -20,14 +20,14 @@ static enum pp_status resolve_number(const struct pp_wish *wish, struct pp_confi
                             "number, the other the size",
                             count->text, size->text);
     if (!size->count || count->origin == PP_FROM_FLAG) {
-        config->buckets = count->count ? wish->buckets : 0;
+        config->buckets.count = count->count ? wish->buckets : 0;
         return PP_OK;
     }
-    config->bucket_size = size->text;
-    PP_TRY(pp_units_parse(size->text, PP_UNIT_BYTES, &config->bucket_bytes, err) == PP_OK
+    config->buckets.size = size->text;
+    PP_TRY(pp_units_parse(size->text, PP_UNIT_BYTES, &config->buckets.bytes, err) == PP_OK
                ? PP_OK
                : pp_error_prefix(err, "--bucket-size %s: ", size->text));
-    if (config->bucket_bytes < 1 || config->bucket_bytes > MAX_BUCKET_BYTES)
+    if (config->buckets.bytes < 1 || config->buckets.bytes > MAX_BUCKET_BYTES)
         return pp_error_set(err, PP_EINVAL, "--bucket-size %s: expected 1 B to 1 PB, such as 25MB",
                             size->text);
     return PP_OK;
@@ -59,13 +59,13 @@ static void overlap(struct pp_arena *arena, const struct pp_wish *wish, struct p
 
     if (!wish->given.grad_sync.count)
         config->lower.grad_sync = PP_SYNC_EAGER;
-    if (config->buckets > 0 || config->bucket_bytes > 0)
+    if (config->buckets.count > 0 || config->buckets.bytes > 0)
         return;
-    config->buckets = HABIT_BUCKETS;
-    config->bucket_bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
-    config->bucket_replica_bytes = config->costs.framework->bucket_replica_bytes;
-    config->bucket_size =
-        pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
+    config->buckets.count = HABIT_BUCKETS;
+    config->buckets.bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
+    config->buckets.replica_bytes = config->costs.framework->bucket_replica_bytes;
+    config->buckets.size =
+        pp_arena_printf(arena, "%.0fMB, %d at most", config->buckets.bytes / 1e6, HABIT_BUCKETS);
 }
 
 enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *wish,
@@ -85,16 +85,18 @@ enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *
 
 bool pp_buckets_are_used(const struct pp_config *config)
 {
-    return config->buckets > 1 || config->bucket_bytes > 0;
+    return config->buckets.count > 1 || config->buckets.bytes > 0;
 }
 
 static int count_buckets(const struct pp_config *config, const struct pp_costs *costs, int stage)
 {
-    const double bytes =
-        fmax(config->bucket_bytes, config->bucket_replica_bytes * (double)pp_config_copies(config));
+    const double bytes = fmax(config->buckets.bytes,
+                              config->buckets.replica_bytes * (double)pp_config_copies(config));
     const double count = ceil(costs->op[PP_AR][stage].bytes / bytes);
 
-    return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
+    return count > 1 ? (int)fmin(count,
+                                 config->buckets.count > 0 ? config->buckets.count : PP_MAX_BUCKETS)
+                     : 1;
 }
 
 const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
@@ -104,7 +106,8 @@ const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
         return NULL;
     int *buckets = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)
-        buckets[s] = config->bucket_bytes > 0 ? count_buckets(config, costs, s) : config->buckets;
+        buckets[s] =
+            config->buckets.bytes > 0 ? count_buckets(config, costs, s) : config->buckets.count;
     return buckets;
 }
 
@@ -129,15 +132,15 @@ static double bytes_of(const struct pp_result *r, const struct pp_collective *c)
 
 static bool is_capped(const struct pp_result *r, const struct pp_collective *c)
 {
-    return c && c->buckets == PP_MAX_BUCKETS && r->config.bucket_bytes > 0 &&
-           bytes_of(r, c) > r->config.bucket_bytes * (1 + 1e-9);
+    return c && c->buckets == PP_MAX_BUCKETS && r->config.buckets.bytes > 0 &&
+           bytes_of(r, c) > r->config.buckets.bytes * (1 + 1e-9);
 }
 
 double pp_buckets_capped_bytes(const struct pp_result *r)
 {
     double most_bytes = 0;
 
-    for (int s = 0; r->config.bucket_bytes > 0 && s < r->program->stages; s++) {
+    for (int s = 0; r->config.buckets.bytes > 0 && s < r->program->stages; s++) {
         const struct pp_collective *c = bucket_of(r->program, s);
         if (is_capped(r, c))
             most_bytes = fmax(most_bytes, bytes_of(r, c));
@@ -153,10 +156,10 @@ const char *pp_buckets_text(const struct pp_result *r, char text[PP_BUCKETS_TEXT
     if (capped_bytes > 0)
         snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets of %.3g~MB, the most there can be",
                  PP_MAX_BUCKETS, capped_bytes / 1e6);
-    else if (r->config.bucket_bytes > 0)
-        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in buckets of %.20s", r->config.bucket_size);
-    else if (r->config.buckets > 1)
-        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets a stage", r->config.buckets);
+    else if (r->config.buckets.bytes > 0)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in buckets of %.20s", r->config.buckets.size);
+    else if (r->config.buckets.count > 1)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets a stage", r->config.buckets.count);
     return text;
 }
 

@@ -52,6 +52,14 @@ struct pp_trials {
     struct pp_trial list[PP_TRIALS];
 };
 
+/* How many buckets each gradient sum is cut into. */
+struct pp_bucket_rule {
+    int count;            /* --buckets; 0 = not given; with a size: at most so many */
+    double bytes;         /* --bucket-size, or the framework's; 0 = not given */
+    double replica_bytes; /* ... but at least so much for each replica */
+    const char *size;     /* as typed */
+};
+
 struct pp_cost_file;
 struct pp_platform;
 struct pp_prepared;
@@ -91,16 +99,12 @@ struct pp_config {
 
     /* lowering */
     struct pp_build_wishes lower;
-    int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
-    double bucket_bytes;         /* --bucket-size, or the framework's; 0 = not given */
-    double bucket_replica_bytes; /* ... but at least so much for each replica */
-    const char *bucket_size;     /* as typed */
+    struct pp_bucket_rule buckets;
 
     /* engine */
     struct pp_engine_options engine_options;
     const struct pp_engine *engine;
     bool no_fold;
-    double jitter_frac;
     const char **slow;
     int slow_count;
     const char **link_bw; /* all of --link-bw as typed */

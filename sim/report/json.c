@@ -148,10 +148,10 @@ static json_t *state_json(const struct pp_result *r)
         pp_json_put(o, "elements_per_param", pp_gathers_elements(r));
     pp_json_put_text(o, "recompute", pp_text_recompute(c, again));
     pp_json_put_text(o, "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
-    if (c->buckets > 1)
-        pp_json_put_int(o, "buckets", c->buckets);
-    if (c->bucket_bytes > 0)
-        pp_json_put(o, "bucket_bytes", c->bucket_bytes);
+    if (c->buckets.count > 1)
+        pp_json_put_int(o, "buckets", c->buckets.count);
+    if (c->buckets.bytes > 0)
+        pp_json_put(o, "bucket_bytes", c->buckets.bytes);
     if (capped_bytes > 0) { /* more cannot be named */
         pp_json_put_int(o, "buckets", PP_MAX_BUCKETS);
         pp_json_put(o, "capped_bucket_bytes", capped_bytes);

@@ -38,7 +38,7 @@ static enum pp_status simulate_variant(struct pp_arena *arena, struct pp_config 
     PP_TRY(pp_schedule_check(config->schedule, &config->shape, err));
     PP_TRY(pp_resolve_granules(config, err));
     PP_TRY(settle(arena, config, prepared, result, err));
-    if (config->slow_count == 0 && config->jitter_frac == 0)
+    if (config->slow_count == 0 && config->engine_options.perturbation.jitter_frac == 0)
         return PP_OK;
     return pp_simulate(arena, config, PP_FULL, prepared, result, err);
 }

@@ -136,8 +136,7 @@ static void resolve_comm(const struct pp_wish *wish, struct pp_config *config)
 
 static void resolve_what_if(const struct pp_wish *wish, struct pp_config *config)
 {
-    config->jitter_frac = wish->jitter;
-    config->engine_options.perturbation.jitter_frac = config->jitter_frac;
+    config->engine_options.perturbation.jitter_frac = wish->jitter;
     config->engine_options.perturbation.seed = (uint64_t)wish->seed;
     config->engine_options.sync_share = wish->sync_share;
     config->slow = wish->given.slow.all;
@@ -145,25 +144,18 @@ static void resolve_what_if(const struct pp_wish *wish, struct pp_config *config
     config->no_fold = wish->no_fold;
 }
 
-static enum pp_status check_sync_share(const struct pp_wish *wish, const struct pp_config *config,
-                                       struct pp_error *err)
+static enum pp_status check_what_if(const struct pp_wish *wish, struct pp_error *err)
 {
-    if (config->engine_options.sync_share < 1)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s: expected less than 1 (100 %%): compute would stand still",
-                        wish->given.sync_share.typed);
-}
-
-static enum pp_status check_jitter(const struct pp_wish *wish, const struct pp_config *config,
-                                   struct pp_error *err)
-{
-    if (config->jitter_frac >= 1)
+    if (wish->jitter >= 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected less than 1 (100 %%)",
                             wish->given.jitter.typed);
-    if (wish->given.seed.count && config->jitter_frac == 0)
+    if (wish->given.seed.count && wish->jitter == 0)
         return pp_error_set(err, PP_EINVAL, "%s has no effect without --jitter",
                             wish->given.seed.typed);
+    if (wish->sync_share >= 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: expected less than 1 (100 %%): compute would stand still",
+                            wish->given.sync_share.typed);
     return PP_OK;
 }
 
@@ -263,8 +255,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
         PP_TRY(pp_engine_find(wish->given.engine.text, &config->engine, err));
     config->flops = (enum pp_flops_rule)wish->flops;
     resolve_what_if(wish, config);
-    PP_TRY(check_jitter(wish, config, err));
-    PP_TRY(check_sync_share(wish, config, err));
+    PP_TRY(check_what_if(wish, err));
     if (wish->unit) {
         config->is_unit = true;
         return pp_unit_costs_parse(wish->unit, &config->unit, err);

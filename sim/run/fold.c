@@ -32,7 +32,7 @@ static const char *what_differs(struct pp_arena *arena, const struct pp_config *
 {
     const bool has_flows = config->engine_options.plan.ring_flows;
 
-    if (config->jitter_frac > 0)
+    if (config->engine_options.perturbation.jitter_frac > 0)
         return "not folded: --jitter makes replicas differ";
     if (slows_one_replica(config))
         return "not folded: --slow makes replicas differ";

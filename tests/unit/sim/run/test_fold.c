@@ -324,9 +324,9 @@ Test(fold, notes_say_why)
     cr_assert_eq(decide(&c, &costs, NULL, ALIKE), 1);
     c.slow = slow_one;
     cr_assert_eq(decide(&c, &costs, NULL, "not folded: --slow makes replicas differ"), 2);
-    c.jitter_frac = 0.1;
+    c.engine_options.perturbation.jitter_frac = 0.1;
     cr_assert_eq(decide(&c, &costs, NULL, "not folded: --jitter makes replicas differ"), 2);
-    c.jitter_frac = c.slow_count = 0;
+    c.engine_options.perturbation.jitter_frac = c.slow_count = 0;
     c.engine_options.plan.ring_flows = true;
     cr_assert_eq(
         decide(&c, &costs, NULL, "not folded: hops of the ring of stage 0 take different times"),
