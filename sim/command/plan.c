@@ -163,7 +163,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
  * says what it has. */
 static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
-    if (config->chosen & PP_CHOSE_RECOMPUTE)
+    if (config->origin.chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE;
     for (int i = 0; i < planner->knob_count; i++)
         if (!strcmp(planner->knobs[i]->name, "shard"))

@@ -26,9 +26,9 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish 
                                    struct pp_config *config, struct pp_error *err)
 {
     *config = *base;
-    if (base->chosen & PP_CHOSE_RECOMPUTE)
+    if (base->origin.chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE;
-    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
+    config->origin.chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
     PP_TRY(pp_resolve_shape(wish, subject, config, err));
     config->layout.vp = config->shape.chunks;
     if (!subject->file) {

@@ -60,10 +60,20 @@ struct pp_bucket_rule {
     const char *size;     /* as typed */
 };
 
+struct pp_input;
+/* Where a configuration comes from. */
+struct pp_config_origin {
+    unsigned chosen;                /* enum pp_chosen */
+    const struct pp_trials *trials; /* NULL: the user left nothing to `auto` */
+    struct pp_input *inputs;        /* the options given, sim/config/inputs.h */
+    int input_count;
+    const char **notes; /* flags without effect in the layout that the tool chose */
+    int note_count, note_capacity;
+};
+
 struct pp_cost_file;
 struct pp_platform;
 struct pp_prepared;
-struct pp_input;
 struct pp_oom;
 
 struct pp_config {
@@ -110,14 +120,9 @@ struct pp_config {
     const char **link_bw; /* all of --link-bw as typed */
     int link_bw_count;
 
-    /* Where it comes from. No simulation reads what follows; a result may be reused where only this
-     * differs (sim/run/prepare.h). */
-    unsigned chosen;                /* enum pp_chosen */
-    const struct pp_trials *trials; /* NULL: the user left nothing to `auto` */
-    struct pp_input *inputs;        /* the options given, sim/config/inputs.h */
-    int input_count;
-    const char **notes; /* flags without effect in the layout that the tool chose */
-    int note_count, note_capacity;
+    /* No simulation reads it: a result may be reused where only this differs (sim/run/prepare.h).
+     */
+    struct pp_config_origin origin;
 };
 
 /* Rank of every [pipeline * stages + stage]. */

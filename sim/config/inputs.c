@@ -13,14 +13,14 @@ static bool is_output(const struct pp_option *option)
 
 void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
 {
-    config->inputs = PP_ARRAY(arena, struct pp_input, pp_sim_cli.option_count);
-    config->input_count = 0;
+    config->origin.inputs = PP_ARRAY(arena, struct pp_input, pp_sim_cli.option_count);
+    config->origin.input_count = 0;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         enum pp_origin origin;
         const struct pp_option_value *value = pp_request_get(&wish->request, option->name, &origin);
         if (value && !is_output(option) && option->commands & 1U << wish->request.flags->command)
-            config->inputs[config->input_count++] =
+            config->origin.inputs[config->origin.input_count++] =
                 (struct pp_input){option, value, origin == PP_FROM_FLAG};
     }
 }
@@ -60,9 +60,9 @@ static bool is_neutral(const struct pp_config *config, const struct pp_input *in
 
 const struct pp_input *pp_inputs_find(const struct pp_config *config, const char *name)
 {
-    for (int i = 0; i < config->input_count; i++)
-        if (!strcmp(config->inputs[i].option->name, name))
-            return &config->inputs[i];
+    for (int i = 0; i < config->origin.input_count; i++)
+        if (!strcmp(config->origin.inputs[i].option->name, name))
+            return &config->origin.inputs[i];
     return NULL;
 }
 

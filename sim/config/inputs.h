@@ -13,7 +13,7 @@ struct pp_input {
     bool is_typed; /* a flag, not of the preset */
 };
 
-/* config->inputs: all options given that may change a figure, in the order of --help. */
+/* config->origin.inputs: all options given that may change a figure, in the order of --help. */
 void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config);
 /* Settings of a what-if that are not the default, "--slow~3=0.8 --post~jit", with '~' for the
  * blanks inside; NULL when there are none. In the arena. */

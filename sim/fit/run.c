@@ -175,9 +175,9 @@ static struct words words_of(struct pp_arena *arena, const struct pp_config *c,
 
     *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, pp_sim_cli.program);
     *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, "run");
-    for (int i = 0; i < c->input_count; i++)
-        if (c->inputs[i].is_typed && !flag_of(flags, c->inputs[i].option->name))
-            add_input(&w, &c->inputs[i]);
+    for (int i = 0; i < c->origin.input_count; i++)
+        if (c->origin.inputs[i].is_typed && !flag_of(flags, c->origin.inputs[i].option->name))
+            add_input(&w, &c->origin.inputs[i]);
     for (int i = 0; i < flags->count; i++)
         add(&w, flags->list[i].name, flags->list[i].value);
     return w;

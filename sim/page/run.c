@@ -51,32 +51,32 @@ static void write_chosen(const struct pp_config *c, FILE *out)
 {
     char text[PP_TEXT_BYTES];
 
-    if (c->chosen & PP_CHOSE_MODEL)
+    if (c->origin.chosen & PP_CHOSE_MODEL)
         write_choice("model", c->model.name, out);
-    if (c->chosen & PP_CHOSE_CLUSTER)
+    if (c->origin.chosen & PP_CHOSE_CLUSTER)
         write_choice("cluster", c->cluster.name, out);
     for (size_t i = 0; i < sizeof(CHOSEN) / sizeof(*CHOSEN); i++) {
         int value;
         memcpy(&value, (const char *)c + CHOSEN[i].place, sizeof(value));
         snprintf(text, sizeof(text), "%d", value);
-        if (c->chosen & CHOSEN[i].bit)
+        if (c->origin.chosen & CHOSEN[i].bit)
             write_choice(CHOSEN[i].name, text, out);
     }
     snprintf(text, sizeof(text), "%lld", (long long)c->layout.gbs);
-    if (c->chosen & PP_CHOSE_GBS)
+    if (c->origin.chosen & PP_CHOSE_GBS)
         write_choice("gbs", text, out);
     snprintf(text, sizeof(text), "%d", pp_state_zero(&c->state));
-    if (c->chosen & PP_CHOSE_ZERO)
+    if (c->origin.chosen & PP_CHOSE_ZERO)
         write_choice("zero", text, out);
-    if (c->chosen & PP_CHOSE_RECOMPUTE)
+    if (c->origin.chosen & PP_CHOSE_RECOMPUTE)
         write_choice("recompute", pp_text_recompute(c, text), out);
 }
 
 static const char *preset_of(const struct pp_config *c)
 {
-    for (int i = 0; i < c->input_count; i++)
-        if (!strcmp(c->inputs[i].option->name, "preset"))
-            return c->inputs[i].value->text;
+    for (int i = 0; i < c->origin.input_count; i++)
+        if (!strcmp(c->origin.inputs[i].option->name, "preset"))
+            return c->origin.inputs[i].value->text;
     return "";
 }
 
@@ -85,8 +85,8 @@ static void write_options(const struct pp_config *c, FILE *out)
     fputs("<div class=\"wide\"><table>\n<thead><tr><th>input</th><th>value</th><th>from</th></tr>"
           "</thead>\n<tbody>\n",
           out);
-    for (int i = 0; i < c->input_count; i++) {
-        const struct pp_input *input = &c->inputs[i];
+    for (int i = 0; i < c->origin.input_count; i++) {
+        const struct pp_input *input = &c->origin.inputs[i];
         pp_html(out, "<tr><td>%s</td><td>", input->option->name);
         write_value(input, out);
         pp_html(out, "</td><td>%s%s</td></tr>\n", input->is_typed ? "the command line" : "preset ",
@@ -124,12 +124,12 @@ static void write_facts(struct pp_arena *arena, const struct pp_result *r, FILE 
         fact("folding", pp_line_folding(r, text), out);
     }
     fact("engine", c->engine->name, out);
-    if (c->trials)
+    if (c->origin.trials)
         fact("schedule", pp_text_trials(c, trials), out);
     if (what_if)
         fact("what-if", what_if, out);
-    for (int i = 0; i < c->note_count; i++)
-        fact("note", c->notes[i], out);
+    for (int i = 0; i < c->origin.note_count; i++)
+        fact("note", c->origin.notes[i], out);
     fputs("</dl>\n", out);
 }
 

@@ -68,8 +68,8 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
     config->costs.again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)
         config->wanted_zero = point.zero;
-    config->chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);
-    config->chosen |= chosen_bits(s);
+    config->origin.chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);
+    config->origin.chosen |= chosen_bits(s);
     PP_TRY(pp_resolve_layout(arena, s->wish, &degrees, config, err));
     if (!pp_resolve_is_open(config))
         return PP_OK;

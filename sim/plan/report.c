@@ -38,8 +38,8 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
     else
         text = pp_arena_printf(arena, "%d~micro-batches of each replica", s->fixed_n);
     text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
-                           star(c->chosen & PP_CHOSE_SEQ), c->costs.framework->name,
-                           c->cluster.name, star(c->chosen & PP_CHOSE_CLUSTER));
+                           star(c->origin.chosen & PP_CHOSE_SEQ), c->costs.framework->name,
+                           c->cluster.name, star(c->origin.chosen & PP_CHOSE_CLUSTER));
     pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }

@@ -174,7 +174,7 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_wish *w
             continue;
         order->vp = order->base.shape.chunks = vp->list[i];
         if (s->is_free[PP_SEARCH_VP])
-            order->base.chosen &= ~(unsigned)PP_CHOSE_VP;
+            order->base.origin.chosen &= ~(unsigned)PP_CHOSE_VP;
     }
     return PP_OK;
 }

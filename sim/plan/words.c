@@ -28,8 +28,8 @@ const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config
 {
     const char *text = "pipesim";
 
-    for (int i = 0; i < config->input_count; i++) {
-        const struct pp_input *input = &config->inputs[i];
+    for (int i = 0; i < config->origin.input_count; i++) {
+        const struct pp_input *input = &config->origin.inputs[i];
         const struct pp_option *option = input->option;
         if (option->commands & (unsigned)(PP_SIM_OF_PLANNER | without))
             continue;

@@ -6,7 +6,7 @@
 #include "sim/cli/cli.h"
 #include "sim/config/config.h"
 
-/* "pipesim --option~value ...": config->inputs without the options of the planner itself and
+/* "pipesim --option~value ...": config->origin.inputs without the options of the planner itself and
  * those with the trait `without`. In the arena. */
 const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config,
                           enum pp_sim_trait without);

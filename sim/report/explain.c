@@ -45,14 +45,14 @@ static void explain_choices(const struct pp_config *c, FILE *out)
 
     fputs("chosen for you, and the flag that overrides it\n", out);
     for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
-        if (c->chosen & WHY[i].bit)
+        if (c->origin.chosen & WHY[i].bit)
             fprintf(out, "  %s\n", WHY[i].what);
     for (int k = 0; c->schedule && k < PP_SHAPE_OPTIONS; k++) {
         const struct pp_schedule_option *option = c->schedule->options[k];
-        if (c->chosen & PP_CHOSE_OPTION << k)
+        if (c->origin.chosen & PP_CHOSE_OPTION << k)
             fprintf(out, "  %s: %s; --%s\n", option->name, option->default_text, option->name);
     }
-    if (c->chosen & PP_CHOSE_EP && c->model.experts.count > 0)
+    if (c->origin.chosen & PP_CHOSE_EP && c->model.experts.count > 0)
         fputs("  ep: the largest in a node that divides experts and replicas, and larger ones, "
               "were tried; --ep\n",
               out);
@@ -78,7 +78,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
                 100 * value);
     else
         fputs("\n    does not cover these sizes", out);
-    if (r->config.trials)
+    if (r->config.origin.trials)
         fprintf(out, "\n  %s", pp_text_trials(&r->config, trials));
     fprintf(out,
             "\n  program: %d ranks, %d instructions, hash %016llx\n"
@@ -167,7 +167,7 @@ static void explain_rates(const struct pp_result *r, int width, FILE *out)
 
 static void explain(const struct pp_result *r, int width, FILE *out)
 {
-    if (!r->config.is_unit && r->config.chosen) {
+    if (!r->config.is_unit && r->config.origin.chosen) {
         explain_choices(&r->config, out);
         fputc('\n', out);
     }

@@ -208,14 +208,15 @@ static void put_inputs(json_t *o, const struct pp_config *c)
 {
     json_t *inputs = json_object();
 
-    for (int i = 0; i < c->input_count; i++)
-        json_object_set_new(inputs, c->inputs[i].option->name, input_json(&c->inputs[i]));
+    for (int i = 0; i < c->origin.input_count; i++)
+        json_object_set_new(inputs, c->origin.inputs[i].option->name,
+                            input_json(&c->origin.inputs[i]));
     json_object_set_new(o, "inputs", inputs);
-    if (c->note_count == 0)
+    if (c->origin.note_count == 0)
         return;
     json_t *notes = json_array();
-    for (int i = 0; i < c->note_count; i++)
-        json_array_append_new(notes, pp_json_text(c->notes[i]));
+    for (int i = 0; i < c->origin.note_count; i++)
+        json_array_append_new(notes, pp_json_text(c->origin.notes[i]));
     json_object_set_new(o, "notes", notes);
 }
 

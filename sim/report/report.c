@@ -31,7 +31,7 @@ static void print_title(const struct page *page, const struct pp_result *r)
                              pp_line_title(r, text), page->plain) -
                      (int)(strlen(page->bold) + strlen(page->plain));
     static const char LEGEND[] = "(* = chosen for you, see --explain)";
-    if (!c->is_unit && c->chosen)
+    if (!c->is_unit && c->origin.chosen)
         fprintf(page->out, "%*s",
                 used + (int)sizeof(LEGEND) < page->width ? page->width - used
                                                          : (int)sizeof(LEGEND) + 1,
@@ -54,7 +54,7 @@ static void print_trials(const struct page *page, const struct pp_config *c)
 {
     char text[PP_TRIALS_BYTES];
 
-    if (c->trials)
+    if (c->origin.trials)
         paragraph(page, "schedule", pp_text_trials(c, text));
 }
 

@@ -46,7 +46,7 @@ static void print_trials(const struct pp_result *r, FILE *out)
 {
     char trials[PP_TRIALS_BYTES], text[PP_TRIALS_BYTES + 64];
 
-    if (r->status != PP_OK || !r->config.trials)
+    if (r->status != PP_OK || !r->config.origin.trials)
         return;
     snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
              pp_text_trials(&r->config, trials));

@@ -14,13 +14,13 @@ void pp_report_what_if(const struct pp_config *config, int width, int indent, FI
 
     if (what_if)
         pp_text_paragraph(out, width, indent, "what-if", what_if);
-    for (int i = 0; i < config->note_count; i++)
-        pp_text_paragraph(out, width, indent, "note", config->notes[i]);
+    for (int i = 0; i < config->origin.note_count; i++)
+        pp_text_paragraph(out, width, indent, "note", config->origin.notes[i]);
 }
 
 const char *pp_text_star(const struct pp_config *config, unsigned bit)
 {
-    return config->chosen & bit ? "*" : "";
+    return config->origin.chosen & bit ? "*" : "";
 }
 
 static size_t append(char *text, size_t used, const char *piece)
@@ -130,7 +130,7 @@ const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_
 
 const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
 {
-    const struct pp_trials *trials = config->trials;
+    const struct pp_trials *trials = config->origin.trials;
     size_t used =
         (size_t)snprintf(text, PP_TRIALS_BYTES, "%s %s (auto: ", trials->option, trials->chosen);
 

@@ -20,7 +20,7 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
 /* "steady step of 4 steps, no barrier"; "" with one step. */
 const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused, ...)". Only
- * where config->trials are there. */
+ * where config->origin.trials are there. */
 enum { PP_TRIALS_BYTES = 1280 };
 const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES]);
 /* What the costs of a program with granules leave out. */

@@ -92,7 +92,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
             *err = first;
         return first.status;
     }
-    result->config.trials = trials;
+    result->config.origin.trials = trials;
     *config = result->config;
     return PP_OK;
 }

@@ -32,7 +32,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish
     if (wish->given.params.count)
         return model_by_params(arena, wish, config, err);
     if (!wish->given.model.count)
-        config->chosen |= PP_CHOSE_MODEL;
+        config->origin.chosen |= PP_CHOSE_MODEL;
     PP_TRY(pp_model_take(arena, &wish->request, "gpt3-175b", &config->model, err));
     return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
@@ -67,7 +67,7 @@ static enum pp_status resolve_recompute(const struct pp_wish *wish, struct pp_co
 
     config->costs.recompute = PP_RECOMPUTE_NONE;
     if (!text) {
-        config->chosen |= PP_CHOSE_RECOMPUTE;
+        config->origin.chosen |= PP_CHOSE_RECOMPUTE;
         return PP_OK;
     }
     if (!strncmp(text, STAGE, sizeof(STAGE) - 1)) {
@@ -211,7 +211,7 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_wi
     const char *cluster = wish->cluster;
 
     if (!cluster)
-        config->chosen |= PP_CHOSE_CLUSTER;
+        config->origin.chosen |= PP_CHOSE_CLUSTER;
     else if (pp_platform_is_file(cluster))
         return pp_platform_reuse(arena, wish->request.platforms, cluster, &config->platform,
                                  &config->cluster, err);
@@ -277,6 +277,6 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(resolve_ends(wish, config, err));
     config->layout.seq = wish->seq ? wish->seq : config->model.seq;
     if (!wish->given.seq.count)
-        config->chosen |= PP_CHOSE_SEQ;
+        config->origin.chosen |= PP_CHOSE_SEQ;
     return PP_OK;
 }

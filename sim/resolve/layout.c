@@ -96,22 +96,22 @@ static enum pp_status resolve_batch(const struct pp_wish *wish, struct pp_config
         wish->gbs % (l->dp * fixed_n) == 0)
         l->mbs = (int)(wish->gbs / (l->dp * fixed_n));
     else if (!wish->mbs)
-        config->chosen |= PP_CHOSE_MBS;
+        config->origin.chosen |= PP_CHOSE_MBS;
     if (fixed_n) {
         l->micro_batches = (int)fixed_n;
         l->gbs = (int64_t)l->dp * l->mbs * fixed_n;
         if (!is_firm)
-            config->chosen |= PP_CHOSE_GBS;
+            config->origin.chosen |= PP_CHOSE_GBS;
         else if (wish->gbs != l->gbs)
             return pp_error_set(
                 err, PP_EINVAL, "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
                 wish->given.gbs.typed, l->dp, l->mbs, l->micro_batches, (long long)l->gbs);
         return PP_OK;
     }
-    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    config->origin.chosen |= PP_CHOSE_MICRO_BATCHES;
     if (wish->gbs)
         return micro_batches_from_gbs(wish, config, wish->gbs, is_firm, err);
-    config->chosen |= PP_CHOSE_GBS;
+    config->origin.chosen |= PP_CHOSE_GBS;
     return micro_batches_from_gbs(wish, config, pp_resolve_usual_gbs(l->seq), false, err);
 }
 
@@ -203,7 +203,7 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *w
     else
         PP_TRY(resolve_batch(wish, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
-    if (!degrees->mbs && config->chosen & PP_CHOSE_MBS &&
+    if (!degrees->mbs && config->origin.chosen & PP_CHOSE_MBS &&
         config->shape.granules > 1) { /* a sample each */
         PP_TRY(resolve_batch(wish, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
@@ -229,7 +229,7 @@ static enum pp_status unit_batch_of_preset(const struct pp_wish *wish, struct pp
                             (long long)degrees * ranks, gpus / degrees);
     l->dp = gpus / degrees / ranks;
     l->mbs = wish->mbs ? wish->mbs : 1;
-    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    config->origin.chosen |= PP_CHOSE_MICRO_BATCHES;
     return micro_batches_from_gbs(wish, config, wish->gbs, false, err);
 }
 

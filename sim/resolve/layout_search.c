@@ -163,8 +163,8 @@ static void try_candidate(struct search *s, int at)
         const struct pp_outcome outcome = pp_outcome_of(&result);
         if (is_better(s, at, &outcome)) {
             s->best = config;
-            if (config.trials)
-                s->trials = *config.trials;
+            if (config.origin.trials)
+                s->trials = *config.origin.trials;
             s->best_at = at;
             s->outcome = outcome;
             *s->prepared = (struct pp_prepared){0};
@@ -251,10 +251,10 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     if (s->outcome.is_refused)
         return no_layout(s, config, err);
     *config = s->best;
-    if (config->trials) {
+    if (config->origin.trials) {
         struct pp_trials *trials = PP_NEW(s->arena, struct pp_trials);
         *trials = s->trials;
-        config->trials = trials;
+        config->origin.trials = trials;
     }
     return PP_OK;
 }
@@ -286,7 +286,7 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
                                        (long long)(below + product))
                      : pp_error_append(err, "%lld", (long long)product);
     }
-    config->chosen |= PP_CHOSE_GPUS;
+    config->origin.chosen |= PP_CHOSE_GPUS;
     if (config->cluster.nodes)
         *gpus = config->cluster.nodes * config->cluster.gpus_per_node;
     else if (has_degrees)
@@ -336,11 +336,11 @@ enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *con
 
 static void mark_choices(const struct pp_wish *wish, struct pp_config *config)
 {
-    config->chosen |= (wish->tp ? 0 : PP_CHOSE_TP) | (wish->pp ? 0 : PP_CHOSE_PP) |
-                      (wish->dp ? 0 : PP_CHOSE_DP) | (wish->given.cp.count ? 0 : PP_CHOSE_CP) |
-                      (wish->given.ep.count ? 0 : PP_CHOSE_EP);
+    config->origin.chosen |=
+        (wish->tp ? 0 : PP_CHOSE_TP) | (wish->pp ? 0 : PP_CHOSE_PP) | (wish->dp ? 0 : PP_CHOSE_DP) |
+        (wish->given.cp.count ? 0 : PP_CHOSE_CP) | (wish->given.ep.count ? 0 : PP_CHOSE_EP);
     if (config->file_program)
-        config->chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
+        config->origin.chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
 }
 
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
@@ -357,7 +357,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
         each_degree(&search, config, gpus, 1);
-    if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
+    if (search.count == 1 && !(config->origin.chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
         !pp_resolve_is_open(config))
         *config = search.list[0].config;
     else

@@ -122,14 +122,15 @@ static bool might_be_met(const struct need *need, const struct pp_wish *wish,
                          const struct pp_config *config)
 {
     const unsigned open = open_degrees(wish, config);
-    const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
+    const bool has_gpus = !(config->origin.chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 
     return has_gpus && (open & (open - 1)) && (open & need->by);
 }
 
 static void note(struct pp_arena *arena, struct pp_config *config, const char *text)
 {
-    *PP_PUSH(arena, config->notes, config->note_count, config->note_capacity) = text;
+    *PP_PUSH(arena, config->origin.notes, config->origin.note_count, config->origin.note_capacity) =
+        text;
 }
 
 /* A fused kernel keeps no scores, so that there is nothing to compute again. */

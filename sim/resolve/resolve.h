@@ -90,8 +90,8 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);
 /* The same, after choosing what the schedule leaves to `auto`. Unit mode has no state to choose. On
- * return the shape is closed, and `config->trials` lists the compared variants. Refused only if
- * every variant is. */
+ * return the shape is closed, and `config->origin.trials` lists the compared variants. Refused only
+ * if every variant is. */
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_prepared *prepared, struct pp_result *result,
                                  struct pp_error *err);
@@ -105,7 +105,7 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 /* Refuses flags that cannot change the answer of this configuration. If the tool chose the degrees,
- * and others would make a difference, config->notes gets a note instead. */
+ * and others would make a difference, config->origin.notes gets a note instead. */
 enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err);
 

@@ -14,9 +14,9 @@ static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_sch
 
     plan->is_barrier_free = has_barrier ? wish->step_barrier == 1 : is_free;
     if (is_free && !wish->steps && !has_barrier)
-        config->chosen |= PP_CHOSE_STEPS;
+        config->origin.chosen |= PP_CHOSE_STEPS;
     else
-        config->chosen &= ~(unsigned)PP_CHOSE_STEPS;
+        config->origin.chosen &= ~(unsigned)PP_CHOSE_STEPS;
     plan->steps = wish->steps ? wish->steps : plan->is_barrier_free ? usual : 1;
     if (has_barrier && plan->is_barrier_free && plan->steps == 1)
         return pp_error_set(err, PP_EINVAL,
@@ -39,11 +39,11 @@ enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subj
     config->schedule = subject->schedule;
     config->file_program = subject->file;
     config->schedule_name = subject->name;
-    config->trials = NULL;
+    config->origin.trials = NULL;
     PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
     config->is_eager = selection.is_eager;
     config->eager_limit = selection.eager_limit;
-    config->chosen |= chosen_bits(selection.chosen);
+    config->origin.chosen |= chosen_bits(selection.chosen);
     return take_steps(wish, subject->schedule, config, err);
 }

@@ -35,7 +35,7 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
     *wanted = (struct pp_state_spec){0};
     config->wanted_zero = shard ? -1 : wish->zero;
     if (!wish->given.zero.count && !shard)
-        config->chosen |= PP_CHOSE_ZERO;
+        config->origin.chosen |= PP_CHOSE_ZERO;
     if (shard && pp_state_parse(shard, wanted->shard, err) != PP_OK)
         return pp_error_prefix(err, "--shard %s: ", shard);
     if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
@@ -132,13 +132,13 @@ static enum pp_status take_file(struct pp_config *config, struct pp_error *err)
 
     if (least == 0 || config->wanted_zero < 0 || config->wanted_zero >= least)
         return PP_OK;
-    if (!(config->chosen & PP_CHOSE_ZERO))
+    if (!(config->origin.chosen & PP_CHOSE_ZERO))
         return pp_error_set(err, PP_EINVAL,
                             "--zero %d: %s shares state out among its copies as ZeRO %d does; "
                             "leave it out, or 'pipesim program --compute' prints programs without",
                             config->wanted_zero, config->schedule_name, least);
     config->wanted_zero = least;
-    config->chosen &= ~(unsigned)PP_CHOSE_ZERO;
+    config->origin.chosen &= ~(unsigned)PP_CHOSE_ZERO;
     return PP_OK;
 }
 

@@ -37,7 +37,7 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
 
 static bool may_shard(const struct pp_config *config)
 {
-    return config->chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
+    return config->origin.chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
 }
 
 /* What a device needs with this state at least: the state alone, to which all else can only add.
@@ -74,7 +74,7 @@ struct relief {
 };
 static int reliefs_of(const struct pp_config *config, struct relief out[4])
 {
-    const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
+    const bool may_recompute = config->origin.chosen & PP_CHOSE_RECOMPUTE;
     const struct pp_state_spec state =
         may_shard(config) ? pp_state_with_zero(&config->state, 1) : config->state;
     int count = 0;

@@ -52,7 +52,7 @@ static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
 static bool is_of(const struct pp_prepared *prepared, const struct pp_config *config)
 {
     return prepared->known.costs &&
-           !memcmp(&prepared->known.config, config, offsetof(struct pp_config, chosen));
+           !memcmp(&prepared->known.config, config, offsetof(struct pp_config, origin));
 }
 
 static enum pp_status find_costs(struct pp_arena *arena, struct pp_prepared *prepared,

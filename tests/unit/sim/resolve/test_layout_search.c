@@ -17,7 +17,7 @@ Test(layout_search, outcomes_of_auto_outlive_a_large_program)
                             PP_QUICK, result, &err),
                  PP_OK, "%s", err.message);
     cr_assert_gt(pp_program_size(result->program), 1 << 18);
-    const struct pp_trials *trials = result->config.trials;
+    const struct pp_trials *trials = result->config.origin.trials;
     cr_assert_not_null(trials);
     cr_assert_str_eq(trials->option, "concat");
     cr_assert_eq(trials->count, 3);

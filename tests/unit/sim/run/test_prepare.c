@@ -42,7 +42,7 @@ Test(prepare, any_bit_of_the_configuration_that_differs_is_seen)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_config *config = config_of(arena, "");
-    const size_t from = offsetof(struct pp_config, chosen);
+    const size_t from = offsetof(struct pp_config, origin);
     struct pp_prepared prepared = {0};
     struct pp_result result;
 
