@@ -36,8 +36,8 @@ static const struct pp_config *config_of(struct pp_arena *arena, const char *wor
     return &result->config;
 }
 
-/* One bit of the remembered configuration after another is another. Bytes from `chosen` on say
- * where a configuration comes from; they may differ. */
+/* One bit of the remembered configuration after another is another. Bytes of `origin` may
+ * differ. */
 Test(prepare, any_bit_of_the_configuration_that_differs_is_seen)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
