@@ -20,13 +20,13 @@ static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_e
 
     if (a->mbs == b->mbs && a->granules == b->granules && a->splits == b->splits)
         return PP_OK;
-    return pp_error_set(
-        err, PP_EINVAL,
-        "--calibrate-on %s: its ops are of %d samples and %d tokens, those of %s of %d and %d; "
-        "durations of one size say nothing of another: give both schedules the same --mbs, "
-        "--splits and --concat",
-        run->other.subject.name, b->mbs / b->granules, run->config.net.seq / b->splits,
-        run->plan.subject.name, a->mbs / a->granules, run->config.net.seq / a->splits);
+    return pp_error_set(err, PP_EINVAL,
+                        "--calibrate-on %s: its ops are of %d samples and %d tokens, those of %s "
+                        "of %d and %d; durations of one size do not predict another: give both "
+                        "schedules the same --mbs, --splits and --concat",
+                        run->other.subject.name, b->mbs / b->granules,
+                        run->config.net.seq / b->splits, run->plan.subject.name,
+                        a->mbs / a->granules, run->config.net.seq / a->splits);
 }
 
 static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wish *wish,

@@ -121,7 +121,7 @@ void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out)
     for (int i = 0; i < cli->command_count; i++) {
         print_line(out, ".TP\n\\fB", cli->commands[i].name, "\\fR\n");
         snprintf(summary, sizeof(summary), "%s%s", cli->commands[i].summary,
-                 i == 0 ? "; the command where none is given" : "");
+                 i == 0 ? "; the default command" : "");
         print_filled(out, summary);
     }
     if (cli->topics)

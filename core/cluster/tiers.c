@@ -10,8 +10,7 @@ const struct pp_tier_row pp_tier_rows[PP_TIERS] = {
                       .via = PP_TIER_DEVICE,
                       .is_of_node = true,
                       .owner = "",
-                      .lack = "says nothing of its host memory: ram:1TB and h2d:25GBps in its text "
-                              "do"},
+                      .lack = "has no host memory: add ram:1TB and h2d:25GBps to its text"},
     [PP_TIER_NVME] = {.name = "nvme",
                       .title = "on nvme",
                       .via = PP_TIER_HOST,

@@ -171,8 +171,7 @@ const struct pp_framework pp_frameworks[] = {
                        MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
-                     .title =
-                         "Megatron-LM until 2021: kernels of their own add up weight gradients",
+                     .title = "Megatron-LM until 2021: separate kernels add up weight gradients",
                      .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
                      .adds_grads_apart = true,
                      .is_gate_unfused = true,

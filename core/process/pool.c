@@ -143,7 +143,7 @@ static enum pp_status bury(struct run *run, int index, int wait_status, bool is_
 
     pp_worker_death(worker, wait_status, run->death);
     if (!is_sound)
-        snprintf(run->death, sizeof(run->death), "sent what is no result");
+        snprintf(run->death, sizeof(run->death), "sent data that is no result");
     pp_worker_close(worker);
     if (status != PP_OK || was_everybody_meant(wait_status))
         return status;

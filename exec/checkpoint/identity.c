@@ -94,7 +94,7 @@ enum pp_status pp_manifest_check(const char *path, const struct pp_manifest *sto
 
     PP_TRY(pp_identity_check(path, &stored->identity, &own->identity, err));
     if (stored->tokens != own->tokens || stored->tokens_crc != own->tokens_crc)
-        return pp_error_set(err, PP_EINVAL, "%s has learned other data", path);
+        return pp_error_set(err, PP_EINVAL, "%s was trained on other data", path);
     if (strcmp(seeds[0] ? seeds[0] : "", seeds[1] ? seeds[1] : "") == 0)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL, "%s has another seed: %s there and %s here", path,

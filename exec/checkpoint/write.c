@@ -59,7 +59,7 @@ static enum pp_status check_order(struct pp_arena *arena, const char *path,
     pp_error_set(err, PP_EINVAL, "%s has %s already, and this run begins at step %d: ", path, name,
                  step);
     return step > 0
-               ? pp_error_append(err, "choose another folder, or remove what is later")
+               ? pp_error_append(err, "choose another folder, or remove the later ones")
                : pp_error_append(err, "continue with --resume %s, or choose another folder", path);
 }
 

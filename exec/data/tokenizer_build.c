@@ -87,7 +87,7 @@ static enum pp_status take_token(struct pp_arena *arena, struct pp_tokenizer *t,
         return pp_error_set(err, PP_EINVAL, "token %d is empty", (int)id);
     if (!read_letters(spelled, bytes, &length))
         return pp_error_set(err, PP_EINVAL,
-                            "token %d has a letter that stands for no byte: only byte-level "
+                            "token %d has a letter that represents no byte: only byte-level "
                             "tokenizers, as GPT-2's, are known",
                             (int)id);
     pp_bytes_map_add(&t->ids, bytes, length, (size_t)id);
@@ -170,7 +170,7 @@ enum pp_status pp_tokenizer_take_merge(struct pp_arena *arena, struct pp_tokeniz
 
     if (!read_letters(left, bytes, &left_count) ||
         !read_letters(right, bytes + left_count, &right_count))
-        return pp_error_set(err, PP_EINVAL, "a letter stands for no byte");
+        return pp_error_set(err, PP_EINVAL, "a letter represents no byte");
     const size_t *a = pp_bytes_map_find(&t->ids, bytes, left_count),
                  *b = pp_bytes_map_find(&t->ids, bytes + left_count, right_count),
                  *both = pp_bytes_map_find(&t->ids, bytes, left_count + right_count);

@@ -55,7 +55,7 @@ static bool drop(struct pp_worker *w)
 
 static const struct pp_inject_kind KINDS[] = {
     {"drop", "its connections to other ranks are closed", drop, .needs_remote = true},
-    {"freeze", "its thread never comes back from an op, whatever happens", freeze},
+    {"freeze", "its thread never returns from an op", freeze},
     {"hang", "the rank goes no further", hang},
     {"jump", "the clock of its process jumps ahead by 1 s", jump, .needs_remote = true,
      .needs_wall = true},

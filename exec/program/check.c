@@ -197,8 +197,8 @@ static enum pp_status check_recomputed(const struct pp_program *p, struct pp_err
                 continue;
             print_op(p, i, text);
             return pp_error_set(err, PP_EPROGRAM,
-                                "rank %d op %d: %s cannot compute one of %d sequence splits again "
-                                "alone: the others need what it saves",
+                                "rank %d op %d: %s cannot recompute one of %d sequence splits "
+                                "alone: the other splits need its saved tensors",
                                 rank, i - p->begin[rank], text, p->splits);
         }
     return PP_OK;

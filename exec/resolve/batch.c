@@ -149,8 +149,8 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                             config->precision, mbs / shape->granules * (seq / splits), seq, mbs);
     if (splits > 1 && config->has_recompute)
         return pp_error_set(err, PP_EINVAL,
-                            "--recompute full: a forward of one of %d sequence splits cannot be "
-                            "computed again alone; give --splits 1, or --recompute none",
+                            "--recompute full: the forward of one of %d sequence splits cannot be "
+                            "recomputed alone; give --splits 1, or --recompute none",
                             splits);
     return PP_OK;
 }

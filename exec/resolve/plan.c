@@ -41,7 +41,7 @@ static enum pp_status check_subject(const struct pp_subject *subject, struct pp_
         return simulated_only(subject->name, subject->file->ranks, VERSIONS, err);
     if (subject->file->mode != PP_MODE_TRAIN)
         return simulated_only(subject->name, subject->file->ranks,
-                              "it has no backward, so nothing is learned", err);
+                              "it has no backward, so it trains nothing", err);
     return PP_OK;
 }
 
@@ -87,13 +87,13 @@ static enum pp_status check_model(const struct pp_subject *subject,
     if (!config->net.is_tied && find_op(file, PP_AR, PP_TIED) >= 0)
         return pp_error_set(err, PP_EINVAL,
                             "--schedule %s: (0;%d)AR sums a matrix that embedding and head share, "
-                            "but the head of %s has its own; take it and its WAITs out, or choose "
-                            "a model that shares it, such as --model mini",
+                            "but the head of %s has its own; remove it and its WAITs, or choose a "
+                            "model that shares it, such as --model mini",
                             subject->name, file->stages - 1, config->net.name);
     if (file->splits > 1 && find_op(file, PP_R, 0) >= 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--schedule %s: R computes a forward of one of %d sequence splits "
-                            "again alone, which cannot be; take every R out",
+                            "--schedule %s: R recomputes one of %d sequence splits alone, which is "
+                            "not possible; remove every R",
                             subject->name, file->splits);
     return PP_OK;
 }

@@ -43,10 +43,10 @@ static enum pp_status check_memory(const struct pp_exec_wish *wish,
         (config->cuda && is_apart))
         return PP_OK;
     if (is_apart)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: it is for what lies on GPUs; give --backend cuda, or "
-                            "--transport tcp",
-                            wish->given.transport.typed);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "%s: it moves data between GPUs; give --backend cuda, or --transport tcp",
+            wish->given.transport.typed);
     return pp_error_set(
         err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
         wish->given.transport.typed, config->backend->name, pp_transport_local.name,
@@ -113,7 +113,7 @@ static enum pp_status resolve_faults(const struct pp_exec_wish *wish, struct pp_
         fault = injected->all[i];
     }
     if (fault && config->backend->is_deferred)
-        return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
+        return pp_error_set(err, PP_EINVAL, "--inject: backend %s only records work",
                             config->backend->name);
     if (pp_inject_parse(fault, config->first_step, &config->inject, err) != PP_OK ||
         check_fault(config, err) != PP_OK)
@@ -139,7 +139,7 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
                                                           : "with --backend fake");
     if (config->clock == PP_CLOCK_WALL && wish->given.link.count)
         return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect with --clock wall: messages take what they take",
+                            "%s has no effect with --clock wall: messages take real time",
                             wish->given.link.typed);
     return pp_wires_parse(wish->link, &config->wires, err) == PP_OK
                ? PP_OK

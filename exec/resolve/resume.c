@@ -41,7 +41,7 @@ static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *
         const char *name = m->options[i].name;
         if (is_among(GIVEN, GIVEN_COUNT, name) || is_among(RESOLVED, RESOLVED_COUNT, name))
             continue;
-        pp_error_set(err, PP_EINVAL, "option '%s' is none that a checkpoint records:", name);
+        pp_error_set(err, PP_EINVAL, "option '%s' is not one that a checkpoint records:", name);
         for (int k = 0; k < GIVEN_COUNT + RESOLVED_COUNT; k++)
             pp_error_append(err, "%s %s", k ? "," : "",
                             k < GIVEN_COUNT ? GIVEN[k] : RESOLVED[k - GIVEN_COUNT]);

@@ -154,10 +154,9 @@ static enum pp_status take_links(struct pp_arena *arena, const struct pp_exec_wi
     if (values.count == 0)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
-        return pp_error_set(
-            err, PP_EINVAL,
-            "--link-bw %s has no effect with --clock wall: messages take what they take",
-            values.text[0]);
+        return pp_error_set(err, PP_EINVAL,
+                            "--link-bw %s has no effect with --clock wall: messages take real time",
+                            values.text[0]);
     if (plan->unit)
         return pp_error_set(err, PP_EINVAL,
                             "--link-bw %s has no effect with --unit, where a message takes C units",
@@ -183,8 +182,8 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
     if (!text || plan->subject.is_listed)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
-        return pp_error_set(err, PP_EINVAL, "--unit %s: the wall clock is not told what time it is",
-                            text);
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: durations can be given only for --clock virtual", text);
     if (wish->given.link.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --unit, where a message takes C units",

@@ -196,10 +196,9 @@ static void leave_the_silent(struct pp_door *door, double now_s)
 static void refuse_other_run(struct pp_door *door, struct pp_caller *caller)
 {
     note_stranger(door, caller);
-    pp_door_refuse(
-        caller->fd, PP_EFAIL,
-        "what listens there belongs to another run of pipeexec: give each run a MASTER_PORT "
-        "of its own (or all processes of a run the same PIPEEXEC_RUN_ID)");
+    pp_door_refuse(caller->fd, PP_EFAIL,
+                   "another run of pipeexec listens there: give each run its own MASTER_PORT (or "
+                   "all processes of a run the same PIPEEXEC_RUN_ID)");
     caller->fd = -1;
 }
 

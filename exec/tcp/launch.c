@@ -112,7 +112,8 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
     l->processes = PP_ARRAY(arena, pid_t, count);
     l->log = pp_process_log();
     if (l->log < 0)
-        return pp_error_set(err, PP_EFAIL, "no memory for what processes say: %s", strerror(errno));
+        return pp_error_set(err, PP_EFAIL, "no memory for the output of processes: %s",
+                            strerror(errno));
     PP_TRY(listen_here(&l->listener, err));
     PP_TRY(set_variables(count, pp_socket_port(l->listener), err));
     const enum pp_status status = start_all(arena, l, count, err);

@@ -88,9 +88,10 @@ static enum pp_status walk_rank(const struct cells *c, int first, int end,
             pp_held_add(curve, e->start_s - c->from_s, (double)held / whole);
         held -= gives;
         if (held < 0)
-            return pp_error_set(err, PP_EINVAL,
-                                "%s: rank %d gives back at %s what no forward before it took",
-                                c->trace->program, e->rank, e->cell);
+            return pp_error_set(
+                err, PP_EINVAL,
+                "%s: rank %d frees an activation at %s that no earlier forward allocated",
+                c->trace->program, e->rank, e->cell);
         if (gives && is_shown)
             pp_held_add(curve, e->end_s - c->from_s, (double)held / whole);
     }

@@ -58,10 +58,10 @@ static enum pp_status read_parts(const struct place *p, struct pp_plot_bar *rank
     json_t *memory = json_object_get(p->json.root, "memory");
 
     if (!json_is_object(memory))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: \"memory\" is missing: reports have it since they hold the memory "
-                            "of every rank; run pipesim --json again",
-                            p->json.name);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "%s: \"memory\" is missing, as in reports of old versions; run pipesim --json again",
+            p->json.name);
     const struct place parts = inside(p, memory, "memory", -1);
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
         PP_TRY(number(&parts, pp_plot_memory_key(k), MAX_BYTES, &rank->part_bytes[k], NULL, err));

@@ -61,7 +61,7 @@ static enum pp_status number(const struct pp_chart *c, int row, const char *colu
 
     if (at < 0)
         return pp_error_set(err, PP_EINVAL,
-                            "%s has no column %s: memory is drawn from what pipesim sweep writes",
+                            "%s has no column %s: memory is drawn from files of pipesim sweep",
                             c->table.name, column);
     *value = pp_table_number(&c->table, row, at, &is_number);
     if (!is_number || *value < 0 || isinf(*value))

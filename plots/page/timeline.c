@@ -216,8 +216,8 @@ enum pp_status pp_html_timelines(struct pp_arena *arena,
     PP_TRY(open_panels(&page, panels, options, err));
     page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
     page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
-    fputs("<p class=\"soft\">A row is a pipeline rank, a box an op, as long as it takes; what is "
-          "blank is idle.</p>\n",
+    fputs("<p class=\"soft\">A row is a pipeline rank. A box is an op, and its width is the op's "
+          "duration. Blanks are idle time.</p>\n",
           out);
     for (int i = 0; i < count; i++)
         write_panel(&page, i, out);

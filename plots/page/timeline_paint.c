@@ -144,8 +144,8 @@ void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, F
     if (panel->is_binned)
         add_bins(&picture);
     fprintf(out,
-            "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-            "aria-label=\"Who computes what when: %d pipeline rank%s, %.4g %s\"%s>\n",
+            "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Ops "
+            "of each rank over time: %d pipeline rank%s, %.4g %s\"%s>\n",
             WIDTH, ROW * panel->rows, t->ranks, t->ranks == 1 ? "" : "s", page->span, page->unit,
             pp_timeline_is_framed(page, panel) ? "" : " class=\"bare\"");
     write_paths(&picture, out);

@@ -13,12 +13,12 @@ enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
 {
     if (files == 0 && (wish->given.mbs.count || wish->given.precision.count))
         return pp_error_set(err, PP_EINVAL,
-                            "--%s says what a run of PyTorch was; these traces say it themselves",
+                            "--%s describes a run of PyTorch; these traces describe themselves",
                             wish->given.mbs.count ? "mbs" : "precision");
     if (files > 0 && !wish->given.mbs.count)
         return pp_error_set(err, PP_EINVAL,
-                            "traces of PyTorch do not say what ran: give --mbs, and --model, --seq "
-                            "and --precision where the run's are not the default");
+                            "traces of PyTorch do not name the model: give --mbs, and --model, "
+                            "--seq and --precision if they are not the defaults");
     return PP_OK;
 }
 

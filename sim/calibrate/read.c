@@ -212,8 +212,8 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_wis
     PP_TRY(pp_calibrate_look(run->trace, &seen, err));
     if (seen.bytes <= 0)
         return pp_error_set(err, PP_EINVAL,
-                            "no message has bytes, so that nothing says how many samples an op "
-                            "works on (a trace of --unit has none)");
+                            "no message has bytes, so the number of samples of an op is unknown (a "
+                            "trace of --unit has none)");
     add(&w, "--schedule");
     add(&w, seen.splits > 1 ? "seq1f1b" : "1f1b");
     add_int(&w, "--pp", seen.stages);
@@ -242,8 +242,8 @@ static enum pp_status check_measured(const struct pp_calibrate_run *run, struct 
     if (run->about || !strcmp(run->trace->engine, "file"))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "this trace was not measured (engine %s), or by a version that does not "
-                        "say what ran; 'pipeexec --trace FILE.json' writes one",
+                        "this trace is not a measured one (engine %s), or an old version wrote it; "
+                        "'pipeexec --trace FILE.json' writes one",
                         run->trace->engine);
 }
 

@@ -49,15 +49,15 @@ static void print_notes(const struct pp_cost_page *page, const struct pp_calibra
         if (kinds < PP_MEASURED_PARTS)
             pp_cost_page_line(
                 page, "note",
-                pp_arena_printf(page->arena,
-                                "%d kind%s of stages cannot tell %d parts apart: what is left "
-                                "open follows flops; a run of an interleaved schedule, or with "
-                                "other --np, has other stages",
-                                kinds, kinds == 1 ? "" : "s", PP_MEASURED_PARTS));
+                pp_arena_printf(
+                    page->arena,
+                    "%d kind%s of stages cannot separate %d parts, so the rest is divided by "
+                    "flops; an interleaved schedule, or another --np, gives other stages",
+                    kinds, kinds == 1 ? "" : "s", PP_MEASURED_PARTS));
         if (op[PP_I].samples == 0 && op[PP_W].samples == 0 && op[PP_B].samples > 0)
             pp_cost_page_line(page, "note",
-                              "I and W never ran apart: each is taken as half of B; a run of "
-                              "zb-h1 measures them");
+                              "I and W never ran separately, so each is taken as half of B; a run "
+                              "of zb-h1 measures them");
     }
     if (c->fused_count > 0)
         pp_cost_page_line(
@@ -131,9 +131,9 @@ void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_
                                                 "--hold-out none takes all)"
                                               : ""));
     else if (!c->left_out)
-        pp_cost_page_line(&page, "left out",
-                          "nothing, so that nothing says how wrong these costs are; traces "
-                          "of a second schedule do");
+        pp_cost_page_line(
+            &page, "left out",
+            "nothing, so the error of these costs is unknown; traces of a second schedule show it");
     print_notes(&page, c);
     if (output)
         print_next(&page, c, output);

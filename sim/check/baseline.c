@@ -39,9 +39,7 @@ static enum pp_status find_inputs(const struct pp_json *json, json_t **inputs, s
     }
     if (json_is_object(*inputs))
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s: it does not say what was asked for: \"inputs\" is missing",
-                        json->name);
+    return pp_error_set(err, PP_EINVAL, "%s: its command line is missing (\"inputs\")", json->name);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

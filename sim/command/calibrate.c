@@ -13,7 +13,8 @@ static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_wish *wi
     const struct pp_given *logs = &wish->given.nccl_tests;
 
     if (wish->given.collective.count && !logs->count)
-        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
+        return pp_error_set(err, PP_EINVAL,
+                            "--collective names the collective of --nccl-tests LOG");
     for (int k = 0; k < logs->count; k++) {
         const struct pp_nccl_log_source source = {.name = logs->all[k],
                                                   .operation = wish->given.collective.text};

@@ -163,7 +163,7 @@ static enum pp_status check_one(const struct check *check, const char *path, FIL
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (check->updates && !strcmp(path, "-"))
-        return pp_error_set(err, PP_EINVAL, "--update: stdin cannot be written anew; name a file");
+        return pp_error_set(err, PP_EINVAL, "--update: stdin cannot be rewritten; name a file");
     if (is_table(path))
         return check_sweep(arena, check, path, out, err);
     if (check->with)

@@ -231,7 +231,8 @@ static enum pp_status read_logs(struct pp_arena *arena, const struct pp_wish *wi
     struct pp_nccl_log *logs = PP_ARRAY(arena, struct pp_nccl_log, paths->count);
 
     if (wish->given.collective.count && !paths->count)
-        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
+        return pp_error_set(err, PP_EINVAL,
+                            "--collective names the collective of --nccl-tests LOG");
     for (int k = 0; k < paths->count; k++) {
         const struct pp_nccl_log_source source = {.name = paths->all[k],
                                                   .operation = wish->given.collective.text};
@@ -306,10 +307,11 @@ static enum pp_status check_import(const struct pp_wish *wish, struct pp_error *
 {
     if (wish->output)
         return pp_error_set(err, PP_EINVAL,
-                            "-o writes what --topo FILE and --nccl-tests LOG have found; --xml "
+                            "-o writes the cluster of --topo FILE and --nccl-tests LOG; --xml "
                             "prints a preset or a text");
     if (wish->given.collective.count)
-        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
+        return pp_error_set(err, PP_EINVAL,
+                            "--collective names the collective of --nccl-tests LOG");
     return PP_OK;
 }
 

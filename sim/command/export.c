@@ -125,10 +125,10 @@ static enum pp_status find_format(const struct pp_wish *wish, const struct forma
                             "pytorch-comms or pytorch-waits");
     *format = &FORMATS[wish->to];
     if (!(*format)->has_wires && wish->given.wires.count)
-        return pp_error_set(err, PP_EINVAL,
-                            "--wires has no effect with --to %s, which does not say what messages "
-                            "take",
-                            (*format)->name);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--wires has no effect with --to %s, which has no durations of messages",
+            (*format)->name);
     if ((*format)->is_folder && (!wish->output || !strcmp(wish->output, "-")))
         return pp_error_set(err, PP_EINVAL, "--to %s writes a folder: -o FOLDER is needed",
                             (*format)->name);

@@ -235,7 +235,7 @@ static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_e
     if (status == PP_EINTR && s->path)
         return pp_error_set(err, PP_EINTR,
                             "interrupted: %s has %" PRId64 " of %" PRId64
-                            " points; the same command goes on",
+                            " points; the same command continues",
                             s->path, counts.rows, s->resumed + s->count);
     if (status != PP_OK)
         return status;

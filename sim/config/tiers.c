@@ -108,8 +108,8 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
             return pp_error_prefix(err, "--offload ");
     if (state->is_cpu_update && !(cluster->update_params_per_s > 0))
         return pp_error_set(err, PP_EINVAL,
-                            "--cpu-optimizer: cluster %s says nothing of its processors: cpu:5e9 "
-                            "(parameters that a node updates in a second) in its text does",
+                            "--cpu-optimizer: cluster %s has no processors for updates: add "
+                            "cpu:5e9 (parameters that a node updates in a second) to its text",
                             cluster->name);
     return PP_OK;
 }

@@ -49,10 +49,10 @@ enum pp_status pp_figure_heat(struct pp_arena *arena, const struct pp_result *r,
     const struct pp_link_inputs in = pp_link_inputs_of(r);
 
     if (r->config.cost)
-        return pp_error_set(err, PP_EINVAL,
-                            "there are no links with --cost: messages take what the channels of "
-                            "%s took",
-                            r->config.cost->path);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "there are no links with --cost: messages take the times of the channels of %s",
+            r->config.cost->path);
     if (!in.network)
         return pp_error_set(err, PP_EINVAL,
                             "there are no links in unit mode: messages take the time C");

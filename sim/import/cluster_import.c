@@ -156,8 +156,8 @@ static enum pp_status find_base(struct importer *m, struct pp_error *err)
                                 in->topology->name, m->device->preset));
     if (!m->device)
         return pp_error_set(err, PP_EINVAL,
-                            "nothing says what devices these are%s%s: name a cluster to start "
-                            "from, as in 'pipesim clusters a100 --topo FILE'",
+                            "no input names the devices%s%s: name a cluster to start from, as in "
+                            "'pipesim clusters a100 --topo FILE'",
                             title ? ", and no preset is of " : "", title ? title : "");
     in->text = m->device->preset;
     return pp_cluster_load(m->arena, m->device->preset, &m->base, err);

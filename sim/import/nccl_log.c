@@ -137,8 +137,8 @@ static enum pp_status read_comment(struct reader *r, const char *line, char *con
         read_rank(r, line, words, count);
     if (read_head(r, words, count) && r->log->count > 0)
         return pp_error_set(err, PP_EINVAL,
-                            "%s:%d: a second table: give each run a log of its own (several that "
-                            "print rank 0 are a build without MPI=1)",
+                            "%s:%d: a second table: give each run its own log (several that print "
+                            "rank 0 are a build without MPI=1)",
                             r->name, r->line);
     return PP_OK;
 }
@@ -208,7 +208,7 @@ static enum pp_status check(struct reader *r, const char *given, struct pp_error
                             r->name, r->line);
     if (!r->log->operation)
         return pp_error_set(err, PP_EINVAL,
-                            "%s: neither the log nor its name says what ran: --collective "
+                            "%s: neither the log nor its name gives the collective: --collective "
                             "all_reduce, all_gather, reduce_scatter, sendrecv or alltoall",
                             r->name);
     if (r->rank_lines == 0 && strcmp(r->log->operation, "sendrecv") != 0)

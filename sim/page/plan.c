@@ -149,7 +149,7 @@ static void write_picture(struct pp_arena *arena, const struct pp_page *page,
     pp_page_heading(page, "choices", "Choices");
     pp_html(page->out,
             "<figure>\n<figcaption>Peak memory of the fullest rank (GB) over the step; dashed: the "
-            "device; large dots: as fast as the best, as far as costs can tell%s</figcaption>\n",
+            "device; large dots: too close to the best for the costs to rank%s</figcaption>\n",
             shown < plan->count ? "; the best of them" : "");
     pp_html_scatter(&scatter, page->out);
     fputs("</figure>\n", page->out);

@@ -19,15 +19,15 @@ const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
                            PP_NAMES("recompute")},
     [PP_SEARCH_PP] = {"pp", "pipeline ranks: divisors of the devices, up to a layer each",
                       PP_NAMES("pp")},
-    [PP_SEARCH_RECOMPUTE] = {"recompute", "what is computed again: none, selective, full",
+    [PP_SEARCH_RECOMPUTE] = {"recompute", "recomputation: none, selective, full",
                              PP_NAMES("recompute")},
     [PP_SEARCH_SCHEDULE] = {"schedule", "all that can be executed, or those of --schedule",
                             PP_NAMES("schedule")},
     [PP_SEARCH_TP] = {"tp", "tensor-parallel degree: divisors of the heads, within a node",
                       PP_NAMES("tp")},
     [PP_SEARCH_VP] = {"vp",
-                      "chunks of a rank, for schedules that have a choice: powers of two "
-                      "and what divides the layers",
+                      "chunks of a rank, for schedules that have a choice: powers of two and "
+                      "divisors of the layers",
                       PP_NAMES("vp")},
     [PP_SEARCH_ZERO] = {"zero", "ZeRO stage 0 or 1", PP_NAMES("zero", "shard")},
 };
@@ -66,8 +66,7 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
 }
 
 const struct pp_state_plan_knob pp_state_plan_knobs[] = {
-    {"recompute", "what is computed again in the backward", PP_NAMES("recompute"),
-     recompute_values},
+    {"recompute", "modules that the backward recomputes", PP_NAMES("recompute"), recompute_values},
     {"shard", "over how many devices parameters, gradients and optimizer state are cut",
      PP_NAMES("zero", "shard"), shard_values},
     {NULL, NULL, NULL, NULL},
@@ -151,8 +150,8 @@ static enum pp_status free_one(const struct pp_wish *wish, const char *word,
 
     if (i < 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--free shard: all ways to cut state are tried for one layout: give "
-                            "it alone, or with recompute");
+                            "--free shard: all ways to shard the state of one layout are tried: "
+                            "give it alone, or with recompute");
     const char *option = settled_by(wish, pp_search_knobs[i].settled_by);
     if (option)
         return contradicts(wish, option, word, err);

@@ -61,9 +61,9 @@ const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comp
     count += add_notes(measured, &notes[count]);
 
     if (c->is_partial)
-        notes[count++] = "one of the two names no program: what both record is compared";
+        notes[count++] = "one of the two names no program: only common events are compared";
     else if (!c->is_same_program)
-        notes[count++] = "the programs differ: only what both have is compared";
+        notes[count++] = "the programs differ: only common events are compared";
     if (c->is_folded)
         notes[count++] =
             pp_arena_printf(arena, "the predicted replica stands for all %d measured ones",
@@ -71,7 +71,7 @@ const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comp
     if (!c->is_pairwise)
         notes[count++] = step_note(arena, c);
     if (c->predicted.is_overlapping != c->measured.is_overlapping)
-        notes[count++] = pp_arena_printf(arena, "in %s alone steps run into each other",
+        notes[count++] = pp_arena_printf(arena, "steps overlap in %s alone",
                                          c->predicted.is_overlapping ? c->predicted.trace->program
                                                                      : c->measured.trace->program);
     if (c->missing.count > 0)

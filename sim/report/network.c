@@ -105,14 +105,14 @@ static void print_demand(const struct pp_result *r, const struct pp_link_class *
     if (class->max_frac < NEARLY_FULL ||
         (r->config.engine->shares_links && class->max_frac <= FULL))
         return;
-    snprintf(text, sizeof(text),
-             r->config.engine->shares_links
-                 ? "%s is asked for %.0f~%% of what it carries in a step: sums take the time of "
-                   "their formula, whatever messages and other sums meet them there; not so with "
-                   "--collectives~flows"
-                 : "%s is asked for %.0f~%% of what it carries in a step; that transfers wait for "
-                   "each other there is left out by this engine, not by --engine~simgrid",
-             class->hottest, 100 * class->max_frac);
+    snprintf(
+        text, sizeof(text),
+        r->config.engine->shares_links
+            ? "the demand on %s is %.0f~%% of its capacity: sums take the time of their formula, "
+              "without other messages and sums on the link; --collectives~flows simulates them"
+            : "the demand on %s is %.0f~%% of its capacity; transfers do not wait for each other "
+              "in this engine, but in --engine~simgrid",
+        class->hottest, 100 * class->max_frac);
     pp_text_paragraph(out, width, LABEL, "", text);
 }
 

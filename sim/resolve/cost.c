@@ -35,8 +35,8 @@ static enum pp_status check_links(const struct pp_wish *wish, const char *path,
     for (size_t i = 0; i < sizeof(of_links) / sizeof(*of_links); i++)
         if (of_links[i]->count)
             return pp_error_set(err, PP_EINVAL,
-                                "%s has no effect with --cost: messages and gradient sums take "
-                                "what the channels of %s took",
+                                "%s has no effect with --cost: messages and gradient sums take the "
+                                "times of the channels of %s",
                                 of_links[i]->typed, path);
     return PP_OK;
 }

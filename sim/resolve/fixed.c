@@ -21,7 +21,7 @@ static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_wi
         if (dimensions[i]->origin == PP_FROM_FLAG)
             return pp_error_set(
                 err, PP_EINVAL,
-                "%s contradicts --params, which stands for a model known only by its size",
+                "%s contradicts --params, which describes a model by its size alone",
                 dimensions[i]->typed);
     return pp_model_from_params(arena, wish->params, &config->model, err);
 }

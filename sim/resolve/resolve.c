@@ -143,9 +143,9 @@ static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
         again == PP_AGAIN_CORE && !config->cluster.device.is_attention_unfused &&
         (config->costs.again || !config->costs.framework->is_selective_per_op))
         note(arena, config,
-             "--recompute selective frees nothing and costs its time: it computes attention "
-             "again, whose fused kernel keeps no scores; --recompute selective=layernorm+act or "
-             "full free memory");
+             "--recompute selective frees nothing and costs time: it recomputes attention, whose "
+             "fused kernel keeps no scores; --recompute selective=layernorm+act or full free "
+             "memory");
 }
 
 /* What the fullest rank needs. */
@@ -173,9 +173,9 @@ static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
     if (peak_of(config, &peak_bytes) == PP_OK && peak_of(&without, &other_bytes) == PP_OK &&
         peak_bytes >= other_bytes)
         note(arena, config,
-             "--offload a frees nothing at the peak and costs its time: what the fullest rank has "
-             "saved there is all on its way or about to be used; it frees memory where a rank "
-             "has more in flight (more stages, gpipe)");
+             "--offload a frees nothing at the peak and costs its time: all saved activations of "
+             "the fullest rank are in transfer or about to be used; it frees memory if a rank has "
+             "more in flight (more stages, gpipe)");
 }
 
 static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *wish,

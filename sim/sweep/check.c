@@ -61,9 +61,9 @@ static enum pp_status open_schedules(struct pp_arena *arena, struct pp_grid *gri
     grid->subjects = PP_ARRAY(arena, struct pp_subject, axis->count);
     for (int i = 0; i < axis->count; i++) {
         if (!strcmp(axis->values[i], "-"))
-            return pp_error_set(err, PP_EINVAL,
-                                "--schedule -: a sweep that goes on later has to read its program "
-                                "again; give a file");
+            return pp_error_set(
+                err, PP_EINVAL,
+                "--schedule -: a sweep that continues has to read its program again; give a file");
         struct pp_subject *subject = &grid->subjects[i];
         PP_TRY(pp_subject_open(arena, &request, axis->values[i], subject, err));
         subject->is_listed = grid->is_listed;

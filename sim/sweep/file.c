@@ -57,7 +57,7 @@ static enum pp_status append(struct pp_sweep_file *file, const char *text, size_
             if (done > 0 && ftruncate(file->fd, file->size) != 0)
                 pp_error_append(err, "; its last row is torn");
             return pp_error_append(
-                err, "\n  the same command goes on with the %" PRId64 " rows that are there",
+                err, "\n  the same command continues with the %" PRId64 " rows that are there",
                 file->counts.rows);
         }
         done += (size_t)wrote;
@@ -85,8 +85,8 @@ static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, bool 
 
     if (pp_has_suffix(file->path, ".gz"))
         return pp_error_set(err, PP_EINVAL,
-                            "-o %s: a sweep is written row by row, so that it can go on where it "
-                            "stopped; compress it when it is done",
+                            "-o %s: a sweep is written row by row, so that it can continue; "
+                            "compress the file when the sweep is done",
                             file->path);
     PP_TRY(pp_output_check(file->arena, file->path, err));
     PP_TRY(open_locked(file, err));

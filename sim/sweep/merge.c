@@ -243,7 +243,7 @@ static enum pp_status join(struct merge *m, struct pp_error *err)
         m->rows.entries[i].point = i;
     fprintf(m->notes,
             "pipesim: note: these are different sweeps: %" PRId64
-            " rows in the order given, numbered anew",
+            " rows in the given order, renumbered",
             m->rows.count);
     if (m->rows.count < given)
         fprintf(m->notes, " (left out: %" PRId64 " that another one has too)",

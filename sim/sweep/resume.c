@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char WAYS_OUT[] = "\n  choose another -o, or start anew with --fresh";
+static const char WAYS_OUT[] = "\n  choose another -o, or start again with --fresh";
 
 /* ---- keys --------------------------------------------------------------------------------- */
 

@@ -49,10 +49,10 @@ $ cd $TMPDIR; pipesim calibrate a.csv a.csv d.csv | grep -E '^ +F '
 >            F      62.8 us    12.6 us    39.7 us    83.3 ns       64      0.4 %
 # What does not go together is refused.
 $ cd $TMPDIR; pipesim --schedule 1f1b --unit F=1,B=2 --pp 2 --micro-batches 4 --trace u.csv >log; pipesim calibrate u.csv
-! pipesim: error: u.csv: no message has bytes, so that nothing says how many samples an op works on (a trace of --unit has none)
+! pipesim: error: u.csv: no message has bytes, so the number of samples of an op is unknown (a trace of --unit has none)
 = 2
 $ cd $TMPDIR; pipesim --schedule 1f1b --model tiny --tp 1 --pp 2 --engine dag --no-alternatives --trace s.json >log; pipesim calibrate s.json
-! pipesim: error: s.json: this trace was not measured (engine dag), or by a version that does not say what ran; 'pipeexec --trace FILE.json' writes one
+! pipesim: error: s.json: this trace is not a measured one (engine dag), or an old version wrote it; 'pipeexec --trace FILE.json' writes one
 = 2
 $ cd $TMPDIR; pipesim calibrate a.csv --model gpt2
 ! pipesim: error: a.csv: messages of 131072 bytes are no whole number of samples of gpt2, 1024 tokens each: give --model and --seq as they ran, or a trace as .json, which says so
@@ -133,7 +133,7 @@ $ cd $TMPDIR; sed 's/34.39/44.39/' $OLDPWD/tests/data/calibrate/all_reduce_perf.
 ! pipesim: error: lie.log:12: 1.04858e+06 bytes in 30.49 us are 34.39 GB/s, but algbw is 44.39
 = 2
 $ cd $TMPDIR; head -12 $OLDPWD/tests/data/calibrate/all_reduce_perf.log >short.log; pipesim calibrate a.csv --nccl-tests short.log
-! pipesim: error: short.log: neither the log nor its name says what ran: --collective all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
+! pipesim: error: short.log: neither the log nor its name gives the collective: --collective all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
 = 2
 $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests LICENSE
 ! pipesim: error: LICENSE:202: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
@@ -144,10 +144,10 @@ $ cd $TMPDIR; sed 's/^/[1,0]<stdout>:/; /^.....stdout.:  *4194304/i node0:4711:4
 >   channel  wire: 0 s + bytes / (56.58 GB/s); 16 samples, median error 0.0 %
 >   channel  all_reduce: 20.0 us + bytes / (100 GB/s); 4 samples, median error 0.0
 $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --collective all_reduce
-! pipesim: error: --collective says what --nccl-tests LOG is of
+! pipesim: error: --collective names the collective of --nccl-tests LOG
 = 2
 $ cd $TMPDIR; cat run.log run.log >twice.log; pipesim calibrate a.csv --nccl-tests twice.log --collective all_reduce
-! pipesim: error: twice.log:28: a second table: give each run a log of its own (several that print rank 0 are a build without MPI=1)
+! pipesim: error: twice.log:28: a second table: give each run its own log (several that print rank 0 are a build without MPI=1)
 = 2
 # What a run with measured costs explains are these, not a roofline.
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-batches 8 --no-alternatives --explain | sed -n '/^costs/,$p'
@@ -182,13 +182,13 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-bat
 >     "links": []
 >   },
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --micro-batches 8 --no-alternatives --plot links.gp --plot-kind links >log
-! pipesim: error: there are no links with --cost: messages take what the channels of cost.json took
+! pipesim: error: there are no links with --cost: messages take the times of the channels of cost.json
 = 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --link-bw network=0.5
-! pipesim: error: --link-bw network=0.5 has no effect with --cost: messages and gradient sums take what the channels of cost.json took
+! pipesim: error: --link-bw network=0.5 has no effect with --cost: messages and gradient sums take the times of the channels of cost.json
 = 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --nic fifo
-! pipesim: error: --nic fifo has no effect with --cost: messages and gradient sums take what the channels of cost.json took
+! pipesim: error: --nic fifo has no effect with --cost: messages and gradient sums take the times of the channels of cost.json
 = 2
 # Messages need a channel. One rank has sent none; a log of nccl-tests does instead.
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "all_gather"/' cost.json >none.json; pipesim --cost none.json --schedule 1f1b --pp 4

@@ -29,7 +29,7 @@ $ cd $TMPDIR; pipesim check b.json --update; pipesim check b.json --update; pipe
 > b.json: none of 56 figures moved
 > b.json: none of 56 figures moved
 $ cd $TMPDIR; pipesim check - --update <a.json
-! pipesim: error: --update: stdin cannot be written anew; name a file
+! pipesim: error: --update: stdin cannot be rewritten; name a file
 = 2
 # What is no baseline: each by name, and the code of what could not be looked at.
 $ cd $TMPDIR; sed 's:report/1:report/2:' a.json >c.json; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/' a.json >b.json; pipesim check b.json c.json a.json

@@ -415,7 +415,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --pp 2 --unit F=1,B=
 >              program 57ec84a269ed5967
 >   measured   m.csv: 2 ranks x 1 replica, 1 step, 36 events,
 >              program 57ecd5a705b08402
->   note       the programs differ: only what both have is compared
+>   note       the programs differ: only common events are compared
 >   note       8 events only measured: 0B2 (rank 0, step 0), 0F2 (rank 0, step 0),
 >              0RECV_B2 (rank 0, step 0), 0SEND_F2 (rank 0, step 0), 1B2 (rank 1,
 >              step 0), 1F2 (rank 1, step 0), ...

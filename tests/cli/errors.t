@@ -245,7 +245,7 @@ $ pipesim --schedule 1f1b,1f1b --gpus 8
 ! pipesim: error: --schedule 1f1b,1f1b names 1f1b twice
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --params 7e9
-! pipesim: error: --model gpt2 contradicts --params, which stands for a model known only by its size
+! pipesim: error: --model gpt2 contradicts --params, which describes a model by its size alone
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --dialect 2024
 ! pipesim: error: --dialect has no effect: no program file is read

@@ -7,7 +7,7 @@ $ pipesim export --to goal
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim export --to pytorch --wires fixed --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
-! pipesim: error: --wires has no effect with --to pytorch, which does not say what messages take
+! pipesim: error: --wires has no effect with --to pytorch, which has no durations of messages
 = 2
 $ pipesim export --to pytorch --schedule chimera --pp 2 --micro-batches 2 --unit F=1,B=2 -o $TMPDIR/c.csv; cat $TMPDIR/c.csv
 > 0F0,1F1,1B1,0B0

@@ -12,7 +12,7 @@ $ pipesim compare m.csv plain | sed -n '1,/^  worst/p'
 >              program 17a88007d282f371
 >   measured   plain/rank0_trace.json.gz and 3 more: 4 ranks x 1 replica, median
 >              of 3 steps, 252 events
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       6 events only predicted: (0;3)AR (rank 0, step 0), (0;3)AR (rank 3,
 >              step 0), (0;3)AR (rank 0, step 1), (0;3)AR (rank 3, step 1),
 >              (0;3)AR (rank 0, step 2), (0;3)AR (rank 3, step 2)
@@ -57,7 +57,7 @@ $ for v in skew_us=300 tp=2 rank=name steps=0; do echo "$v"; pipesim compare m.c
 > pipesim 0.1.0  step: predicted 15.0 ms, measured 15.0 ms, error 0.0 %
 >   measured   skew_us=300/rank0_trace.json.gz and 3 more: 4 ranks x 1 replica,
 >   note       clocks of 3 of 4 processes were moved, by up to 900 us, so that
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 > --
 >     RECV_F        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
 >     RECV_B        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
@@ -66,7 +66,7 @@ $ for v in skew_us=300 tp=2 rank=name steps=0; do echo "$v"; pipesim compare m.c
 > tp=2
 > pipesim 0.1.0  step: predicted 15.0 ms, measured 15.0 ms, error 0.0 %
 >   measured   tp=2/rank0_trace.json.gz and 7 more: 4 ranks x 2 replicas, median
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       the predicted replica stands for all 2 measured ones
 >   note       12 events only predicted: (0;3)AR (rank 0, step 0), (0;3)AR
 >     RECV_F        72    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
@@ -77,7 +77,7 @@ $ for v in skew_us=300 tp=2 rank=name steps=0; do echo "$v"; pipesim compare m.c
 > pipesim 0.1.0  step: predicted 15.0 ms, measured 15.0 ms, error 0.0 %
 >   measured   rank=name/rank0_trace.json.gz and 3 more: 4 ranks x 1 replica,
 >   note       4 of 4 files have no distributedInfo.rank: their ranks are those of
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 > --
 >     RECV_F        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
 >     RECV_B        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
@@ -86,7 +86,7 @@ $ for v in skew_us=300 tp=2 rank=name steps=0; do echo "$v"; pipesim compare m.c
 > steps=0
 > pipesim 0.1.0  step: predicted 15.0 ms, measured 15.0 ms, error 0.0 %
 >   measured   steps=0/rank0_trace.json.gz and 3 more: 4 ranks x 1 replica, median
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 > --
 >     RECV_F        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
 >     RECV_B        36    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %   11 %
@@ -105,7 +105,7 @@ $ pipesim compare m.csv base=0 | grep -E '^ +(F|B|U|RECV_F|SEND_B) +[0-9]'
 $ for v in what=drawn what=host; do pipesim compare m.csv $v | sed -n '/^  note/,/^$/p; /^    [FBU] /p'; done
 >   note       4 of 4 files have no launches: times are those that the profiler
 >              drew on the device, which lack what autograd launched
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       6 events only predicted: (0;3)AR (rank 0, step 0), (0;3)AR (rank 3,
 >              step 0), (0;3)AR (rank 0, step 1), (0;3)AR (rank 3, step 1),
 >              (0;3)AR (rank 0, step 2), (0;3)AR (rank 3, step 2)
@@ -115,7 +115,7 @@ $ for v in what=drawn what=host; do pipesim compare m.csv $v | sed -n '/^  note/
 >     U             12     568 us     568 us     560 us     845 us    0.0 %    5 %
 >   note       4 of 4 files have no work of a device: times of compute are those
 >              of the host, and messages are left out
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       150 events only predicted: 0RECV_B0 (rank 0, step 0), 0RECV_B1
 >              (rank 0, step 0), 0RECV_B2 (rank 0, step 0), 0RECV_B3 (rank 0,
 >              step 0), 0SEND_F0 (rank 0, step 0), 0SEND_F1 (rank 0, step 0), ...
@@ -131,7 +131,7 @@ $ pipesim compare p.csv plain/rank3_trace.json.gz plain/rank[012]_trace.json.gz 
 >              program 17a88007d282f371
 >   measured   plain/rank3_trace.json.gz and 3 more: 4 ranks x 1 replica, median
 >              of 3 steps, 252 events
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       each of the 3 measured steps is compared with predicted step 0
 >   note       6 events only predicted: (0;3)AR (rank 0, step 0), (0;3)AR (rank 3,
 >              step 0), (0;3)AR (rank 0, step 1), (0;3)AR (rank 3, step 1),
@@ -144,7 +144,7 @@ $ pipesim compare plain tp=2 | sed -n '1,12p'
 >              of 3 steps, 252 events
 >   measured   tp=2/rank0_trace.json.gz and 7 more: 4 ranks x 2 replicas, median
 >              of 3 steps, 504 events
->   note       one of the two names no program: what both record is compared
+>   note       one of the two names no program: only common events are compared
 >   note       the predicted replica stands for all 2 measured ones
 >
 >                       predicted   measured      error
@@ -248,11 +248,10 @@ $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-al
 >            W      72.8 us     122 us     264 us        0 s       32      2.1 %
 >   update   0.0137 ns a parameter + 12.6 us; 4 samples
 >   channel  wire: 0 s + bytes / (271.2 GB/s); 48 samples, median error 0.0 %
->   left out nothing, so that nothing says how wrong these costs are; traces of a
->            second schedule do
->   note     3 kinds of stages cannot tell 4 parts apart: what is left open
->            follows flops; a run of an interleaved schedule, or with other --np,
->            has other stages
+>   left out nothing, so the error of these costs is unknown; traces of a second
+>            schedule show it
+>   note     3 kinds of stages cannot separate 4 parts, so the rest is divided by
+>            flops; an interleaved schedule, or another --np, gives other stages
 >   next     pipesim --cost cost.json --schedule 1f1b --pp 8 --micro-batches 8
 >   iteration          32.0 ms   256k tokens/s, 128k tokens/s/GPU
 >   iteration          32.1 ms   255k tokens/s, 128k tokens/s/GPU
@@ -269,7 +268,7 @@ $ run='pipesim --schedule 1f1b --pp 4 --micro-batches 4 --no-alternatives --cost
 >   iteration          15.0 ms   273k tokens/s, 68.2k tokens/s/GPU
 ! pipesim: error: host.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG with those
 $ pipesim calibrate profile --model gpt2
-! pipesim: error: traces of PyTorch do not say what ran: give --mbs, and --model, --seq and --precision where the run's are not the default
+! pipesim: error: traces of PyTorch do not name the model: give --mbs, and --model, --seq and --precision if they are not the defaults
 = 2
 $ pipesim calibrate profile --model gpt2 --mbs 2 --seq 512 --precision fp32 -o - | grep _bytes
 >   "value_bytes": 4,
@@ -278,7 +277,7 @@ $ pipesim calibrate profile --model gpt2 --layers 2 --mbs 2
 ! pipesim: error: profile/rank0_trace.json.gz and 1 more: 2 layers cannot fill 4 stages with at least one each: use at most 2 stages (lower --pp or --vp), or --head counted: embedding and head fill a stage each
 = 2
 $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --mbs 2
-! pipesim: error: --mbs says what a run of PyTorch was; these traces say it themselves
+! pipesim: error: --mbs describes a run of PyTorch; these traces describe themselves
 = 2
 $ pipesim calibrate profile tests/data/calibrate --model gpt2 --mbs 2 --seq 512 2>&1 | head -1
 > pipesim: error: tests/data/calibrate/zb-h1.json.gz has values of 4 bytes, profile/rank0_trace.json.gz and 1 more of 2: costs are of one precision

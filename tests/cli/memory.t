@@ -71,8 +71,8 @@ $ run="pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 
 >   peak memory       52.4 GiB   of 79.6 on pipeline rank 0: fits, 27.3 GiB free
 >   peak memory       45.6 GiB   of 79.6 on pipeline rank 3: fits, 34.1 GiB free
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag --recompute selective | grep -A3 '^  note'
->   note     --recompute selective frees nothing and costs its time: it computes
->            attention again, whose fused kernel keeps no scores; --recompute
+>   note     --recompute selective frees nothing and costs time: it recomputes
+>            attention, whose fused kernel keeps no scores; --recompute
 >            selective=layernorm+act or full free memory
 >
 > --

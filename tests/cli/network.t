@@ -20,9 +20,8 @@ $ pipesim --schedule gpipe --model gpt2 --gpus 16 --pp 2 --tp 1 --mbs 1 --micro-
 >   exposed  p2p in flight 3.8 % (157 ms) | DP sync 93.7 % (3.82 s)
 >   links    node*.nic*.down: 8 links, 90.4 % mean, 90.6 % max (node0.nic0.down)
 >            node*.nic*.up: 8 links, 90.4 % mean, 90.6 % max (node0.nic0.up)
->            node0.nic0.down is asked for 91 % of what it carries in a step; that
->            transfers wait for each other there is left out by this engine, not
->            by --engine simgrid
+>            the demand on node0.nic0.down is 91 % of its capacity; transfers do
+>            not wait for each other in this engine, but in --engine simgrid
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
 # For programs: up to eight classes of links, the most used first.
@@ -92,7 +91,7 @@ $ pipesim --schedule 1f1b --model gpt2 --gpus 32 --tp 1 --pp 2 --zero 0 --cluste
 >   folding  simulated 32 pipeline ranks for 32 GPUs (not folded: hops of the ring
 >            of stage 0 take different times)
 # Groups that are spread unevenly over nodes have as many rings as the smallest number of members on a node. So no link is asked for more than it carries.
-$ for layout in '--gpus 12 --pp 1' '--gpus 24 --pp 2' '--gpus 36 --pp 3'; do pipesim --schedule 1f1b --model llama2-7b $layout --tp 1 --zero 3 --micro-batches 4 --recompute none --cluster a100 --no-alternatives | grep -e 'nic.*up' -e 'is asked'; done
+$ for layout in '--gpus 12 --pp 1' '--gpus 24 --pp 2' '--gpus 36 --pp 3'; do pipesim --schedule 1f1b --model llama2-7b $layout --tp 1 --zero 3 --micro-batches 4 --recompute none --cluster a100 --no-alternatives | grep -e 'nic.*up' -e 'the demand on'; done
 >            node*.nic*.up: 8 links, 46.2 % mean, 46.2 % max (node0.nic0.up)
 >            node*.nic*.up: 24 links, 24.3 % mean, 36.6 % max (node0.nic0.up)
 >   links    node*.nic*.up: 40 links, 18.4 % mean, 32.8 % max (node1.nic0.up)

@@ -94,8 +94,7 @@ $ pipeexec help man | head -4
 > .SH SYNOPSIS
 $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 > \fBrun\fR
-> train a transformer for real, by any schedule; the command where none is
-> given
+> train a transformer for real, by any schedule; the default command
 > .TP
 > .SH EXIT STATUS
 > .TP
@@ -156,10 +155,10 @@ $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2
 $ pipeexec --transport nccl
-! pipeexec: error: --transport nccl: it is for what lies on GPUs; give --backend cuda, or --transport tcp
+! pipeexec: error: --transport nccl: it moves data between GPUs; give --backend cuda, or --transport tcp
 = 2
 $ pipeexec --transport ipc
-! pipeexec: error: --transport ipc: it is for what lies on GPUs; give --backend cuda, or --transport tcp
+! pipeexec: error: --transport ipc: it moves data between GPUs; give --backend cuda, or --transport tcp
 = 2
 $ pipeexec --transport tcp --backend fake
 ! pipeexec: error: --transport tcp: backend fake runs all ranks in one process; use --transport local
@@ -168,7 +167,7 @@ $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2
 $ pipeexec --inject "burn rank:1"
-! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
+! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), freeze (its thread never returns from an op), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
 ! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, op:K, step:K
@@ -198,7 +197,7 @@ $ pipeexec --schedule seq1f1b --splits 3
 ! pipeexec: error: --splits 3 does not divide the 64 tokens of a sample; nearest: --splits 2 or 4, or --seq 63 or 66
 = 2
 $ pipeexec --schedule seq1f1b --recompute full
-! pipeexec: error: --recompute full: a forward of one of 2 sequence splits cannot be computed again alone; give --splits 1, or --recompute none
+! pipeexec: error: --recompute full: the forward of one of 2 sequence splits cannot be recomputed alone; give --splits 1, or --recompute none
 = 2
 $ pipeexec --gbs 30
 ! pipeexec: error: --gbs 30 is not a multiple of dp * mbs = 4; nearest: 28, 32
@@ -266,10 +265,10 @@ $ pipeexec --link bandwidth:0.5Bps
 ! pipeexec: error: --link "bandwidth:0.5Bps": bandwidth:0.5Bps is out of range: 1Bps to 1e6TBps; expected words like latency:10us bandwidth:10GBps
 = 2
 $ pipeexec --clock wall --link bandwidth:1GBps
-! pipeexec: error: --link bandwidth:1GBps has no effect with --clock wall: messages take what they take
+! pipeexec: error: --link bandwidth:1GBps has no effect with --clock wall: messages take real time
 = 2
 $ pipeexec --calibrate-on seq1f1b
-! pipeexec: error: --calibrate-on seq1f1b: its ops are of 4 samples and 32 tokens, those of 1f1b of 4 and 64; durations of one size say nothing of another: give both schedules the same --mbs, --splits and --concat
+! pipeexec: error: --calibrate-on seq1f1b: its ops are of 4 samples and 32 tokens, those of 1f1b of 4 and 64; durations of one size do not predict another: give both schedules the same --mbs, --splits and --concat
 = 2
 $ pipeexec --calibrate-on pipedream 2>&1 | cut -c 1-120
 > pipeexec: error: --calibrate-on pipedream: --schedule pipedream is only simulated: its micro-batches need several versio
@@ -304,7 +303,7 @@ $ pipeexec --schedule <(printf '0F0,0B0\n1B0,1F0\n') 2>&1 | sed 's/^\(pipeexec: 
 > rank 0 | 0F0   0B0
 > rank 1 | [1B0] 1F0
 $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
-> pipeexec: error: --schedule FILE is only simulated: it has no backward, so nothing is learned; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
+> pipeexec: error: --schedule FILE is only simulated: it has no backward, so it trains nothing; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
 >   try: pipesim --schedule FILE --gpus 2
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
@@ -315,10 +314,10 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
 $ printf '0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n' >tied.csv; pipeexec --schedule tied.csv
-! pipeexec: error: --schedule tied.csv: (0;1)AR sums a matrix that embedding and head share, but the head of tiny has its own; take it and its WAITs out, or choose a model that shares it, such as --model mini
+! pipeexec: error: --schedule tied.csv: (0;1)AR sums a matrix that embedding and head share, but the head of tiny has its own; remove it and its WAITs, or choose a model that shares it, such as --model mini
 = 2
 $ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split.csv
-! pipeexec: error: --schedule split.csv: R computes a forward of one of 2 sequence splits again alone, which cannot be; take every R out
+! pipeexec: error: --schedule split.csv: R recomputes one of 2 sequence splits alone, which is not possible; remove every R
 = 2
 # A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json

@@ -36,7 +36,7 @@ $ pipeexec --clock wall --slow 1=2
 ! pipeexec: error: --slow 1=2: on the wall clock a rank can be made slower, not faster; give a factor of at most 1, or --clock virtual
 = 2
 $ pipeexec --clock wall --link-bw 0-1=0.5
-! pipeexec: error: --link-bw 0-1=0.5 has no effect with --clock wall: messages take what they take
+! pipeexec: error: --link-bw 0-1=0.5 has no effect with --clock wall: messages take real time
 = 2
 $ pipeexec --link-bw 0-1
 ! pipeexec: error: --link-bw 0-1: expected RANK-RANK=FACTOR with a factor of 0.001 to 1000, such as 0-1=0.5 for what rank 0 sends to rank 1; * stands for any characters
@@ -79,5 +79,5 @@ $ pipeexec --inject 'jump rank:1' --transport tcp
 ! pipeexec: error: --inject "jump rank:1": the virtual clock looks at no watch; use --clock wall
 = 2
 $ pipeexec --inject slow=1
-! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
+! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never returns from an op), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2

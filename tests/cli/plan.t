@@ -162,7 +162,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --free tp,modules --top 2 --
 >   safest     #4 of the ties leaves the most memory free, 20.7 of 85.5 GB: TP 2,
 >              PP 1, CP 1, MBS 1, 1f1b, recompute selective=layernorm+act, 1.3 %
 $ pipesim plan --gpus 64 --model llama2-7b --free tp,shard
-! pipesim: error: --free shard: all ways to cut state are tried for one layout: give it alone, or with recompute
+! pipesim: error: --free shard: all ways to shard the state of one layout are tried: give it alone, or with recompute
 = 2
 $ for free in tp shard; do pipesim plan --gpus 64 --model llama2-7b --free $free --json -o -; done
 ! pipesim: error: --json and -o - both write to stdout; give one of them

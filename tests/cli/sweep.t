@@ -110,7 +110,7 @@ $ pipesim sweep --schedule 1f1b,chimera --pp 4,8 --micro-batches 8,9 --unit F=1,
 >   next  pipesim plot s.csv
 $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=3 --zero 0 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||"
 > pipesim: error: s.csv:1: the result of another sweep: column 17 is "unit", here "zero"
->   choose another -o, or start anew with --fresh
+>   choose another -o, or start again with --fresh
 # Nothing has figures: said, and still no failure.
 $ pipesim sweep --schedule chimera --pp 5,7 --micro-batches 8 --unit F=1,B=2 -o $TMPDIR/none.csv
 ! pipesim: warning: no point has figures, 2 of 2 refused; the first: --pp 5: chimera needs an even number; nearest: 4 or 6
@@ -140,7 +140,7 @@ $ export OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4; pipesim sweep --schedule
 # Interrupted: what is done stays, and the same command ends it.
 $ cd $TMPDIR; pipesim sweep --schedule 1f1b --pp 64 --micro-batches 64:2048:+64 --seed 1:30:+1 --jitter 1% --unit F=1 -o i.csv 2>i.txt & until [ "$(cat $TMPDIR/i.csv 2>/dev/null | wc -l)" -gt 3 ]; do sleep 0.1; done; kill -TERM $!; wait $!; echo $?; cd $TMPDIR; sed 's/has [0-9]* of/has # of/' i.txt; tail -c1 i.csv | od -An -c
 > 130
-> pipesim: error: interrupted: i.csv has # of 960 points; the same command goes on
+> pipesim: error: interrupted: i.csv has # of 960 points; the same command continues
 >   \n
 # Lists and ranges that cannot be read.
 $ pipesim sweep --schedule 1f1b --pp 8:4:x2

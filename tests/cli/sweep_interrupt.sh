@@ -49,7 +49,7 @@ run_and_end() {
     case ${1#-}:$code in
     *:0) ;; # the signal came too late
     INT:130 | TERM:130)
-        grep -q 'the same command goes on' messages && check_order
+        grep -q 'the same command continues' messages && check_order
         ;;
     TERM:143 | KILL:137 | HUP:129) ;; # TERM: before or behind the run of points
     *) fail "exit code $code after $1: $(cat messages)" ;;

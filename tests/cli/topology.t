@@ -32,7 +32,7 @@ $ cd tests/data/topology; for file in h100 dgx1; do pipesim clusters --topo $fil
 >   text     v100-dgx1
 # The device is named by no input, or by one.
 $ cd tests/data/topology; pipesim clusters --topo pcie.txt
-! pipesim: error: nothing says what devices these are: name a cluster to start from, as in 'pipesim clusters a100 --topo FILE'
+! pipesim: error: no input names the devices: name a cluster to start from, as in 'pipesim clusters a100 --topo FILE'
 = 2
 $ cd tests/data/topology; pipesim clusters a100 --topo pcie.txt | sed -n '/^  found/,$p; /^  in node/p'
 >   in node  25.0 GB/s a device and direction, latency 2.03 us, through host memory
@@ -79,10 +79,10 @@ $ cd tests/data/topology; pipesim clusters ./my.xml --topo h100.txt
 ! pipesim: error: ./my.xml is a file: --topo and --nccl-tests change a preset or a text
 = 2
 $ pipesim clusters h100 -o x.txt
-! pipesim: error: -o writes what --topo FILE and --nccl-tests LOG have found; --xml prints a preset or a text
+! pipesim: error: -o writes the cluster of --topo FILE and --nccl-tests LOG; --xml prints a preset or a text
 = 2
 $ pipesim clusters h100 --collective all_reduce
-! pipesim: error: --collective says what --nccl-tests LOG is of
+! pipesim: error: --collective names the collective of --nccl-tests LOG
 = 2
 $ pipesim clusters --topo LICENSE
 ! pipesim: error: LICENSE:202: ends without a table of 'nvidia-smi topo -m' (a line 'GPU0 GPU1 ...')

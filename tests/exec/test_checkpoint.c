@@ -277,7 +277,7 @@ Test(checkpoint, those_of_another_training_stay)
     expect_refusal(PP_EINVAL, &model, "step-000000006 is of another model: layers is ");
     expect_refusal(PP_EINVAL, &seeded,
                    "step-000000006 has another seed: none there and 8 here; choose");
-    expect_refusal(PP_EINVAL, &data, "step-000000006 has learned other data; choose");
+    expect_refusal(PP_EINVAL, &data, "step-000000006 was trained on other data; choose");
     cr_assert_eq(count_entries(folder), 1);
     struct pp_checkpoint_folder opened = open_folder(folder, 1, same);
     pp_checkpoint_close(&opened);

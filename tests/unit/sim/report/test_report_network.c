@@ -68,9 +68,8 @@ Test(report_network, demand_near_the_bandwidth_is_noted_where_contention_is_igno
                "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
                "  exposed  p2p in flight 2.5 % (25.0 ms) | TP comm 25.0 % (250 ms)\n"
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n"
-               "           rank0.out is asked for 80 % of what it carries in a step; that\n"
-               "           transfers wait for each other there is left out by this engine, not\n"
-               "           by --engine simgrid\n");
+               "           the demand on rank0.out is 80 % of its capacity; transfers do not\n"
+               "           wait for each other in this engine, but in --engine simgrid\n");
     s.result.metrics.iteration_s = 2;
     expect(&s, "\n"
                "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
@@ -130,9 +129,9 @@ Test(report_network, more_than_a_link_carries_is_noted)
                "  network  star of 2 nodes; engine sharing: transfers share links\n"
                "  exposed  none\n"
                "  links    rank*.out: 2 links, 80.0 % mean, 106.7 % max (rank0.out)\n"
-               "           rank0.out is asked for 107 % of what it carries in a step: sums take\n"
-               "           the time of their formula, whatever messages and other sums meet them\n"
-               "           there; not so with --collectives flows\n");
+               "           the demand on rank0.out is 107 % of its capacity: sums take the time\n"
+               "           of their formula, without other messages and sums on the link;\n"
+               "           --collectives flows simulates them\n");
 }
 
 Test(report_network, nothing_without_a_network)

@@ -236,16 +236,16 @@ Test(sweep_merge, different_sweeps)
     cr_assert_eq(m.status, PP_OK, "%s", m.message);
     cr_expect_str_eq(m.text, HEADER ROW(0, 4, 0) ROW(1, 4, 1) ROW(2, 4, 3) ROW(3, 4, 2));
     cr_expect_str_eq(m.notes,
-                     "pipesim: note: these are different sweeps: 4 rows in the order "
-                     "given, numbered anew (left out: 1 that another one has too)\n",
+                     "pipesim: note: these are different sweeps: 4 rows in the given "
+                     "order, renumbered (left out: 1 that another one has too)\n",
                      "%s", m.notes);
     /* other keys */
     const struct merged keys = MERGE(HEADER ROW(0, 1, 5), HEADER ROW(0, 1, 4));
     cr_assert_eq(keys.status, PP_OK, "%s", keys.message);
     cr_expect_str_eq(keys.text, HEADER ROW(0, 2, 5) ROW(1, 2, 4));
     cr_expect_str_eq(keys.notes,
-                     "pipesim: note: these are different sweeps: 2 rows in the order "
-                     "given, numbered anew\n",
+                     "pipesim: note: these are different sweeps: 2 rows in the given "
+                     "order, renumbered\n",
                      "%s", keys.notes);
     const struct merged wrong = MERGE(HEADER ROW(1, 2, 1), HEADER "2,1f1b,0.7,3," K(1) "\n");
     cr_expect_eq(wrong.status, PP_EINVAL, "one point of two sweeps with two results");

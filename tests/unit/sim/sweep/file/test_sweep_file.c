@@ -174,7 +174,7 @@ Test(sweep_file, fresh_begins_anew)
 
 static void check_refused(const char *text, int64_t points, const char *message)
 {
-    static const char WAYS_OUT[] = "\n  choose another -o, or start anew with --fresh";
+    static const char WAYS_OUT[] = "\n  choose another -o, or start again with --fresh";
     const struct pp_grid grid = grid_of(points);
     struct pp_sweep_file *file;
     bool wanted[POINTS_MAX];

@@ -55,7 +55,7 @@ Test(sweep_file_kinds, a_full_disk_keeps_what_is_there)
     cr_assert_str_eq(err.message,
                      pp_arena_printf(arena,
                                      "cannot write '%s': File too large\n  the same command "
-                                     "goes on with the %d rows that are there",
+                                     "continues with the %d rows that are there",
                                      path, (int)count));
     cr_assert(pp_sweep_file_add(file, 0, "x\n", 2, &err) == PP_EFAIL);
     close_file(file);
