@@ -39,7 +39,8 @@ static enum pp_status find_inputs(const struct pp_json *json, json_t **inputs, s
     }
     if (json_is_object(*inputs))
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "%s: its command line is missing (\"inputs\")", json->name);
+    return pp_error_set(err, PP_EINVAL, "%s: \"inputs\" is missing, the options of the run",
+                        json->name);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

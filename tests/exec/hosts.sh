@@ -174,7 +174,7 @@ knock() { # as soon as somebody listens
     printf 'GET / HTTP/1.0\r\n\r\n' 1<>"/dev/tcp/127.0.0.1/$port"
     env PIPEEXEC_RUN_ID=other RANK=1 LOCAL_RANK=1 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
         timeout 60 "$pipeexec" $small 2>"$folder/err.4"
-    [ $? -eq 1 ] && grep -q 'belongs to another run of pipeexec' "$folder/err.4"
+    [ $? -eq 1 ] && grep -q 'another run of pipeexec listens there' "$folder/err.4"
 }
 listens_at() { # ADDRESS in hex: nobody listens at that port elsewhere
     local at

@@ -174,7 +174,7 @@ Test(tokenizer, what_is_no_vocabulary_says_why)
                    "V: the token after 256 others has an id that is no integer from 0 to 16777215");
     expect_refused("\"\": 256", "", "V: token 256 is empty");
     expect_refused("\"\\u2581a\": 256", "",
-                   "V: token 256 has a letter that stands for no byte: only byte-level "
+                   "V: token 256 has a letter that represents no byte: only byte-level "
                    "tokenizers, as GPT-2's, are known");
     cr_assert_eq(pp_tokenizer_parse(arena, vocab_of("", 'x'), (struct pp_named_bytes){"M", "", 0},
                                     &tokenizer, &err),
@@ -200,8 +200,8 @@ Test(tokenizer, what_is_no_merge_says_where)
     expect_refused(AB, "a xy", "M:1: the right part is no token of the vocabulary");
     expect_refused(AB, "a c", "M:1: what both parts make is no token of the vocabulary");
     expect_refused(AB, "a b\na b", "M:2: the same merge is number 1 already");
-    expect_refused(AB, "a \xe2\x96\x81", "M:1: a letter stands for no byte");
-    expect_refused(AB, "a \xc4", "M:1: a letter stands for no byte");
+    expect_refused(AB, "a \xe2\x96\x81", "M:1: a letter represents no byte");
+    expect_refused(AB, "a \xc4", "M:1: a letter represents no byte");
     expect_refused(AB, "a #version\n", "M:1: the right part is no token of the vocabulary");
     cr_assert_eq(parse(AB, "#version: 0.2\r\na b\r\n"), PP_OK, "%s", err.message);
     cr_assert_str_eq(ids_of("ab"), "256");

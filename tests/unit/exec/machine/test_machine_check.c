@@ -107,8 +107,8 @@ Test(machine_check, program_and_model_agree)
         {"0F0,0B0,0RS,0BAR,0U,0AG,(0AG)WAIT\n", false, 2,
          "rank 0 op 2: nothing waits for 0RS; put (0RS)WAIT before the last BAR"},
         {"0F0s0,0F0s1,0R0s1,0B0s1,0B0s0,0BAR,0U\n", false, 1,
-         "rank 0 op 2: 0R0s1 cannot compute one of 2 sequence splits again alone: the others need "
-         "what it saves"},
+         "rank 0 op 2: 0R0s1 cannot recompute one of 2 sequence splits alone: the other splits "
+         "need its saved tensors"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -66,7 +66,7 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
     close(caller.fd);
     cr_assert_leq(hear(garbage, &answer), 0);
     cr_assert_eq(hear(wrong, &answer), sizeof(answer));
-    cr_assert(strstr(answer.text, "belongs to another run") && answer.status == PP_EFAIL);
+    cr_assert(strstr(answer.text, "another run of pipeexec listens there") && answer.status == PP_EFAIL);
     /* those who say nothing are left when their time is over */
     cr_assert_eq(pp_door_next(&door, pp_clock_s() + 6, &caller, &err), PP_EFAIL);
     cr_assert_eq(door.strangers, 4);

@@ -264,7 +264,7 @@ Test(plot_memory, a_trace_that_frees_too_much_is_refused)
     struct pp_error err = {0};
 
     cr_assert_eq(pp_plot_held_trace(arena, &trace, 0, &held, &err), PP_EINVAL);
-    cr_assert(strstr(err.message, "t.csv: rank 0 gives back at 0W0"), "%s", err.message);
+    cr_assert(strstr(err.message, "t.csv: rank 0 frees an activation at 0W0"), "%s", err.message);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -69,7 +69,7 @@ Test(nccl_log, garbage_is_refused_with_its_line)
         {"", "x:0: ends without a table"},
         {"hello\nworld\n", "x:2: ends without a table"},
         {"all_reduce_perf\n" HEAD, "x:3: ends before the first row"},
-        {HEAD "1000 250 float sum -1 10 0.1 0.1 0\n", "nor its name says what ran"},
+        {HEAD "1000 250 float sum -1 10 0.1 0.1 0\n", "nor its name gives the collective"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1\n", "x:4: 5 words, a row has at least 7"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1 10 0.1 0.1 0\n",
          "x: no '#  Rank' lines say how many took part"},
