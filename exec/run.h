@@ -29,11 +29,6 @@ bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish);
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_run *run, struct pp_error *err);
 
-/* ---- exec/about.c ---- */
-/* What the trace of the run says of it. In the arena. */
-const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                                           const struct pp_exec_run *run);
-
 /* ---- exec/run_plot.c ---- */
 /* Where --plot goes, checked before anything is trained; target->out is NULL without it. PP_EINVAL
  * for names that are no picture and for two results on stdout, PP_EFAIL for what cannot be written.

@@ -1,13 +1,123 @@
 /* The two traces of a run: where they go, and what becomes of it. */
-#include "exec/run.h"
-
 #include "core/text/output.h"
+#include "exec/host/host.h"
+#include "exec/run.h"
+#include "schedules/registry.h"
+#include "schedules/select/options.h"
 #include "traces/formats/formats.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- what a trace says of its run -------------------------------------------------------------*/
+
+/* Enough to be simulated, and to know whose durations they are. */
+
+/* Options that mean the same in pipesim, passed on as typed; between the two lists stand those of
+ * single schedules. */
+static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
+static const char *const SHARED[] = {"dialect",   "recompute",  "order",  "grad-sync", "post",
+                                     "zero",      "recv-slots", "layers", "hidden",    "heads",
+                                     "kv-heads",  "ffn",        "mlp",    "vocab",     "positions",
+                                     "embedding", NULL};
+enum { OPTIONS_MAX = 96 };
+
+struct list {
+    struct pp_arena *arena;
+    const char **text;
+    int count;
+};
+
+static void put(struct list *list, const char *name, const char *value)
+{
+    list->text[list->count++] = pp_arena_printf(list->arena, "--%s", name);
+    list->text[list->count++] = value;
+}
+
+static void put_int(struct list *list, const char *name, int64_t value)
+{
+    put(list, name, pp_arena_printf(list->arena, "%lld", (long long)value));
+}
+
+static void put_given(struct list *list, const struct pp_exec_wish *wish, const char *name)
+{
+    if (pp_request_has(&wish->request, name))
+        put(list, name, pp_request_text(&wish->request, name, ""));
+}
+
+static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                         const struct pp_exec_run *run, struct pp_trace_about *about)
+{
+    const struct pp_program *p = run->plan.program;
+    struct list list = {.arena = arena, .text = PP_ARRAY(arena, const char *, 2 * OPTIONS_MAX)};
+
+    put(&list, "schedule", run->plan.subject.name);
+    put_int(&list, "pp", p->ranks);
+    put_int(&list, "dp", run->plan.batch.replicas);
+    put_int(&list, "micro-batches", p->micro_batches);
+    put_int(&list, "mbs", run->plan.batch.mbs);
+    put(&list, "model", wish->model ? wish->model : "tiny");
+    put_int(&list, "seq", run->config.net.seq);
+    for (int k = 0; SIZES[k]; k++)
+        put_given(&list, wish, SIZES[k]);
+    for (int k = 0; pp_schedule_option(k); k++)
+        put_given(&list, wish, pp_schedule_option(k)->name);
+    for (int k = 0; SHARED[k]; k++)
+        put_given(&list, wish, SHARED[k]);
+    about->options = list.text;
+    about->option_count = list.count;
+}
+
+/* As the kernel of Linux has it; other machines have no name. */
+static const char *find_cpu(struct pp_arena *arena)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    const char *name = "unknown CPU";
+    char line[256];
+
+    while (file && fgets(line, sizeof(line), file)) {
+        const char *value = strchr(line, ':');
+        if (!value || strncmp(line, "model name", strlen("model name")) != 0)
+            continue;
+        value += 1 + strspn(value + 1, " \t");
+        name = pp_arena_printf(arena, "%.*s", (int)strcspn(value, "\n"), value);
+        break;
+    }
+    if (file)
+        fclose(file);
+    return name;
+}
+
+/* What the trace of the run says of it. In the arena. */
+static const struct pp_trace_about *
+about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+    struct pp_trace_about *about = PP_NEW(arena, struct pp_trace_about);
+    const bool is_virtual = c->clock == PP_CLOCK_VIRTUAL;
+
+    *about = (struct pp_trace_about){
+        .version = PP_VERSION,
+        .cpu = c->backend->about ? pp_arena_strdup(arena, c->backend->about()) : find_cpu(arena),
+        .backend = c->backend->name,
+        .kernels = c->kernels->about(),
+        .transport = c->transport->name,
+        .clock = is_virtual ? "virtual" : "wall",
+        .cores = c->cores > 0 ? c->cores : pp_host_cores(),
+        .what_if = run->what_if,
+        .alpha_s = is_virtual ? c->wires.alpha_s : 0,
+        .bytes_per_s = is_virtual ? c->wires.bytes_per_s : 0,
+        .value_bytes = (int)c->kernels->element_bytes,
+        .gradient_bytes =
+            (int)(c->recipe.is_exact ? sizeof(int64_t) : (size_t)c->kernels->gradient_bytes)};
+    list_options(arena, wish, run, about);
+    return about;
+}
+
+/* ---- the files ------------------------------------------------------------------------------*/
 
 bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish)
 {
@@ -81,7 +191,7 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec
 
     PP_TRY(choose(arena, wish, run, &folder, err));
     if (run->trace) {
-        run->result.trace->about = pp_exec_about(arena, wish, run);
+        run->result.trace->about = about_of(arena, wish, run);
         traces[count] = run->result.trace;
         paths[count++] = run->trace;
     }

@@ -20,7 +20,8 @@ static int pair_dest(const struct pp_fabric *f, int index)
     return other < source ? other : other + 1;
 }
 
-enum pp_fabric_level_kind pp_fabric_level_of(const struct pp_fabric *f, int link, int *index)
+/* Level of a link of a computed fabric, and its index in the level. */
+static enum pp_fabric_level_kind level_of(const struct pp_fabric *f, int link, int *index)
 {
     int level = 0;
 
@@ -42,7 +43,7 @@ struct pp_fabric_link pp_fabric_link(const struct pp_fabric *f, int link)
     if (f->listed) {
         l = f->listed[link];
     } else {
-        const struct pp_fabric_level *level = &f->level[pp_fabric_level_of(f, link, &index)];
+        const struct pp_fabric_level *level = &f->level[level_of(f, link, &index)];
         l = (struct pp_fabric_link){level->bytes_per_s, level->latency_s,
                                     f->size.kind == PP_FABRIC_IDEAL};
     }
@@ -172,7 +173,7 @@ const char *pp_fabric_link_name(const struct pp_fabric *f, int link, char text[P
 
     if (f->listed)
         return f->names[link];
-    const enum pp_fabric_level_kind level = pp_fabric_level_of(f, link, &index);
+    const enum pp_fabric_level_kind level = level_of(f, link, &index);
     levels[level].print(f, index, text);
     return text;
 }

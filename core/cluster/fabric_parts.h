@@ -70,9 +70,6 @@ static inline void pp_walk_add(struct pp_route_walk *walk, const struct pp_fabri
     walk->links[walk->count++] = f->level[level].first + index;
 }
 
-/* Level of a link of a computed fabric, and its index in the level. */
-enum pp_fabric_level_kind pp_fabric_level_of(const struct pp_fabric *fabric, int link, int *index);
-
 /* Links of a computed route; and the levels that such a route has links of, a set of bits. */
 int pp_fabric_walk(const struct pp_fabric *fabric, int source, int dest, int32_t *links);
 unsigned pp_fabric_levels(const struct pp_fabric *fabric, int source, int dest);

@@ -104,8 +104,6 @@ double pp_model_active_params(const struct pp_model *model);
 /* Width of attention over all heads: its two products take 4 t c d flops for t queries that meet c
  * keys. The mean of keys and values where they differ. */
 double pp_model_attention_width(const struct pp_model *model);
-/* Elements of the matrices between hidden vectors and attention, both ways. */
-double pp_model_attention_matrices(const struct pp_model *model);
 
 enum pp_flops_rule { PP_FLOPS_MEGATRON, PP_FLOPS_PALM, PP_FLOPS_CAUSAL };
 extern const char *const pp_flops_rule_names[]; /* NULL-terminated */

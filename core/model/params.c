@@ -39,7 +39,8 @@ static double latent_matrices(const struct pp_model *m)
            value_width(m) * h;
 }
 
-double pp_model_attention_matrices(const struct pp_model *m)
+/* Elements of the matrices between hidden vectors and attention, both ways. */
+static double attention_matrices(const struct pp_model *m)
 {
     const double h = m->hidden, kv = (double)m->kv_heads * m->head_dim;
 
@@ -93,15 +94,15 @@ static double shared_matrices(const struct pp_model *m)
 static double block_matrices(const struct pp_model *m, enum pp_layer_kind kind)
 {
     if (kind == PP_LAYER_MOE)
-        return pp_model_attention_matrices(m) + shared_matrices(m) +
+        return attention_matrices(m) + shared_matrices(m) +
                m->experts.top_k * mlp_matrices(m, m->experts.ffn);
-    return pp_model_attention_matrices(m) + mlp_matrices(m, m->ffn);
+    return attention_matrices(m) + mlp_matrices(m, m->ffn);
 }
 
 static double block_params(const struct pp_model *m, enum pp_layer_kind kind)
 {
     const double attention =
-        pp_model_attention_matrices(m) + attention_vectors(m) + m->norms_per_layer * norm_params(m);
+        attention_matrices(m) + attention_vectors(m) + m->norms_per_layer * norm_params(m);
     const struct pp_experts *e = &m->experts;
 
     if (kind != PP_LAYER_MOE)

@@ -128,6 +128,15 @@ int pp_process_log(void)
     return -1;
 }
 
+void pp_process_tell_end(const siginfo_t *info, struct pp_error *err)
+{
+    if (info->si_code == CLD_EXITED)
+        pp_error_append(err, "has ended with exit code %d", info->si_status);
+    else
+        pp_error_append(err, "was ended by signal %d (%s)", info->si_status,
+                        strsignal(info->si_status));
+}
+
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == PP_OK)

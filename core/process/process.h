@@ -24,6 +24,8 @@ bool pp_process_follow(pid_t parent);
  * that what was said first stays; -1 with errno. */
 enum { PP_PROCESS_LOG_BYTES = 1 << 16 };
 int pp_process_log(void);
+/* Append how a child has ended: "has ended with exit code 1", "was ended by signal 9 (Killed)". */
+void pp_process_tell_end(const siginfo_t *info, struct pp_error *err);
 /* Flush stdout, print an error; the exit code. */
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err);
 

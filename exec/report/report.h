@@ -46,7 +46,5 @@ void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_
  * does not explain
  * ---- */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);
-/* ---- exec/report/notes.c: what a reader should know before believing the figures ---- */
-void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run);
 
 #endif

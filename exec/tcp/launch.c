@@ -104,6 +104,32 @@ static enum pp_status start_all(struct pp_arena *arena, struct pp_launched *l, i
     return PP_OK;
 }
 
+/* ---- while they come --------------------------------------------------------------------------*/
+
+static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "process %d ", number);
+    pp_process_tell_end(info, err);
+    return pp_error_append(err, " before all had come");
+}
+
+static enum pp_status look(void *closure, struct pp_error *err)
+{
+    const struct pp_launched *l = closure;
+
+    for (int k = 0; k < l->count; k++) {
+        siginfo_t info = {0};
+
+        if (l->processes[k] != 0 &&
+            waitid(P_PID, (id_t)l->processes[k], &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid != 0)
+            return say_ended(k + 1, &info, err);
+    }
+    return PP_OK;
+}
+
+/* ---- all -------------------------------------------------------------------------------------*/
+
 enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
                              struct pp_launched **launched, struct pp_error *err)
 {
@@ -122,37 +148,9 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
         return status;
     }
     *meeting = pp_meeting_here(count, l->listener);
-    meeting->look = pp_launched_look;
+    meeting->look = look;
     meeting->closure = l;
     *launched = l;
-    return PP_OK;
-}
-
-/* ---- while they come --------------------------------------------------------------------------*/
-
-static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
-{
-    pp_error_set(err, PP_EFAIL, "process %d ", number);
-    if (info->si_code == CLD_EXITED)
-        pp_error_append(err, "has ended with exit code %d", info->si_status);
-    else
-        pp_error_append(err, "was ended by signal %d (%s)", info->si_status,
-                        strsignal(info->si_status));
-    return pp_error_append(err, " before all had come");
-}
-
-enum pp_status pp_launched_look(void *closure, struct pp_error *err)
-{
-    const struct pp_launched *l = closure;
-
-    for (int k = 0; k < l->count; k++) {
-        siginfo_t info = {0};
-
-        if (l->processes[k] != 0 &&
-            waitid(P_PID, (id_t)l->processes[k], &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid != 0)
-            return say_ended(k + 1, &info, err);
-    }
     return PP_OK;
 }
 

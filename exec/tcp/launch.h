@@ -11,8 +11,6 @@ struct pp_launched;
  * with it. PP_EFAIL when the system gives no more. */
 enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
                              struct pp_launched **launched, struct pp_error *err);
-/* PP_EFAIL when one of them (closure: struct pp_launched) has ended. */
-enum pp_status pp_launched_look(void *closure, struct pp_error *err);
 /* Wait until they have ended; who does not is killed. NULL launched: nothing. Of a run that has
  * failed with *err (NULL: it has not), what they have said of it is added. */
 void pp_launched_end(struct pp_launched *launched, struct pp_error *err);

@@ -1,5 +1,5 @@
 /* A process for each worker, forked from this one, which looks after them all. */
-#define _GNU_SOURCE /* waitid, strsignal */
+#define _GNU_SOURCE /* waitid */
 #include "exec/transport/processes.h"
 
 #include "core/process/process.h"
@@ -107,11 +107,7 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err)
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
     pp_stall_place(w, err);
     pp_error_append(err, ": its process %d ", (int)info.si_pid);
-    if (info.si_code == CLD_EXITED)
-        pp_error_append(err, "has ended with exit code %d", info.si_status);
-    else
-        pp_error_append(err, "was ended by signal %d (%s)", info.si_status,
-                        strsignal(info.si_status));
+    pp_process_tell_end(&info, err);
     pp_stall_waiters(m, w, err);
     return PP_EFAIL;
 }

@@ -1,8 +1,175 @@
 /* Exchanges of a layer over the tensor-parallel and the context-parallel devices, and those of a
  * head that is shared out over all stages. */
 #include "core/cost/analytic/parts.h"
+#include "core/units.h"
 
 #include <math.h>
+
+/* Devices of experts, and their exchanges. Devices of a pipeline rank's replicas hold experts in
+ * ascending order, as in Megatron Core's parallel groups. A group of etp neighbours shares one
+ * expert, and ep such groups hold all experts. The remaining devices are replicas of these groups.
+ */
+
+/* ---- experts: groups ------------------------------------------------------------------------*/
+
+/* Position i of the replicas' devices in ascending order, without pipeline ranks. */
+static int device_at(const struct pp_cost_inputs *in, int position)
+{
+    const struct pp_layout *l = &in->layout;
+    const int degree[] = {[PP_AXIS_TP] = l->tp, [PP_AXIS_CP] = l->cp, [PP_AXIS_DP] = l->dp};
+    int axis[] = {PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP}, device = 0;
+
+    for (int i = 1; i < 3; i++)
+        for (int k = i; k > 0 && in->map.stride[axis[k]] < in->map.stride[axis[k - 1]]; k--) {
+            const int swapped = axis[k];
+            axis[k] = axis[k - 1];
+            axis[k - 1] = swapped;
+        }
+    for (int i = 0; i < 3; i++) {
+        device += position % degree[axis[i]] * in->map.stride[axis[i]];
+        position /= degree[axis[i]];
+    }
+    return device;
+}
+
+/* `members` devices, `step` positions apart. */
+static struct pp_device_group group_of(const struct pp_cost_inputs *in, int members, int step)
+{
+    const int per_node = in->cluster->gpus_per_node;
+    int nodes = 1;
+
+    for (int i = 1; i < members; i++)
+        nodes += device_at(in, i * step) / per_node != device_at(in, (i - 1) * step) / per_node;
+    const int in_node = members / nodes > 0 ? members / nodes : 1;
+    return (struct pp_device_group){
+        .members = members, .per_node = in_node, .nodes = (members + in_node - 1) / in_node};
+}
+
+struct pp_device_group pp_roofline_expert_group(const struct pp_cost_inputs *in)
+{
+    return group_of(in, in->layout.ep, pp_layout_etp(&in->layout));
+}
+
+struct pp_device_group pp_roofline_expert_replicas(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+    const int devices = pp_layout_expert_devices(l), all = l->tp * l->cp * l->dp;
+    struct pp_device_group group = group_of(in, all / devices, devices);
+
+    /* replicas of the stage in other pipelines are on other ranks, which fill nodes of their own */
+    group.members *= in->pipelines;
+    group.nodes = (group.members + group.per_node - 1) / group.per_node;
+    return group;
+}
+
+/* ---- experts: exchanges ---------------------------------------------------------------------*/
+
+static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    return kind == PP_LAYER_MOE ||
+           (kind == PP_LAYER_MTP && pp_model_last_kind(in->model) == PP_LAYER_MOE);
+}
+
+double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work)
+{
+    return pp_layer_expert_work(in, work).sent * in->model->hidden *
+           pp_dtype_bytes(&in->cluster->device);
+}
+
+/* All experts are divided between `places`. Returns the expected number of places that have one of
+ * `chosen` experts, if all choices of different experts are equally likely. */
+static double places_met(double places, double experts, double chosen)
+{
+    double missed = 1;
+
+    for (int i = 0; i < chosen; i++)
+        missed *= fmax(0, experts - experts / places - i) / (experts - i);
+    return places * (1 - missed);
+}
+
+double pp_roofline_places_met(const struct pp_experts *e, double places)
+{
+    double experts = e->count, within = places;
+
+    if (e->groups > 0 && e->group_limit < e->groups) {
+        const double frac = (double)e->group_limit / e->groups;
+        within = places > e->groups ? places * frac : places_met(places, e->groups, e->group_limit);
+        experts *= frac;
+    }
+    return within > 1 ? places_met(within, experts, e->top_k) : 1;
+}
+
+/* Once to each node, then within it. The links inside of nodes and between them work at once. */
+static double once_s(const struct pp_cost_inputs *in, struct pp_device_group group,
+                     struct pp_layer_work work)
+{
+    const struct pp_experts *e = &in->model->experts;
+    const struct pp_device_group node = {group.per_node, group.per_node, 1, 0};
+    const double copy = pp_roofline_expert_bytes(in, work) / e->top_k;
+    const double to_nodes = copy * pp_roofline_places_met(e, group.nodes),
+                 to_devices = copy * pp_roofline_places_met(e, group.members);
+
+    return fmax(pp_roofline_collective_s(in, PP_A2A, group, to_nodes),
+                pp_roofline_collective_s(in, PP_A2A, node, to_devices));
+}
+
+/* Tokens go out and come back, in the backward their gradients. */
+double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                        struct pp_layer_work work, enum pp_pass pass)
+{
+    enum { EXCHANGES = 2 };
+
+    if (!has_experts(in, kind) || pass == PP_PASS_W || in->layout.ep == 1)
+        return 0;
+    const struct pp_device_group group = pp_roofline_expert_group(in);
+    return EXCHANGES *
+           (in->is_sent_once
+                ? once_s(in, group, work)
+                : pp_roofline_collective_s(in, PP_A2A, group, pp_roofline_expert_bytes(in, work)));
+}
+
+/* Devices that share an expert gather what they were sent and scatter the sums. */
+static double etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                    struct pp_layer_work work, enum pp_pass pass)
+{
+    const int etp = pp_layout_etp(&in->layout);
+
+    if (!has_experts(in, kind) || pass == PP_PASS_W || etp == 1)
+        return 0;
+    return 2 * pp_roofline_collective_s(in, PP_AG, group_of(in, etp, 1),
+                                        etp * pp_roofline_expert_bytes(in, work));
+}
+
+/* ---- experts: sums --------------------------------------------------------------------------*/
+
+void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
+                                 const struct pp_device_links *links, int stage,
+                                 struct pp_costs *costs)
+{
+    const double params = pp_roofline_apart_params(in, stage);
+    const struct {
+        enum pp_op_kind kind;
+        double value_bytes;
+    } sums[] = {{PP_AR, pp_cost_state_bytes(in).grads},
+                {PP_RS, pp_cost_state_bytes(in).grads},
+                {PP_AG, pp_dtype_bytes(&in->cluster->device)},
+                {PP_BC, pp_dtype_bytes(&in->cluster->device)}};
+
+    if (params == 0)
+        return;
+    const struct pp_device_group group = pp_roofline_expert_replicas(in);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        struct pp_cost *cost = &costs->op[sums[i].kind][stage];
+        const double bytes = params * sums[i].value_bytes;
+        const struct pp_collective_time time =
+            pp_collective_time(sums[i].kind, in->algorithm, group, links, bytes);
+        cost->ps += pp_units_ps(pp_collective_s(time));
+        cost->latency_ps += pp_units_ps(time.latency_s);
+        cost->bytes += bytes;
+    }
+}
+
+/* ---- exchanges of a layer -------------------------------------------------------------------*/
 
 static struct pp_link slowest(const struct pp_cost_inputs *in, struct pp_device_group group)
 {
@@ -59,7 +226,7 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
         return 0;
     if (exchanges > 0)
         s = exchanges * pp_roofline_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
-    s += pp_roofline_etp_s(in, kind, work, pass);
+    s += etp_s(in, kind, work, pass);
     if ((kind == PP_LAYER_HEAD || kind == PP_LAYER_MTP) &&
         pass == PP_PASS_F) /* maximum, sum and target of every token */
         s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);

@@ -1,5 +1,6 @@
 /* Groups of devices that communicate, how they stand in nodes, and the links between them. */
 #include "core/cost/analytic/parts.h"
+#include "core/units.h"
 
 #include <string.h>
 
@@ -22,7 +23,8 @@ struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
     };
 }
 
-struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest)
+/* Between two devices in the same node or in different ones. */
+static struct pp_link hop_between(const struct pp_cost_inputs *in, int source, int dest)
 {
     if (in->fabric) {
         const struct pp_route route = pp_fabric_cost(in->fabric, source, dest);
@@ -164,7 +166,7 @@ static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ran
     return count;
 }
 
-void pp_stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage)
+static void stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage)
 {
     const int counts[PP_AXES] = {[PP_AXIS_CP] = in->layout.cp,
                                  [PP_AXIS_DP] = in->layout.dp,
@@ -187,7 +189,7 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
     struct count count = {.gpus_per_node = in->cluster->gpus_per_node, .last = -1};
     struct pp_stage_walk walk;
 
-    pp_stage_walk_init(&walk, in, stage);
+    stage_walk_init(&walk, in, stage);
     count_axes(&count, in, &walk, 0, 0);
     take_fewest(&count, count.in_last);
     return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members),
@@ -221,17 +223,69 @@ bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-struct pp_collective_time pp_roofline_collective(const struct pp_cost_inputs *in,
-                                                 enum pp_op_kind kind, struct pp_device_group group,
-                                                 double bytes)
-{
-    const struct pp_device_links links = pp_roofline_links(in);
-
-    return pp_collective_time(kind, in->algorithm, group, &links, bytes);
-}
-
 double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes)
 {
-    return pp_collective_s(pp_roofline_collective(in, kind, group, bytes));
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    return pp_collective_s(pp_collective_time(kind, in->algorithm, group, &links, bytes));
+}
+
+/* ---- rings ------------------------------------------------------------------------------------*/
+
+static struct pp_ring allocate(struct pp_arena *arena, int positions)
+{
+    return (struct pp_ring){.positions = positions,
+                            .device = PP_ARRAY(arena, int32_t, positions),
+                            .rank = PP_ARRAY(arena, uint16_t, positions),
+                            .replica = PP_ARRAY(arena, int32_t, positions),
+                            .hop_ps = PP_ARRAY(arena, int64_t, positions),
+                            .alpha_ps = PP_ARRAY(arena, int64_t, positions)};
+}
+
+struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
+{
+    struct pp_stage_walk walk;
+
+    stage_walk_init(&walk, in, stage);
+    struct pp_ring ring = allocate(arena, walk.count[0] * walk.count[1] * walk.count[2]);
+    int at[PP_AXES] = {0}, position = 0;
+    for (int i = 0; i < walk.count[0]; i++)
+        for (int j = 0; j < walk.count[1]; j++)
+            for (int k = 0; k < walk.count[2]; k++, position++) {
+                at[walk.axis[0]] = pp_stage_walk_at(&walk, 0, i);
+                at[walk.axis[1]] = pp_stage_walk_at(&walk, 1, j);
+                at[walk.axis[2]] = pp_stage_walk_at(&walk, 2, k);
+                ring.device[position] =
+                    pp_map_device(&in->map, 0, at[PP_AXIS_CP], at[PP_AXIS_DP], at[PP_AXIS_PP]);
+                ring.rank[position] = (uint16_t)at[PP_AXIS_PP];
+                ring.replica[position] = at[PP_AXIS_DP];
+            }
+    return ring;
+}
+
+/* The link into a position. */
+static struct pp_link hop_into(const struct pp_cost_inputs *in, const struct pp_ring *ring,
+                               int position)
+{
+    const int before = position > 0 ? position - 1 : ring->positions - 1;
+
+    return hop_between(in, ring->device[before], ring->device[position]);
+}
+
+void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in, struct pp_costs *costs)
+{
+    if (in->layout.dp * in->layout.cp * in->pipelines < 2)
+        return;
+    costs->rings = PP_ARRAY(arena, struct pp_ring, in->stages);
+    for (int s = 0; s < in->stages; s++) {
+        const struct pp_ring ring = pp_roofline_ring(arena, in, s);
+        const double share_bytes = costs->op[PP_AR][s].bytes / ring.positions;
+        for (int i = 0; i < ring.positions && ring.positions > 1; i++) {
+            const struct pp_link hop = hop_into(in, &ring, i);
+            ring.alpha_ps[i] = pp_units_ps(hop.alpha_s);
+            ring.hop_ps[i] = pp_units_ps(hop.alpha_s + share_bytes / hop.bytes_per_s);
+        }
+        costs->rings[s] = ring;
+    }
 }

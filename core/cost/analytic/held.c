@@ -46,7 +46,8 @@ struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in,
     return layers;
 }
 
-double pp_roofline_routed_params(const struct pp_cost_inputs *in, int stage)
+/* Parameters of a stage's routed experts on one device. */
+static double routed_params(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
 
@@ -73,7 +74,7 @@ double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
     const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
-    const double routed = pp_roofline_routed_params(in, stage);
+    const double routed = routed_params(in, stage);
     double params = -routed * pp_layout_expert_devices(&in->layout);
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
@@ -86,7 +87,7 @@ double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
 
 double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards)
 {
-    const double routed = pp_roofline_routed_params(in, stage);
+    const double routed = routed_params(in, stage);
     const double others = pp_cost_stage_params(in, stage) - routed;
     /* shards that lie within the devices that hold the experts cut nothing further */
     const double spread = pp_layout_expert_devices(&in->layout) / (double)in->layout.tp;
@@ -96,5 +97,5 @@ double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double
 
 double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
 {
-    return pp_state_is_gathered(&in->state) ? 0 : pp_roofline_routed_params(in, stage);
+    return pp_state_is_gathered(&in->state) ? 0 : routed_params(in, stage);
 }

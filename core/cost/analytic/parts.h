@@ -16,8 +16,6 @@ struct pp_stage_layers {
     double windowed[PP_LAYER_KINDS]; /* those of `count` whose queries meet near keys only */
 };
 struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage);
-/* Parameters of a stage's routed experts on one device. */
-double pp_roofline_routed_params(const struct pp_cost_inputs *in, int stage);
 /* Parameters of a stage on one device if they are cut over `shards` of its replicas. Experts lie on
  * several devices already and are cut by the rest. */
 double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards);
@@ -76,7 +74,6 @@ struct pp_stage_walk {
     int axis[PP_STAGE_AXES], count[PP_STAGE_AXES];
     uint16_t rank[PP_COST_RANKS_MAX]; /* ascending */
 };
-void pp_stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage);
 /* Coordinate i along the axis of a level. */
 static inline int pp_stage_walk_at(const struct pp_stage_walk *walk, int level, int i)
 {
@@ -85,8 +82,6 @@ static inline int pp_stage_walk_at(const struct pp_stage_walk *walk, int level, 
 
 /* Links of the cluster with efficiency and --link-bw applied. */
 struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in);
-/* Between two devices in the same node or in different ones. */
-struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest);
 /* The devices along an axis that share all other coordinates, starting where a node does. */
 struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis);
 /* All replicas of a stage: dp * cp * pipelines devices, those with tp coordinate 0. */
@@ -94,13 +89,10 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
 /* The two ranks of some replica are in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
 /* A collective by the chosen algorithm; see pp_collective_time. */
-struct pp_collective_time pp_roofline_collective(const struct pp_cost_inputs *in,
-                                                 enum pp_op_kind kind, struct pp_device_group group,
-                                                 double bytes);
 double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes);
 
-/* ---- experts.c ---------------------------------------------------------------------------- */
+/* ---- comm.c: experts ---------------------------------------------------------------------- */
 
 /* The devices that together hold all experts of a block, and those that hold the same ones. */
 struct pp_device_group pp_roofline_expert_group(const struct pp_cost_inputs *in);
@@ -110,12 +102,9 @@ double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer
 /* Expected number of places that hold the experts of a token, of `places` that share all experts
  * out evenly. */
 double pp_roofline_places_met(const struct pp_experts *experts, double places);
-/* Seconds of the exchanges of one layer in one pass: over the experts' devices, and between those
- * that share an expert. */
+/* Seconds of the exchanges of one layer in one pass over the experts' devices. */
 double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass);
-double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                         struct pp_layer_work work, enum pp_pass pass);
 /* Add the sums over the replicas of experts to the stage's. */
 void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
@@ -157,7 +146,7 @@ double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs);
 
-/* ---- state.c, spread.c, ring.c, sums.c, gathers.c: communication of state ------------------ */
+/* ---- state.c, spread.c, groups.c, sums.c, gathers.c: communication of state ----------------- */
 
 /* The devices that hold the parts of one shard of `coarse`, each another one of `fine`. */
 struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,
@@ -204,7 +193,7 @@ void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 void pp_roofline_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
 
-/* ---- saved.c, memory.c -------------------------------------------------------------------- */
+/* ---- saved.c, roofline.c ------------------------------------------------------------------ */
 
 /* Bytes saved by a layer for its backward, one micro-batch, one device. */
 double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
@@ -213,13 +202,8 @@ void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, i
                        struct pp_stage_memory *memory);
 /* Bytes of the message between two stages, one micro-batch. */
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in);
-/* Per device, without tensors: context and communicators of the framework, or the value of the
- * cluster. */
-double pp_roofline_other_bytes(const struct pp_cost_inputs *in);
 /* Bytes that an update of a stage's parameters moves. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage);
-void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
-                        struct pp_stage_memory *memory);
 
 /* ---- tiers.c: memory tiers ---------------------------------------------------------------- */
 
