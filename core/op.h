@@ -140,14 +140,12 @@ static inline bool pp_purpose_is_gather(int purpose)
 {
     return pp_purposes[purpose].kind == PP_AG;
 }
-/* To the device; PP_FOR_STEP, too, is neither up nor down. */
+/* To the device. Copies run on two streams, as PCIe does: down, which all others use too, and up.
+ */
+enum { PP_COPY_STREAMS = 2 };
 static inline bool pp_move_is_up(int purpose)
 {
     return pp_purposes[purpose].from != PP_AT_DEVICE;
-}
-static inline bool pp_move_is_down(int purpose)
-{
-    return pp_purposes[purpose].to != PP_AT_DEVICE;
 }
 /* Parameters that are used on the device come up. */
 static inline bool pp_move_is_load(int purpose)
@@ -155,13 +153,6 @@ static inline bool pp_move_is_load(int purpose)
     const struct pp_purpose_row *row = &pp_purposes[purpose];
 
     return pp_move_is_up(purpose) && row->what == PP_STATE_PARAMS && row->when == PP_WITH_USE;
-}
-
-/* Copies run on two streams, as PCIe does: down, which all others use too, and up. */
-enum { PP_COPY_STREAMS = 2 };
-static inline int pp_copy_stream(int purpose)
-{
-    return pp_move_is_up(purpose);
 }
 
 enum { PP_MAX_BUCKETS = UINT8_MAX };

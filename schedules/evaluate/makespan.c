@@ -161,7 +161,7 @@ static bool play_compute(struct pp_play *play, struct pp_seat *seat, int i)
 static bool play_copy(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_op op = pp_program_op(play->p, i);
-    int64_t *last = &seat->copied[pp_copy_stream(op.purpose)];
+    int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
 
     play->own[i] = *last = pp_play_after(play, pp_play_later(seat->clock, *last),
                                          pp_costs_op(play->costs, &op, NULL).ps);

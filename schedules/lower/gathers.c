@@ -182,17 +182,12 @@ static void place_sums(struct gathers *g, const struct pp_visits *visits, enum p
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-static bool has_purpose(const struct pp_orders *lists)
+/* The lists bring their own. */
+static bool is_own(const struct pp_op *op)
 {
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++) {
-            const struct pp_op *op = &lists->ops[rank][i];
-            if (op->kind == PP_AG || op->kind == PP_DROP ||
-                (op->kind == PP_MOVE && pp_move_is_load(op->purpose)) ||
-                (op->kind == PP_RS && op->purpose != PP_FOR_STEP))
-                return true;
-        }
-    return false;
+    return op->kind == PP_AG || op->kind == PP_DROP ||
+           (op->kind == PP_MOVE && pp_move_is_load(op->purpose)) ||
+           (op->kind == PP_RS && op->purpose != PP_FOR_STEP);
 }
 
 static bool has_work(const struct pp_lower_options *options)
@@ -206,7 +201,7 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
 {
     struct pp_program_state state = {.spec = options->state};
 
-    if (!has_work(options) || has_purpose(lists))
+    if (!has_work(options) || pp_lists_any(lists, is_own))
         return head->state;
     if (head->mode == PP_MODE_INFER) /* there are no gradients */
         state.spec.shard[PP_STATE_GRADS] = state.spec.shard[PP_STATE_PARAMS];
@@ -231,7 +226,7 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     const int end = lists->count[rank];
 
     g->inserts = (struct pp_inserts){0};
-    pp_visits_moments(&g->walk, lists, rank);
+    g->walk.moment_count = pp_lists_moments(lists, rank, g->walk.moments);
     if (is_fetched) {
         pp_visits_of_params(&g->walk, &g->gathered);
         place_drops(g);
@@ -254,15 +249,12 @@ enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_
                                 struct pp_error *err)
 {
     const bool is_training = head->mode != PP_MODE_INFER;
-    int longest = 0;
 
     (void)err;
-    if (!has_work(options) || has_purpose(lists))
+    if (!has_work(options) || pp_lists_any(lists, is_own))
         return PP_OK;
-    for (int rank = 0; rank < head->ranks; rank++)
-        longest = lists->count[rank] > longest ? lists->count[rank] : longest;
     struct gathers g = {.walk = {.arena = arena, .units = options->units}, .options = options};
-    g.walk.moments = PP_ARRAY(arena, struct pp_moment, longest + 1);
+    g.walk.moments = PP_ARRAY(arena, struct pp_moment, pp_lists_longest(lists) + 1);
     for (int rank = 0; rank < head->ranks; rank++)
         gather_rank(&g, lists, rank, head->stages, is_training);
     return PP_OK;

@@ -78,6 +78,41 @@ bool pp_lists_have(const struct pp_orders *lists, int kind)
     return false;
 }
 
+bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op))
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (rule(&lists->ops[rank][i]))
+                return true;
+    return false;
+}
+
+int pp_lists_longest(const struct pp_orders *lists)
+{
+    int longest = 0;
+
+    for (int rank = 0; rank < lists->ranks; rank++)
+        longest = lists->count[rank] > longest ? lists->count[rank] : longest;
+    return longest;
+}
+
+int pp_lists_moments(const struct pp_orders *lists, int rank, struct pp_moment *moments)
+{
+    const int length = lists->count[rank];
+    int count = 0;
+
+    for (int i = 0; i < length; i++) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        if (!pp_op_has_cell(op->kind))
+            continue;
+        const bool is_pair = op->aux == PP_FUSED_FIRST && op->kind == PP_F && i + 1 < length;
+        moments[count++] = (struct pp_moment){
+            .at = i, .end = i + 1 + is_pair, .count = 1 + is_pair, .op = {op, op + is_pair}};
+        i += is_pair;
+    }
+    return count;
+}
+
 int pp_lists_compute_end(const struct pp_orders *lists, int rank)
 {
     const struct pp_op *ops = lists->ops[rank];

@@ -22,6 +22,20 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
 /* Remove all ops of a kind. */
 void pp_lists_drop(struct pp_orders *lists, int kind);
 bool pp_lists_have(const struct pp_orders *lists, int kind);
+/* Whether a rule holds for some op. */
+bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
+/* Length of the longest list. */
+int pp_lists_longest(const struct pp_orders *lists);
+
+/* What a rank does at once: an op on a part of a micro-batch, or the two of a pair. */
+struct pp_moment {
+    int32_t at, end; /* in the list, end exclusive */
+    int count;       /* ops */
+    const struct pp_op *op[2];
+};
+/* Those of a rank, in order; returns how many. `moments` has room for pp_lists_longest(). */
+int pp_lists_moments(const struct pp_orders *lists, int rank, struct pp_moment *moments);
+
 /* Index after the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);
 /* Index of the first U after pp_lists_compute_end(), or the count. */

@@ -16,11 +16,6 @@
 
 enum { LEAST_DISTANCE = 3 }; /* ops from a forward to its use, for a copy down and up again */
 
-/* What a rank does at once: an op, or the two of a pair. */
-struct moment {
-    int32_t at, end; /* in the list, end exclusive */
-};
-
 /* Of a (stage, granule, split): moments on its rank, -1 = none. */
 struct cell {
     int32_t made, used;
@@ -42,7 +37,7 @@ struct moves {
     struct pp_arena *arena;
     const struct pp_program_head *head;
     const struct pp_lower_options *options;
-    struct moment *moments;
+    struct pp_moment *moments;
     int moment_count;
     struct cell *cells;
     struct copies downs, ups, restored;
@@ -70,39 +65,25 @@ static bool is_inside(const struct moves *m, const struct pp_op *op)
            (int64_t)op->mb + op->granules <= (int64_t)head->micro_batches * head->granules;
 }
 
-static bool is_first_of_pair(const struct pp_op *op, int left)
-{
-    return op->kind == PP_F && op->aux == PP_FUSED_FIRST && left > 1;
-}
-
 /* ---- who makes, who uses --------------------------------------------------------------------- */
 
-static void note(struct moves *m, const struct pp_op *op)
+static void note(struct moves *m, const struct pp_op *op, int moment)
 {
     for (int g = op->mb; g < op->mb + op->granules && is_inside(m, op); g++) {
         struct cell *cell = cell_of(m, op, g);
         if (op->kind == PP_F)
-            cell->made = m->moment_count;
+            cell->made = moment;
         else if (is_user(op->kind) && cell->used < 0)
-            cell->used = m->moment_count;
+            cell->used = moment;
     }
 }
 
 static void find_moments(struct moves *m, const struct pp_orders *lists, int rank)
 {
-    const int count = lists->count[rank];
-
-    m->moment_count = 0;
-    for (int i = 0; i < count; i++) {
-        const struct pp_op *op = &lists->ops[rank][i];
-        const int length = 1 + is_first_of_pair(op, count - i);
-        if (!pp_op_has_cell(op->kind))
-            continue;
-        for (int k = 0; k < length; k++)
-            note(m, op + k);
-        m->moments[m->moment_count++] = (struct moment){.at = i, .end = i + length};
-        i += length - 1;
-    }
+    m->moment_count = pp_lists_moments(lists, rank, m->moments);
+    for (int k = 0; k < m->moment_count; k++)
+        for (int i = 0; i < m->moments[k].count; i++)
+            note(m, m->moments[k].op[i], k);
 }
 
 /* All of what a forward saves, or nothing of it. */
@@ -273,7 +254,7 @@ static void write_restored(struct moves *m, int k, const struct pp_op *ops)
 
 static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct written *w)
 {
-    const struct moment *moment = &m->moments[k];
+    const struct pp_moment *moment = &m->moments[k];
 
     for (int i = moment->at; pp_state_is_quantised(&m->options->state) && i < moment->end; i++)
         if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
@@ -310,11 +291,8 @@ static struct moves moves_make(struct pp_arena *arena, const struct pp_program_h
     const size_t cells = (size_t)head->stages * (size_t)head->micro_batches *
                          (size_t)head->granules * (size_t)head->splits;
     struct moves m = {.arena = arena, .head = head, .options = options};
-    int longest = 0;
 
-    for (int rank = 0; rank < head->ranks; rank++)
-        longest = lists->count[rank] > longest ? lists->count[rank] : longest;
-    m.moments = PP_ARRAY(arena, struct moment, longest + 1);
+    m.moments = PP_ARRAY(arena, struct pp_moment, pp_lists_longest(lists) + 1);
     m.cells = PP_ARRAY(arena, struct cell, cells);
     for (size_t i = 0; i < cells; i++)
         m.cells[i] = (struct cell){-1, -1, false};

@@ -135,15 +135,11 @@ static void assign_rank(struct pp_arena *arena, const struct rank_lives *r, stru
 /* Room for the longest list. */
 static struct rank_lives rank_lives_make(struct pp_arena *arena, const struct pp_orders *lists)
 {
-    size_t longest = 0;
+    const size_t room = (size_t)pp_lists_longest(lists) + 1;
 
-    for (int rank = 0; rank < lists->ranks; rank++)
-        if ((size_t)lists->count[rank] > longest)
-            longest = (size_t)lists->count[rank];
-    return (struct rank_lives){.lives =
-                                   pp_arena_alloc_raw(arena, sizeof(struct life) * (longest + 1)),
-                               .from = pp_arena_alloc_raw(arena, sizeof(int) * (longest + 1)),
-                               .until = pp_arena_alloc_raw(arena, sizeof(int) * (longest + 1))};
+    return (struct rank_lives){.lives = pp_arena_alloc_raw(arena, sizeof(struct life) * room),
+                               .from = pp_arena_alloc_raw(arena, sizeof(int) * room),
+                               .until = pp_arena_alloc_raw(arena, sizeof(int) * room)};
 }
 
 static bool has_slots(const struct pp_orders *lists)

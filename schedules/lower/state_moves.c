@@ -126,16 +126,10 @@ static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
     pp_inserts_apply(arena, lists, rank, &inserts);
 }
 
-/* Copies of its own, but for parameters that are loaded. */
-static bool has_moves(const struct pp_orders *lists)
+/* The lists bring their own, apart from parameters that are loaded. */
+static bool is_own(const struct pp_op *op)
 {
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++) {
-            const struct pp_op *op = &lists->ops[rank][i];
-            if (op->kind == PP_MOVE && !pp_move_is_load(op->purpose))
-                return true;
-        }
-    return false;
+    return op->kind == PP_MOVE && !pp_move_is_load(op->purpose);
 }
 
 enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_program_head *head,
@@ -143,7 +137,8 @@ enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_prog
                                     struct pp_error *err)
 {
     (void)err;
-    if (!pp_state_is_offloaded(&options->state) || head->mode == PP_MODE_INFER || has_moves(lists))
+    if (!pp_state_is_offloaded(&options->state) || head->mode == PP_MODE_INFER ||
+        pp_lists_any(lists, is_own))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
         move_rank(arena, &options->state, lists, rank);

@@ -23,25 +23,6 @@ static bool has_grads(int kind)
     return kind == PP_B || kind == PP_W;
 }
 
-void pp_visits_moments(struct pp_visit_walk *w, const struct pp_orders *lists, int rank)
-{
-    const int count = lists->count[rank];
-
-    w->moment_count = 0;
-    for (int i = 0; i < count; i++) {
-        const struct pp_op *op = &lists->ops[rank][i];
-        struct pp_moment *m = &w->moments[w->moment_count];
-        if (!pp_op_has_cell(op->kind))
-            continue;
-        const bool is_pair = op->aux == PP_FUSED_FIRST && op->kind == PP_F && i + 1 < count;
-        *m = (struct pp_moment){.at = i, .end = i + 1 + is_pair, .count = 1 + is_pair};
-        m->op[0] = op;
-        m->op[1] = op + is_pair;
-        w->moment_count++;
-        i += is_pair;
-    }
-}
-
 /* ---- one walk -------------------------------------------------------------------------------- */
 
 static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const struct pp_op *op,

@@ -5,14 +5,7 @@
 #ifndef PP_SCHEDULES_LOWER_VISITS_H
 #define PP_SCHEDULES_LOWER_VISITS_H
 
-#include "schedules/program/program.h"
-
-/* What a rank does at once: an op, or the two of a pair. */
-struct pp_moment {
-    int32_t at, end; /* in the list, end exclusive */
-    int count;       /* ops */
-    const struct pp_op *op[2];
-};
+#include "schedules/lower/lists.h"
 
 /* A run of uses of a unit, from moment to moment, inclusive. `units` of the chunk are used in it,
  * including those inside its ops. */
@@ -33,8 +26,6 @@ struct pp_visit_walk {
     int moment_count;
 };
 
-/* Of F, B, I, W, R. */
-void pp_visits_moments(struct pp_visit_walk *walk, const struct pp_orders *lists, int rank);
 /* Visits whose units need parameters, as they begin. */
 void pp_visits_of_params(const struct pp_visit_walk *walk, struct pp_visits *visits);
 /* Visits whose units have new gradients at the end, from their first B or W to the last; as they

@@ -266,7 +266,7 @@ static void change_bits(struct pp_memory_walk *w, int at)
 static void change_move(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
-    const bool is_up = pp_move_is_up(op->purpose), is_down = pp_move_is_down(op->purpose);
+    const bool is_up = pp_move_is_up(op->purpose);
     const int what = pp_purposes[op->purpose].what;
     struct pp_memory_change *change = &w->changes[at];
 
@@ -274,25 +274,21 @@ static void change_move(struct pp_memory_walk *w, int at)
         change_load(w, op, at);
     else if (what == PP_STATE_OPTIMIZER && is_up)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
-    else if (what == PP_STATE_ACTIVATIONS && is_up)
-        change->saved_taken += moved_bytes(w, op);
-    else if (what == PP_STATE_ACTIVATIONS && is_down)
-        change->away_taken += moved_bytes(w, op);
+    else if (what == PP_STATE_ACTIVATIONS)
+        *(is_up ? &change->saved_taken : &change->away_taken) += moved_bytes(w, op);
 }
 
 /* It is given as the movement ends, where it began. */
 static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const bool is_up = pp_move_is_up(op->purpose), is_down = pp_move_is_down(op->purpose);
+    const bool is_up = pp_move_is_up(op->purpose);
     const int what = pp_purposes[op->purpose].what;
     struct pp_memory_change *change = &w->changes[at];
 
-    if (what == PP_STATE_OPTIMIZER && is_down)
+    if (what == PP_STATE_OPTIMIZER && !is_up)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
-    else if (what == PP_STATE_ACTIVATIONS && is_up)
-        change->away_given += moved_bytes(w, op);
-    else if (what == PP_STATE_ACTIVATIONS && is_down)
-        change->saved_given += moved_bytes(w, op);
+    else if (what == PP_STATE_ACTIVATIONS)
+        *(is_up ? &change->away_given : &change->saved_given) += moved_bytes(w, op);
 }
 
 static void change_wait(struct pp_memory_walk *w, int at)
