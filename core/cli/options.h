@@ -127,11 +127,6 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
 /* The value of an option by its name or one of its other names; asserts that it exists. Where the
  * table has the name several times, the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name);
-/* Whether it was given. */
-static inline bool pp_options_has(const struct pp_parsed *parsed, const char *name)
-{
-    return pp_options_get(parsed, name)->count > 0;
-}
 
 /* ---- core/cli/command.c ---- */
 /* The same command by the names of the table and in its order, quoted for a shell where it needs to

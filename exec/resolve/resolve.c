@@ -238,20 +238,21 @@ static enum pp_status resolve_recipe(const struct pp_exec_wish *wish, struct pp_
 
 static enum pp_status check_pairs(const struct pp_exec_wish *wish, struct pp_error *err)
 {
-    static const struct {
-        const char *a, *b, *reason;
-    } PAIRS[] = {
-        {"check", "no-check", "say opposite things"},
-        {"json", "quiet", "say opposite things"},
-        {"unit", "calibrate-on", "both say how long ops take"},
-        {"tokens", "tokenizer", "both say what the tokens of --data are"},
+    const struct {
+        const struct pp_given *a, *b;
+        const char *reason;
+    } pairs[] = {
+        {&wish->given.check, &wish->given.no_check, "say opposite things"},
+        {&wish->given.json, &wish->given.quiet, "say opposite things"},
+        {&wish->given.unit, &wish->given.calibrate_on, "both say how long ops take"},
+        {&wish->given.tokens, &wish->given.tokenizer, "both say what the tokens of --data are"},
     };
 
-    for (size_t i = 0; i < sizeof(PAIRS) / sizeof(*PAIRS); i++)
-        if (pp_request_has(&wish->request, PAIRS[i].a) &&
-            pp_request_has(&wish->request, PAIRS[i].b))
-            return pp_error_set(err, PP_EINVAL, "--%s and --%s %s; give one of them", PAIRS[i].a,
-                                PAIRS[i].b, PAIRS[i].reason);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        if (pairs[i].a->count && pairs[i].b->count)
+            return pp_error_set(err, PP_EINVAL, "%s and %s %s; give one of them",
+                                pairs[i].a->option->dashed, pairs[i].b->option->dashed,
+                                pairs[i].reason);
     return PP_OK;
 }
 

@@ -68,15 +68,15 @@ static enum pp_status refuse_stdout(const struct pp_sweep_part *part, struct pp_
                         part->index, part->count, part->source);
 }
 
-static enum pp_status take_path(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                struct sweep *s, struct pp_error *err)
+static enum pp_status take_path(struct pp_arena *arena, const struct pp_wish *wish, struct sweep *s,
+                                struct pp_error *err)
 {
-    PP_TRY(take(parsed, "output", &s->path, err));
+    PP_TRY(take(wish->request.flags, "output", &s->path, err));
     if (s->path && !strcmp(s->path, "-"))
         s->path = NULL;
     if (!s->path && s->part.source)
         return refuse_stdout(&s->part, err);
-    if (!s->path && pp_options_has(parsed, "fresh"))
+    if (!s->path && wish->fresh)
         return pp_error_set(err, PP_EINVAL, "--fresh has no effect without -o FILE");
     if (s->part.source) {
         s->merged_path = s->path;
@@ -171,16 +171,15 @@ static void tick(void *context)
 }
 
 /* Which points this part has, less those that are in the file. */
-static enum pp_status open_file(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                struct sweep *s, FILE *out, struct pp_error *err)
+static enum pp_status open_file(struct pp_arena *arena, const struct pp_wish *wish, struct sweep *s,
+                                FILE *out, struct pp_error *err)
 {
     const int64_t points = s->grid.points;
     bool *wanted = PP_ARRAY(arena, bool, points);
 
     for (int64_t point = s->part.index - 1; point < points; point += s->part.count)
         wanted[point] = true;
-    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, pp_options_has(parsed, "fresh"),
-                              wanted, &s->file, err));
+    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, wish->fresh, wanted, &s->file, err));
     for (int64_t point = 0; point < points; point++)
         s->count += wanted[point];
     s->points = PP_ARRAY(arena, int64_t, s->count + 1);
@@ -268,8 +267,8 @@ enum pp_status pp_command_sweep(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(take(parsed, "part", &part, err));
     PP_TRY(pp_grid_open(arena, parsed, &sweep.grid, err));
     PP_TRY(pp_sweep_part(arena, part, &sweep.part, err));
-    PP_TRY(take_path(arena, parsed, &sweep, err));
+    PP_TRY(take_path(arena, wish, &sweep, err));
     PP_TRY(check_path(&sweep, err));
-    PP_TRY(open_file(arena, parsed, &sweep, out, err));
+    PP_TRY(open_file(arena, wish, &sweep, out, err));
     return finish(&sweep, run_points(&sweep, jobs, err), err);
 }
