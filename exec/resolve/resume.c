@@ -110,8 +110,9 @@ static enum pp_status check_data(const struct pp_exec_wish *with,
     if (with->given.data.origin == PP_FROM_FLAG)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "%s has learned %" PRId64 " tokens of checksum %08" PRIx32 ", but %s has "
-                        "%zu of %08" PRIx32 "; to go on with other data, give --data",
+                        "%s was trained on %" PRId64 " tokens of checksum %08" PRIx32
+                        ", but %s has "
+                        "%zu of %08" PRIx32 "; to continue with other data, give --data",
                         config->resumed->path, m->tokens, m->tokens_crc, config->text.name,
                         config->text.count, crc);
 }

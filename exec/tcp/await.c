@@ -15,7 +15,7 @@ void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
 {
     atomic_store(&t->asked, PP_FRAME_STEP); /* which no answer is */
     for (int k = 0; k < t->nodes; k++)
-        atomic_store(&t->has_answered[k], node != PP_TCP_EVERYBODY && node != k);
+        atomic_store(&t->has_answered[k], node != PP_TCP_ALL_NODES && node != k);
     atomic_store(&t->answers, 0);
     atomic_store(&t->asked, kind);
 }

@@ -175,7 +175,7 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
 
 static void note_stranger(struct pp_door *door, const struct pp_caller *caller)
 {
-    door->strangers++;
+    door->refused++;
     pp_socket_name(&caller->from, door->last);
 }
 

@@ -49,8 +49,8 @@ struct pp_door {
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;
     struct pp_caller callers[PP_DOOR_PLACES];
-    int cannot;    /* errno of a caller who could not be let in just now; 0: none */
-    int strangers; /* so far */
+    int cannot;  /* errno of a caller who could not be let in just now; 0: none */
+    int refused; /* so far */
     char last[PP_ADDRESS_BYTES];
 };
 void pp_door_open(struct pp_door *door, int listener, uint64_t token);

@@ -62,9 +62,9 @@ static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door
     for (int node = 1, told = 0; node < t->nodes && told < 8; node++)
         if (t->links[node].fd < 0 && ++told)
             pp_error_append(err, " %d", node);
-    if (door->strangers > 0)
+    if (door->refused > 0)
         pp_error_append(err, "; %d others have who do not belong to this run, the last from %s",
-                        door->strangers, door->last);
+                        door->refused, door->last);
     return pp_error_append(
         err,
         "\n  one that has ended says why; one that still waits calls elsewhere than "

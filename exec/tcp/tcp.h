@@ -1,17 +1,17 @@
-/* exec/tcp/tcp.h — workers in processes that share nothing: frames, connections and clocks. For
+/* exec/tcp/tcp.h — workers in processes without shared memory: frames, connections and clocks. For
  * exec/tcp and the transports.
  *
  * A node is a process. Node 0 is the coordinator: it starts steps and collects results. Worker w
  * runs in node w + first_owner. Where node 0 has forked the others, workers begin at node 1; where
  * a launcher has started all, at node 0. Every node has a thread that reads and writes all
- * connections and does what frames say; it never waits.
+ * connections and executes frames; it never waits.
  */
 #ifndef PP_EXEC_TCP_TCP_H
 #define PP_EXEC_TCP_TCP_H
 
 #include "exec/machine/remote.h"
 
-/* What a frame is, and what follows its head. */
+/* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is node 0. */
 enum pp_frame_kind {
     PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
     PP_FRAME_READY,   /* -> 0: the step has begun on this node */
@@ -38,9 +38,9 @@ enum pp_frame_kind {
 };
 struct pp_frame {
     uint32_t kind;
-    int32_t worker, id, flags; /* id: instruction, message, collective, barrier or step */
+    int32_t worker, id, flags; /* id of an instruction, message, collective, barrier or step */
     int64_t ps;
-    uint64_t bytes; /* that follow */
+    uint64_t bytes; /* of the payload that follows */
     struct pp_header header;
 };
 
@@ -49,27 +49,27 @@ struct pp_arrival { /* from a node, complete */
     const struct pp_frame *frame;
     char *payload; /* NULL without bytes */
 };
-struct pp_frame_out { /* in a queue */
+struct pp_frame_out { /* a frame in the queue of a connection */
     struct pp_frame_out *next;
     struct pp_frame frame;
     const char *payload;
-    char *owned;                        /* freed when it is written */
-    struct pp_machine_message *message; /* has landed then */
+    char *owned;                        /* a payload to free after it is written */
+    struct pp_machine_message *message; /* complete at the sender after that; or NULL */
 };
-struct pp_tcp_link {
-    int fd; /* -1 = none */
+struct pp_tcp_link { /* a connection to another node */
+    int fd;          /* -1 = none */
     struct pp_frame_out *first, *last;
-    size_t written;        /* of the first */
-    struct pp_frame frame; /* being read */
+    size_t written;        /* bytes of the first frame that are written */
+    struct pp_frame frame; /* the frame that is being read */
     char *payload, *owned;
-    size_t read;
+    size_t read; /* bytes of that frame */
     bool is_closed;
 };
 
-struct pp_tcp_clock {  /* of a node, by that of node 0 */
-    int64_t offset_ps; /* from the one there */
+struct pp_tcp_clock {  /* the clock of a node, compared with that of node 0 */
+    int64_t offset_ps; /* clock of node 0 - clock of the node */
     int64_t error_ps;  /* half of the shortest round trip */
-    int64_t at_ps;     /* when */
+    int64_t at_ps;     /* time of the comparison */
     bool is_known;
 };
 
@@ -78,36 +78,36 @@ struct pp_tcp {
     int node, nodes, first_owner;
     uint64_t token;            /* of the run: a process with another one is refused */
     struct pp_tcp_link *links; /* [node] */
-    int listener, port;        /* where node 0 waits for those that it has forked */
-    bool is_running;           /* the thread */
-    int looks;                 /* since a connection has ended */
+    int listener, port;        /* at which node 0 waits for the processes that it has forked */
+    bool is_running;           /* whether the thread runs */
+    int looks;                 /* checks since a connection has ended */
     char (*names)[64];         /* [node] address */
     int wake_fd;
     pthread_t thread;
     pthread_mutex_t mutex;       /* of the queues */
-    atomic_uint changes;         /* a word to sleep on: any of those below has changed */
-    atomic_int asked, answers;   /* by node 0: the kind of the frames it waits for; how many came */
+    atomic_uint changes;         /* a futex; it counts changes of the members below */
+    atomic_int asked, answers;   /* node 0: kind of the frames that it waits for; number received */
     atomic_bool *has_answered;   /* [node] */
-    int64_t asked_ps;            /* when, of a clock */
+    int64_t asked_ps;            /* time of the question about a clock */
     atomic_uint_fast64_t moved;  /* bytes written and read */
     atomic_int step_under_way;   /* node > 0: 1 + the step that may run */
     atomic_bool is_quitting;     /* connections may end */
-    int lost;                    /* 1 + node to which a member has lost its connection */
-    int64_t lost_ps;             /* since then */
-    atomic_int closed;           /* 1 + node whose connection has ended before */
-    int *posted;                 /* [worker] sums posted here */
-    int *parts;                  /* [worker] how far in its collectives its parts have come */
-    int *last_post;              /* [worker] instruction that it has told of last */
-    bool *has_ended;             /* [worker] its step */
-    bool *has_come;              /* [message] its bytes */
-    int64_t *sum_start_ps;       /* [collective] at its owner */
+    int lost;                    /* 1 + node whose connection a member has lost */
+    int64_t lost_ps;             /* time of that loss */
+    atomic_int closed;           /* 1 + node whose connection has ended too early */
+    int *posted;                 /* [worker] number of sums posted on this node */
+    int *parts;                  /* [worker] number of its collectives whose parts have arrived */
+    int *last_post;              /* [worker] the last instruction that it has reported */
+    bool *has_ended;             /* [worker] its step has ended */
+    bool *has_come;              /* [message] its bytes have arrived */
+    int64_t *sum_start_ps;       /* [collective] start at its owner */
     struct pp_tcp_clock *clocks; /* [node] */
-    struct pp_tcp_clock asked_clock; /* of the node that is asked, so far */
-    int64_t aligned_ps, aligning_ps; /* when; how long it took */
+    struct pp_tcp_clock asked_clock; /* best comparison so far with the node that is asked */
+    int64_t aligned_ps, aligning_ps; /* time of the last alignment; its duration */
     int last_at;
     int64_t last_passed;
     bool wants_gradients;
-    void *above; /* of a transport that is built on this one, NULL = none */
+    void *above; /* state of a transport that is built on this one, NULL = none */
 };
 /* NULL before the transport has started. */
 static inline struct pp_tcp *pp_tcp_of(const struct pp_machine *m)
@@ -165,7 +165,7 @@ void pp_tcp_stop_thread(struct pp_tcp *t);
 /* All that has come over the connection: false = it has been closed. */
 bool pp_tcp_read(struct pp_tcp *t, int node);
 
-/* ---- rules.c: what is let in, before anything is done with it ---- */
+/* ---- rules.c: which frames are accepted, before they are executed ---- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
                       const struct pp_frame *frame); /* but bytes */
@@ -173,12 +173,12 @@ bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
 
-/* ---- frames.c: what frames do, in that thread; all are legal by the rules ---- */
+/* ---- frames.c: the thread executes frames that are legal by the rules ---- */
 /* False for bytes that have come before, or that have no place yet. */
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
-/* Where the payload goes; NULL = into memory of its own. */
+/* Destination of the payload; NULL = into new memory. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
-/* False: not now, nothing has been done. */
+/* False: not possible now; the frame stays as it was. */
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
 /* ---- sums.c ---- */
@@ -187,17 +187,18 @@ bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *fra
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
-/* Of what a worker gets of a collective, and gives to it */
+/* Bytes that a worker gets of a collective, and that it gives to it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
 
 /* ---- await.c: node 0 asks, others answer ---- */
-enum { PP_TCP_EVERYBODY = -1 };
-/* Before frames are sent that are answered by such: one by every node, or by one. */
+enum { PP_TCP_ALL_NODES = -1 };
+/* Call it before the question is sent. Answers are frames of this kind, from every node or from
+ * `node`. */
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
 /* PP_EFAIL: a process has failed or is gone; nothing has been heard for options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
-/* The first process has asked for such frames, one from everybody. */
+/* Node 0 has asked for such a frame, and this node has not answered before. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
 

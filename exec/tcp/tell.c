@@ -46,7 +46,7 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
     if (m->steps_done == 0)
         push_state(t);
     pp_tcp_step_begin(t);
-    pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_EVERYBODY);
+    pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_ALL_NODES);
     if (!tell_step(t))
         return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
     PP_TRY(pp_tcp_await(t, t->nodes - 1, err));
@@ -137,7 +137,7 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)
 
     if (t->node != 0 || m->steps_done == 0)
         return PP_OK;
-    pp_tcp_expect(t, PP_FRAME_STATE, PP_TCP_EVERYBODY);
+    pp_tcp_expect(t, PP_FRAME_STATE, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &frame, NULL);
     return pp_tcp_await(t, t->nodes - 1, err);
 }

@@ -233,7 +233,7 @@ enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
 
     if (!t || !t->is_running || t->node != 0)
         return PP_OK;
-    pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_EVERYBODY);
+    pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &leave, NULL);
     return pp_tcp_await(t, t->nodes - 1, err);
 }

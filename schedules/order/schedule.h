@@ -28,20 +28,28 @@ enum pp_shape_size {
     PP_SIZE_GRANULES = 1 << 3,  /* backwards of half a micro-batch; its own options choose */
 };
 
-/* .phases: append `times` repetitions of `pattern` to the rank's list (none where `times` is below
+/* A schedule is a row, struct pp_schedule below. Its order comes from exactly one of three rules:
+ *
+ *   .phases    appends patterns of ops to each rank's list: warm-up, steady state, cool-down
+ *   .key       gives each op a number; a rank runs its ops by ascending numbers
+ *   .generate  returns all lists, for an order that comes from a search
+ *
+ * The types of these rules come first. */
+
+/* For .phases: append `times` repetitions of `pattern` to the rank's list (none if `times` is below
  * 1).
  *
  * A pattern is read left to right.
  *
  *   "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending weight gradient
  *   "F1", "W0" are those of one chunk
- *   "F+B" is one overlapped op; the other one alone when one of the two has run out
+ *   "F+B" is one overlapped op; when no F or no B is left, it is the other one alone
  *
- * An op with nothing left is left out. On a two-way placement the number counts pipelines first,
+ * An op of which none is left is skipped. On a two-way placement the number counts pipelines first,
  * pipeline * chunks + chunk.
  *
  * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
- * number it follows .next. Without .next, groups of --group micro-batches (all where not given) go
+ * number it follows .next. Without .next, groups of --group micro-batches (all if not given) go
  * through all chunks, B from the last chunk to the first. A rank's list uses numbers or not, never
  * both for one kind. */
 struct pp_phases;
@@ -50,8 +58,9 @@ struct pp_schedule_work { /* what one F or B works on */
     int chunk, mb, split;
 };
 
-/* .key: a rank runs its ops by ascending key. Called for every stage of every pipeline: for the B
- * of each granule, and for the F of each micro-batch, which names its first granule. */
+/* For .key: a rank runs its ops by ascending key. The rule gives a key at every stage of every
+ * pipeline, for the B of each granule and the F of each micro-batch. An F names the first granule
+ * of its micro-batch. */
 struct pp_key_op {
     int kind; /* PP_F or PP_B */
     int stage, pipeline;

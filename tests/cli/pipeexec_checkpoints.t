@@ -37,7 +37,7 @@ $ pipeexec --resume t/step-000000003 --layers 3
 $ head -c 3000 docs/checkpoints.md > text; pipeexec --resume t/step-000000003 --data text | grep -o 'unlike .*'
 > unlike the checkpoint: --data text (none)
 $ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --data text --steps 1 --checkpoint u --quiet; echo more >> text; pipeexec --resume u --steps 2
-! pipeexec: error: u/step-000000001 has learned 3000 tokens of checksum ...
+! pipeexec: error: u/step-000000001 was trained on 3000 tokens of checksum ...
 = 2
 $ pipeexec --resume u/step-00000000; echo $?; sed -i 1s/1/2/ u/step-000000001/manifest; pipeexec --resume u
 > 1

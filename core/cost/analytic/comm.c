@@ -1,5 +1,5 @@
-/* Exchanges of a layer over the tensor-parallel and the context-parallel devices, and those of a
- * head that is shared out over all stages. */
+/* Communication inside ops, by the roofline model. A layer exchanges values over
+ * the tensor-parallel and the context-parallel devices, a shared head over all stages. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 

@@ -44,7 +44,7 @@ static struct pp_hello hello_of(uint64_t token, int node)
     return (struct pp_hello){.magic = PP_HELLO_MAGIC, .token = token, .node = node};
 }
 
-Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
+Test(door, other_callers_are_refused_and_the_run_continues, .timeout = 60)
 {
     static const char GARBAGE[] = "GET / HTTP/1.1\r\nHost: n1\r\n\r\n";
     const struct pp_hello good = hello_of(TOKEN, 3), other = hello_of(TOKEN ^ 1, 3);
@@ -66,10 +66,11 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
     close(caller.fd);
     cr_assert_leq(hear(garbage, &answer), 0);
     cr_assert_eq(hear(wrong, &answer), sizeof(answer));
-    cr_assert(strstr(answer.text, "another run of pipeexec listens there") && answer.status == PP_EFAIL);
+    cr_assert(strstr(answer.text, "another run of pipeexec listens there") &&
+              answer.status == PP_EFAIL);
     /* those who say nothing are left when their time is over */
     cr_assert_eq(pp_door_next(&door, pp_clock_s() + 6, &caller, &err), PP_EFAIL);
-    cr_assert_eq(door.strangers, 4);
+    cr_assert_eq(door.refused, 4);
     cr_assert_str_eq(door.last, "127.0.0.1");
     cr_assert_eq(hear(silent, &answer), 0);
     cr_assert_eq(hear(half, &answer), 0);
