@@ -42,6 +42,8 @@ void pp_arena_defer(struct pp_arena *arena, void (*end)(void *context), void *co
 #define PP_NEW(arena, type) ((type *)pp_arena_alloc((arena), sizeof(type)))
 #define PP_ARRAY(arena, type, count)                                                               \
     ((type *)pp_arena_alloc((arena), sizeof(type) * (size_t)(count)))
+/* Elements of an array whose length the compiler knows. */
+#define PP_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* Append to a vector kept as (pointer, count, capacity); returns the address of the new element. */
 #define PP_PUSH(arena, data, count, capacity)                                                      \

@@ -1,6 +1,8 @@
 /* core/op.c — instructions to text and back. */
 #include "core/op.h"
 
+#include "core/arena.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -205,7 +207,7 @@ static int find_kind(const char *word, size_t length, bool *is_wait)
     for (int k = 0; k < PP_OP_KINDS; k++)
         if (strlen(pp_op_kinds[k].text) == length && !memcmp(pp_op_kinds[k].text, word, length))
             return k;
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+    for (size_t i = 0; i < PP_COUNT(aliases); i++)
         if (strlen(aliases[i].text) == length && !memcmp(aliases[i].text, word, length)) {
             *is_wait = aliases[i].is_wait;
             return aliases[i].kind;

@@ -58,12 +58,12 @@ struct pp_cli pp_exec_cli = {
     .date = "2026-11-22",
     .summary = "train with any pipeline schedule for real; compare with the prediction",
     .commands = commands,
-    .command_count = sizeof(commands) / sizeof(*commands),
+    .command_count = PP_COUNT(commands),
     .examples = examples,
-    .example_count = sizeof(examples) / sizeof(*examples),
+    .example_count = PP_COUNT(examples),
 };
 
 __attribute__((constructor)) static void complete(void)
 {
-    pp_select_complete(&pp_exec_cli, rows, sizeof(rows) / sizeof(*rows));
+    pp_select_complete(&pp_exec_cli, rows, PP_COUNT(rows));
 }

@@ -127,7 +127,7 @@ static enum pp_status check_inputs(const struct pp_exec_wish *wish,
     const struct pp_given *const inputs[] = {&wish->given.schedule, &wish->given.calibrate_on,
                                              &wish->given.data};
 
-    for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
+    for (size_t i = 0; i < PP_COUNT(inputs); i++)
         if (inputs[i]->count && strcmp(inputs[i]->text, "-") == 0)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: with --transport %s every process reads it, which standard "

@@ -18,7 +18,7 @@ struct pp_axis_time pp_axis_time(double end_s, const char *unit)
 int pp_axis_every(int count, double width_in, double room_in)
 {
     static const int STEPS[] = {1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500};
-    const int last = (int)(sizeof(STEPS) / sizeof(*STEPS)) - 1;
+    const int last = (int)PP_COUNT(STEPS) - 1;
 
     for (int i = 0; i < last; i++)
         if ((double)count / STEPS[i] * width_in <= room_in)
@@ -77,7 +77,7 @@ double pp_axis_step(double span, double count)
     const double least = span / count;
     const double ten = pow(10, floor(log10(least)));
 
-    for (size_t i = 0; i < sizeof(ROUND) / sizeof(*ROUND); i++)
+    for (size_t i = 0; i < PP_COUNT(ROUND); i++)
         if (ROUND[i] * ten >= least * (1 - 1e-9))
             return ROUND[i] * ten;
     return 10 * ten;

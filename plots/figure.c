@@ -79,7 +79,7 @@ static const struct format FORMATS[] = {
     [PP_PLOT_TEX] = {".tex", "-graphics.tex", terminal_tex},
     [PP_PLOT_SCRIPT] = {".gp", ".pdf", terminal_pdf},
 };
-enum { FORMATS_COUNT = sizeof(FORMATS) / sizeof(*FORMATS) };
+enum { FORMATS_COUNT = PP_COUNT(FORMATS) };
 
 enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
                                     struct pp_error *err)

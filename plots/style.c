@@ -18,7 +18,7 @@ static const struct line_style LINES[PP_STYLES] = {
  * filled siblings. Their number and that of the colours have no common factor, so that pairs differ
  * for long. */
 static const int SYMBOLS[] = {7, 5, 9, 11, 13, 3, 6, 1, 4, 8, 15, 10, 12};
-enum { SYMBOLS_COUNT = sizeof(SYMBOLS) / sizeof(*SYMBOLS) };
+enum { SYMBOLS_COUNT = PP_COUNT(SYMBOLS) };
 
 struct pp_line_look pp_style_look(int i)
 {
@@ -77,7 +77,7 @@ static unsigned mix(unsigned dark, unsigned light, double share, int shift)
 unsigned pp_style_op_rgb(int kind, double shade)
 {
     static const struct op_style OTHER = {0x9a9a9a, 0xb4b4b4};
-    const bool is_known = kind >= 0 && kind < (int)(sizeof(OPS) / sizeof(*OPS)) && OPS[kind].light;
+    const bool is_known = kind >= 0 && kind < (int)PP_COUNT(OPS) && OPS[kind].light;
     const struct op_style *s = is_known ? &OPS[kind] : &OTHER;
 
     return mix(s->dark, s->light, shade, 16) | mix(s->dark, s->light, shade, 8) |

@@ -116,7 +116,7 @@ static const char *usual_name(const struct pp_table *table, const char *word)
         {"devices", "gpus"},
     };
 
-    for (size_t i = 0; i < sizeof(USUAL) / sizeof(*USUAL); i++)
+    for (size_t i = 0; i < PP_COUNT(USUAL); i++)
         if (pp_same_name(USUAL[i].word, word) && pp_table_find(table, USUAL[i].column) >= 0)
             return USUAL[i].column;
     return NULL;

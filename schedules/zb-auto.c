@@ -166,7 +166,7 @@ static enum pp_status generate(struct pp_arena *arena, const struct pp_shape *sh
     (void)err;
     s.bound = pp_zb_bound(s.zb);
     try_fixed_rules(scratch, &s, &ramp, shape->option[PP_LIMIT_AT]);
-    for (size_t k = 0; k < sizeof(passes) / sizeof(passes[0]) && !is_done(&s); k++) {
+    for (size_t k = 0; k < PP_COUNT(passes) && !is_done(&s); k++) {
         const struct pass *pass = &passes[k];
         const struct pp_zb_policy policy = {.warmup = pass->has_warmup ? ramp.warmup : NULL,
                                             .keep = pass->has_keep ? ramp.keep : NULL,

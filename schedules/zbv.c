@@ -38,7 +38,7 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
     (void)rank;
     if (shape->micro_batches < 2 * shape->ranks - 1)
         return (double)NAN;
-    for (size_t k = 1; k < sizeof(lines) / sizeof(lines[0]); k++)
+    for (size_t k = 1; k < PP_COUNT(lines); k++)
         idle = fmax(idle, lines[k]);
     return shape->ranks == 1 ? 0 : idle / (work + idle);
 }

@@ -21,7 +21,7 @@ static const struct {
     size_t offset;
 } texts[] = {FIELD(version),   FIELD(cpu),   FIELD(backend), FIELD(kernels),
              FIELD(transport), FIELD(clock), FIELD(what_if)};
-enum { TEXTS = sizeof(texts) / sizeof(*texts) };
+enum { TEXTS = PP_COUNT(texts) };
 
 static const char *text_of(const struct pp_trace_about *about, int k)
 {

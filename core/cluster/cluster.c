@@ -23,7 +23,7 @@ static const struct {
     {"a100-80", "a100"},         {"a100-80gb", "a100"},  {"h100-80gb", "h100"},
     {"a100-40gb", "a100-40"},
 };
-enum { ALIASES = sizeof aliases / sizeof *aliases, NAMES_MAX = 64 };
+enum { ALIASES = PP_COUNT(aliases), NAMES_MAX = 64 };
 
 static const struct pp_cluster *find_cluster(const char *name)
 {

@@ -137,7 +137,7 @@ static const struct {
     {"tree", PP_FABRIC_FAT_TREE}, {"aries", PP_FABRIC_DRAGONFLY}, {"switch", PP_FABRIC_STAR},
     {"mesh", PP_FABRIC_TORUS},
 };
-enum { FABRIC_ALIASES = sizeof fabric_aliases / sizeof *fabric_aliases };
+enum { FABRIC_ALIASES = PP_COUNT(fabric_aliases) };
 
 static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
@@ -270,7 +270,7 @@ static const struct key {
     {"rank2", RANK2, NULL, "15.75GBps", FLIES, QUANTITY(fabric.group_bytes_per_s, BYTES_PER_S)},
     {"rank3", RANK3, NULL, "337GBps", FLIES, QUANTITY(fabric.global_bytes_per_s, BYTES_PER_S)},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
+enum { KEYS = PP_COUNT(keys) };
 
 static enum pp_status unknown_key(const char *word, struct pp_error *err)
 {

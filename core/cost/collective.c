@@ -143,7 +143,7 @@ static struct pp_collective_time level_exchange(const struct input *in)
 static double mesh_frac(int members)
 {
     static const double rings[] = {0, 6, 1, 2, 4, 2, 2, 4, 6};
-    const int last = sizeof rings / sizeof *rings - 1;
+    const int last = PP_COUNT(rings) - 1;
 
     return rings[members < last ? members : last] / 6;
 }

@@ -300,7 +300,7 @@ struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_cost
                                .sync_ranks = 1,
                                .origin = "unit",
                                .source = "--unit"};
-    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+    for (size_t k = 0; k < PP_COUNT(rows); k++)
         costs->op[rows[k].kind] =
             constant(arena, (size_t)stages * (size_t)splits, pp_units_ps(rows[k].units / splits));
     if (unit->fb != unit->f + unit->b)

@@ -57,7 +57,7 @@ static const struct tile {
     {256, 128, 1.00}, {128, 256, 1.00}, {128, 128, 0.95},
     {128, 64, 0.80},  {64, 128, 0.80},  {64, 64, 0.55},
 };
-enum { TILES = sizeof tiles / sizeof *tiles, PARTS_MAX = 8 };
+enum { TILES = PP_COUNT(tiles), PARTS_MAX = 8 };
 
 /* Cost of filling the pipeline and writing a tile, in steps along k: on tensor cores, and in fp32
  * without them. A step without them takes sixteen times as long. */

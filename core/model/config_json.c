@@ -232,7 +232,7 @@ static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object
         separator = ", ";
     }
 
-    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+    for (size_t i = 0; i < PP_COUNT(unused); i++) {
         json_t *place = is_present(object, unused[i]) ? object : root;
         if (!is_present(place, unused[i]))
             continue;

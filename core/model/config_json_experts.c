@@ -32,7 +32,7 @@ static const struct keys families[] = {
     {"qwen3_moe", "num_experts", "moe_intermediate_size", .every = "decoder_sparse_step"},
 };
 /* clang-format on */
-enum { FAMILIES = sizeof families / sizeof *families };
+enum { FAMILIES = PP_COUNT(families) };
 static const char top_k_keys[] = "num_experts_per_tok|experts_per_token|num_selected_experts";
 static const char count_keys[] = "num_local_experts|num_experts|n_routed_experts";
 

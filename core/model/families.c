@@ -57,7 +57,7 @@ static const struct pp_model_family families[] = {
      .has_padding_offset = true},
 };
 /* clang-format on */
-enum { FAMILIES = sizeof families / sizeof *families };
+enum { FAMILIES = PP_COUNT(families) };
 
 const char *pp_model_architecture(json_t *object)
 {

@@ -37,7 +37,7 @@ static const struct {
     {"llama3.1-70b", "llama3-70b"},
     {"llama3.1-405b", "llama3-405b"},
 };
-enum { ALIASES = sizeof aliases / sizeof *aliases };
+enum { ALIASES = PP_COUNT(aliases) };
 
 const char *pp_model_name(int i)
 {
@@ -103,7 +103,7 @@ static const struct {
     {"llama1", "llama-7b"},         {"llama", "llama-7b"},   {"mpt", "mpt-7b"},
     {"nemotron4", "nemotron4-15b"},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, PLAIN_BYTES = 96 };
+enum { KINDS = PP_COUNT(kinds), PLAIN_BYTES = 96 };
 
 /* Letters in lower case, digits and points; the end of each word of the name is marked. */
 struct plain {
@@ -144,7 +144,7 @@ static double size_at(const char *text)
     if (!isdigit((unsigned char)*text))
         return 0;
     const double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; i < PP_COUNT(units); i++)
         if (*end == units[i].unit)
             return number * units[i].factor;
     return 0;

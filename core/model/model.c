@@ -47,7 +47,7 @@ enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struc
     if (!(params >= lowest && params <= highest))
         return pp_error_set(err, PP_EINVAL, "--params %g: a model has between %g and %g parameters",
                             params, lowest, highest);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+    for (size_t i = 0; i < PP_COUNT(layers); i++) {
         m = (struct pp_model){
             .family = "gpt",
             .source = "GPT-like dimensions chosen for the number of parameters",
@@ -136,7 +136,7 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
         {"number of further tokens predicted", m->mtp, 0, 16},
     };
 
-    PP_TRY(check_ranges(ranges, sizeof ranges / sizeof *ranges, err));
+    PP_TRY(check_ranges(ranges, PP_COUNT(ranges), err));
     if (e->count > 0 && pp_model_moe_blocks(m, 0, m->layers) == 0)
         return pp_error_set(err, PP_EINVAL,
                             "none of %d layers holds the %d experts: the first %d are dense, and "
@@ -159,7 +159,7 @@ static enum pp_status check_latent(const struct pp_model *m, struct pp_error *er
         {"width of a head's values", l->value_dim, is_latent, is_latent ? MAX_HEADS : 0},
     };
 
-    return check_ranges(ranges, sizeof ranges / sizeof *ranges, err);
+    return check_ranges(ranges, PP_COUNT(ranges), err);
 }
 
 enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err)
@@ -177,7 +177,7 @@ enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err
         {"number of norms per layer", model->norms_per_layer, 0, 16},
     };
 
-    PP_TRY(check_ranges(ranges, sizeof ranges / sizeof *ranges, err));
+    PP_TRY(check_ranges(ranges, PP_COUNT(ranges), err));
     if (model->head_dim <= 0 && model->hidden % model->heads != 0)
         return heads_error(model, err);
     PP_TRY(check_range("size of a head", model->head_dim, 1, 1 << 16, err));

@@ -43,7 +43,7 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
     m->vocab = pp_request_int(request, "vocab", m->vocab);
     if (hidden != m->hidden) {
         int *const widths[] = {&m->ffn, &m->experts.ffn, &m->experts.shared_ffn};
-        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t i = 0; i < PP_COUNT(widths); i++)
             *widths[i] = (int)((double)*widths[i] / m->hidden * hidden + 0.5);
     }
     m->ffn = pp_request_int(request, "ffn", m->ffn);
@@ -94,7 +94,7 @@ static enum pp_status needs_experts(const struct pp_request *request, struct pp_
     char typed[PP_REQUEST_TYPED_BYTES];
     enum pp_origin origin;
 
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; i < PP_COUNT(options); i++)
         if (pp_request_get(request, options[i], &origin) && origin == PP_FROM_FLAG)
             return pp_error_set(err, PP_EINVAL, "%s: the model has no experts; give --experts",
                                 pp_request_typed(request, options[i], typed));

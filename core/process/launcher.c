@@ -1,6 +1,7 @@
 /* Launchers of many processes, recognised by their environment variables. */
 #include "core/process/launcher.h"
 
+#include "core/arena.h"
 #include "core/units.h"
 
 #include <limits.h>
@@ -89,7 +90,7 @@ static bool is_outside_of_tasks(void)
 
 static bool is_set(const struct ranks *row)
 {
-    const size_t needed = sizeof row->needed / sizeof *row->needed;
+    const size_t needed = PP_COUNT(row->needed);
 
     for (size_t i = 0; i < needed; i++)
         if (row->needed[i] && !variable(row->needed[i]))
@@ -115,7 +116,7 @@ static enum pp_status read_ranks(const struct ranks *row, struct place *place, s
 
 static enum pp_status find_ranks(struct place *place, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof ranks_table / sizeof *ranks_table; i++)
+    for (size_t i = 0; i < PP_COUNT(ranks_table); i++)
         if (is_set(&ranks_table[i]))
             return read_ranks(&ranks_table[i], place, err);
     return PP_OK;
@@ -158,7 +159,7 @@ static enum pp_status read_array(const struct array *row, struct place *place, s
 
 static enum pp_status find_array(struct place *place, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof arrays_table / sizeof *arrays_table; i++) {
+    for (size_t i = 0; i < PP_COUNT(arrays_table); i++) {
         const struct array *row = &arrays_table[i];
         const char *id = variable(row->id);
 

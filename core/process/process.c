@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* memfd_create, seals */
 #include "core/process/process.h"
 
+#include "core/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -51,7 +53,7 @@ void pp_process_release(const sigset_t *before)
 /* ---- a file that goes with the process -------------------------------------------------------*/
 
 static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDINGS = sizeof(ENDING) / sizeof(*ENDING) };
+enum { ENDINGS = PP_COUNT(ENDING) };
 static struct {
     char path[PATH_MAX];
     dev_t device;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const int SIGNALS[] = {SIGINT, SIGTERM};
-enum { SIGNAL_COUNT = sizeof(SIGNALS) / sizeof(*SIGNALS) };
+enum { SIGNAL_COUNT = PP_COUNT(SIGNALS) };
 
 /* A handler has no other way to say something. */
 static volatile sig_atomic_t is_interrupted;

@@ -59,7 +59,7 @@ static uint64_t fixed_priorities(struct pp_backend_device *d, pp_stream_id s)
 static uint64_t (*const orders[])(struct pp_backend_device *device, pp_stream_id stream) = {
     random_order, copies_late, stream_by_stream, issued_last_first, copies_early, fixed_priorities,
 };
-enum { ORDERS = sizeof(orders) / sizeof(orders[0]) };
+enum { ORDERS = PP_COUNT(orders) };
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 

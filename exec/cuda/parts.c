@@ -41,7 +41,7 @@ struct pp_cuda_parts {
 
 static enum pp_status find_calls(struct driver *driver, struct pp_error *err)
 {
-    for (size_t k = 0; k < sizeof(calls) / sizeof(*calls); k++) {
+    for (size_t k = 0; k < PP_COUNT(calls); k++) {
         enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
         void *call = NULL;
 

@@ -75,7 +75,7 @@ static const struct {
 
 static enum pp_status check_rules(const struct pp_json *json, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+    for (size_t i = 0; i < PP_COUNT(RULES); i++)
         if (!RULES[i].is_known(value_at(json->root, RULES[i].path)))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is not %s: only tokenizers that cut words as GPT-2's are "
@@ -95,7 +95,7 @@ static enum pp_status take_added(struct pp_arena *arena, const struct pp_json *j
 
     PP_TRY(pp_json_int(json, object, "id", 0, PP_MOST_TOKENS - 1, &id, NULL, err));
     PP_TRY(pp_json_string(json, object, "content", &content, NULL, err));
-    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
+    for (size_t i = 0; i < PP_COUNT(FLAGS); i++)
         if (!is_not_true(value_at(object, FLAGS[i])))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: added token %d: %s is not false: only tokens that stand for "

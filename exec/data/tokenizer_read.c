@@ -103,7 +103,7 @@ static enum pp_status open_folder(struct pp_arena *arena, const char *folder,
 
     if (access(whole, F_OK) == 0)
         return open_json(arena, whole, tokenizer, err);
-    for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++) {
+    for (size_t i = 0; i < PP_COUNT(PAIRS); i++) {
         const char *vocab = pp_arena_printf(arena, "%s/%s", folder, PAIRS[i][0]);
         if (access(vocab, F_OK) == 0)
             return open_pair(arena, vocab, pp_arena_printf(arena, "%s/%s", folder, PAIRS[i][1]),

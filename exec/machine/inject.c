@@ -72,25 +72,24 @@ static const struct key {
     {"op", offsetof(struct pp_inject, op), 0},
     {"step", offsetof(struct pp_inject, step), 1},
 };
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 enum { WORD_BYTES = 64, MOST = 1000000000 };
 
 static enum pp_status take_kind(const char *word, struct pp_inject *inject, struct pp_error *err)
 {
-    for (size_t i = 0; i < COUNT(KINDS); i++)
+    for (size_t i = 0; i < PP_COUNT(KINDS); i++)
         if (strcmp(word, KINDS[i].name) == 0) {
             inject->kind = &KINDS[i];
             return PP_OK;
         }
     pp_error_set(err, PP_EINVAL, "\"%s\" is none of", word);
-    for (size_t i = 0; i < COUNT(KINDS); i++)
+    for (size_t i = 0; i < PP_COUNT(KINDS); i++)
         pp_error_append(err, "%s %s (%s)", i ? "," : "", KINDS[i].name, KINDS[i].summary);
     return PP_EINVAL;
 }
 
 static enum pp_status take_key(const char *word, struct pp_inject *inject, struct pp_error *err)
 {
-    for (size_t i = 0; i < COUNT(KEYS); i++) {
+    for (size_t i = 0; i < PP_COUNT(KEYS); i++) {
         const size_t length = strlen(KEYS[i].name);
         int64_t value;
 
@@ -101,7 +100,7 @@ static enum pp_status take_key(const char *word, struct pp_inject *inject, struc
         return PP_OK;
     }
     pp_error_set(err, PP_EINVAL, "\"%s\": expected", word);
-    for (size_t i = 0; i < COUNT(KEYS); i++)
+    for (size_t i = 0; i < PP_COUNT(KEYS); i++)
         pp_error_append(err, "%s %s:K", i ? "," : "", KEYS[i].name);
     return PP_EINVAL;
 }
@@ -141,7 +140,7 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
         {"step", inject->step, first_step + 1, steps},
     };
 
-    for (size_t i = 0; i < COUNT(limits); i++)
+    for (size_t i = 0; i < PP_COUNT(limits); i++)
         if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
             return pp_error_set(err, PP_EINVAL, "%s:%d: this run has %d to %d", limits[i].name,
                                 limits[i].value, limits[i].least, limits[i].most);

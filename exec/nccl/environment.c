@@ -36,7 +36,7 @@ void pp_nccl_share_device(int process, bool is_one_host)
      * and none accesses another's memory. */
     snprintf(host, sizeof host, "pipeexec-%d", process);
     setenv("NCCL_HOSTID", host, 1);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+    for (size_t i = 0; i < PP_COUNT(settings); i++)
         if (is_one_host || !settings[i].is_for_one_host)
             setenv(settings[i].name, settings[i].value, 0);
 }

@@ -21,7 +21,7 @@ static const struct {
 
 static enum pp_status find_all(void *file, struct pp_nccl_library *library, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    for (size_t i = 0; i < PP_COUNT(symbols); i++) {
         void *found = dlsym(file, symbols[i].name);
         if (!found)
             return pp_error_set(err, PP_EFAIL, "%s is no NCCL: it has no %s", library->file,

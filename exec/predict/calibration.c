@@ -26,7 +26,7 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
         return;
     c->program_hash = hash;
     c->stages = program->stages;
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+    for (size_t k = 0; k < PP_COUNT(kinds); k++) {
         const int cells = c->stages * c->batch.splits;
         c->whole[kinds[k]] = PP_ARRAY(c->arena, struct pp_samples, cells);
         c->in_pair[kinds[k]] = PP_ARRAY(c->arena, struct pp_samples, cells);

@@ -190,7 +190,7 @@ void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibrati
     struct pp_measured_wire wire;
     const bool has_wire = pp_calibration_wire(c, &wire);
 
-    for (size_t k = 0; k < sizeof SUMS / sizeof *SUMS; k++)
+    for (size_t k = 0; k < PP_COUNT(SUMS); k++)
         if (costs->op[SUMS[k]] && (has_wire || c->sum[SUMS[k]].count > 0))
             fill_sums(arena, SUMS[k], repriced_of(c, SUMS[k], &wire, costs), costs);
     if (has_wire)

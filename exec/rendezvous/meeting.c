@@ -71,11 +71,10 @@ static const struct {
 };
 /* What keeps runs of one host apart. */
 static const char *const JOBS[] = {"SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"};
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err)
 {
-    for (size_t i = 0; i < COUNT(HOSTS) && !meeting->host[0]; i++)
+    for (size_t i = 0; i < PP_COUNT(HOSTS) && !meeting->host[0]; i++)
         if (variable(HOSTS[i].name))
             HOSTS[i].take(variable(HOSTS[i].name), meeting->count, meeting->host);
     if (meeting->host[0])
@@ -105,7 +104,7 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
     const char *given = variable("MASTER_PORT");
     int64_t port = USUAL_PORT;
 
-    for (size_t i = 0; i < COUNT(JOBS); i++)
+    for (size_t i = 0; i < PP_COUNT(JOBS); i++)
         if (port == USUAL_PORT && variable(JOBS[i]))
             port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
     if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
@@ -138,9 +137,9 @@ static uint64_t find_token(const char *source)
 {
     uint64_t token = mix(0, RUN_ID);
 
-    for (size_t i = 0; i < COUNT(RUNS) && !variable(RUN_ID); i++)
+    for (size_t i = 0; i < PP_COUNT(RUNS) && !variable(RUN_ID); i++)
         if (strcmp(RUNS[i].source, source) == 0)
-            for (size_t k = 0; k < COUNT(RUNS[i].names); k++)
+            for (size_t k = 0; k < PP_COUNT(RUNS[i].names); k++)
                 token = mix(token, RUNS[i].names[k]);
     return token;
 }
@@ -162,7 +161,7 @@ static void find_place(struct pp_meeting *meeting)
                                           "PMI_LOCAL_RANK",
                                           "SLURM_LOCALID"};
 
-    meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
+    meeting->local_index = number(INDICES, PP_COUNT(INDICES), meeting->index);
 }
 
 /* With a rendezvous, RANK and WORLD_SIZE mean this run: the place of the meeting is given. */

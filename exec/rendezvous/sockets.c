@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "exec/rendezvous/sockets.h"
 
+#include "core/arena.h"
 #include "core/clock.h"
 
 #include <errno.h>
@@ -187,7 +188,7 @@ void pp_socket_tune(int fd)
         {IPPROTO_TCP, TCP_USER_TIMEOUT, PP_SILENCE_S * 1000},
     };
 
-    for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++)
+    for (size_t i = 0; i < PP_COUNT(OPTIONS); i++)
         setsockopt(fd, OPTIONS[i].level, OPTIONS[i].name, &OPTIONS[i].value, sizeof(int));
 }
 

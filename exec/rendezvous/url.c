@@ -55,7 +55,7 @@ static const struct key {
 
 static const struct key *find_key(const char *word, size_t length)
 {
-    for (size_t i = 0; i < sizeof(KEYS) / sizeof(*KEYS); i++)
+    for (size_t i = 0; i < PP_COUNT(KEYS); i++)
         if (strlen(KEYS[i].number.name) == length &&
             strncmp(KEYS[i].number.name, word, length) == 0)
             return &KEYS[i];
@@ -135,7 +135,7 @@ static const struct {
 enum pp_status pp_rendezvous_parse(const char *text, struct pp_meeting *meeting,
                                    struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof(SCHEMES) / sizeof(*SCHEMES); i++) {
+    for (size_t i = 0; i < PP_COUNT(SCHEMES); i++) {
         const size_t length = strlen(SCHEMES[i].scheme);
         const char *query = strchrnul(text, '?');
 

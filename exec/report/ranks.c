@@ -68,7 +68,7 @@ static const struct column {
     {"state", 9, 5, print_state},        {"activ.", 10, 6, print_activations},
     {"chunks", 8, 4, print_count},
 };
-enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(*COLUMNS) };
+enum { COLUMN_COUNT = PP_COUNT(COLUMNS) };
 
 /* Columns whose place is below this are shown. */
 static int fitting(int width)

@@ -75,7 +75,7 @@ static void report_notes(const struct pp_exec_page *page, const struct pp_exec_r
         note_warmup,       note_jump,    pp_exec_resume_note,
     };
 
-    for (size_t i = 0; i < sizeof(NOTES) / sizeof(*NOTES); i++) {
+    for (size_t i = 0; i < PP_COUNT(NOTES); i++) {
         char text[PP_EXEC_TEXT_BYTES] = "";
         NOTES[i](run, text, sizeof(text));
         if (text[0])
@@ -222,7 +222,7 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
     char text[PP_EXEC_TEXT_BYTES];
     int used = 0;
 
-    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
+    for (size_t i = 0; i < PP_COUNT(PARTS); i++)
         if (metrics->time_frac[PARTS[i].part] > 0)
             used +=
                 snprintf(text + used, sizeof(text) - (size_t)used, "%s%s~%.1f~%%",
@@ -270,8 +270,8 @@ static void print_compare(const struct pp_exec_page *page, const struct pp_exec_
     const char *const files[] = {run->predicted_trace, run->trace};
     int column = fprintf(page->out, "  %-*spipesim compare", PP_EXEC_LABEL - 2, "next");
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        const bool is_last = i + 1 == sizeof(files) / sizeof(*files);
+    for (size_t i = 0; i < PP_COUNT(files); i++) {
+        const bool is_last = i + 1 == PP_COUNT(files);
         if (column + 1 + (int)strlen(files[i]) + (is_last ? 0 : 2) > page->terminal.width)
             column = fprintf(page->out, " \\\n%*s", PP_EXEC_LABEL + 1, "") - 3;
         column += fprintf(page->out, " %s", files[i]);

@@ -64,7 +64,7 @@ static void add_sums(const struct builder *b)
     struct pp_costs *costs = b->costs;
     const struct pp_group *tied = group_of(b->p, true, 0);
 
-    for (size_t k = 0; k < sizeof(collectives) / sizeof(*collectives); k++)
+    for (size_t k = 0; k < PP_COUNT(collectives); k++)
         costs->op[collectives[k]] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
     costs->ring_alpha_ps = PP_ARRAY(b->arena, int64_t, b->p->stages);
     costs->sync_ranks = b->batch->replicas * b->p->pipelines;
@@ -175,7 +175,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
                                .ranks = program->ranks,
                                .origin = "measured",
                                .source = "the wires of this run; nothing is measured yet"};
-    for (size_t k = 0; k < sizeof(compute) / sizeof(compute[0]); k++)
+    for (size_t k = 0; k < PP_COUNT(compute); k++)
         costs->op[compute[k]] = PP_ARRAY(arena, struct pp_cost, program->stages * program->splits);
     add_wires(&b);
     add_sums(&b);

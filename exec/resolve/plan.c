@@ -140,7 +140,7 @@ static enum pp_status check_lowered(const struct pp_exec_wish *wish,
 
     if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
         return PP_OK;
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+    for (size_t i = 0; i < PP_COUNT(own); i++)
         if (own[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is a lowered program, which has its own; 'pipesim program "
@@ -166,7 +166,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     PP_TRY(pp_build_order(arena, &build, err));
     pp_build_take_zero(&build, wish->zero, config->replicas);
     const bool has_copies = pp_build_copies(&build) > 1;
-    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+    for (size_t i = 0; i < PP_COUNT(sums); i++)
         if (!has_copies && !plan->subject.is_listed && sums[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no effect with one replica of each stage; give --dp 2",

@@ -248,7 +248,7 @@ static enum pp_status check_pairs(const struct pp_exec_wish *wish, struct pp_err
         {&wish->given.tokens, &wish->given.tokenizer, "both say what the tokens of --data are"},
     };
 
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+    for (size_t i = 0; i < PP_COUNT(pairs); i++)
         if (pairs[i].a->count && pairs[i].b->count)
             return pp_error_set(err, PP_EINVAL, "%s and %s %s; give one of them",
                                 pairs[i].a->option->dashed, pairs[i].b->option->dashed,

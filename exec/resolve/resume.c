@@ -14,8 +14,8 @@ static const char *const GIVEN[] = {
 /* What follows from the layout and from defaults is recorded as it turned out. */
 static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps"};
 enum {
-    GIVEN_COUNT = sizeof GIVEN / sizeof *GIVEN,
-    RESOLVED_COUNT = sizeof RESOLVED / sizeof *RESOLVED,
+    GIVEN_COUNT = PP_COUNT(GIVEN),
+    RESOLVED_COUNT = PP_COUNT(RESOLVED),
 };
 
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_err
     const struct pp_given *const need_folder[] = {&with->given.checkpoint_every,
                                                   &with->given.checkpoint_keep};
 
-    for (size_t i = 0; i < sizeof need_folder / sizeof *need_folder; i++)
+    for (size_t i = 0; i < PP_COUNT(need_folder); i++)
         if (need_folder[i]->count)
             return pp_error_set(err, PP_EINVAL, "%s has no effect without --checkpoint DIR",
                                 need_folder[i]->typed);

@@ -218,14 +218,14 @@ static void take_durations(const struct pp_costs *unit, struct pp_costs *costs)
 {
     static const int KINDS[] = {PP_F, PP_B, PP_I, PP_W}, COLLECTIVES[] = {PP_AR, PP_RS, PP_AG};
 
-    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
+    for (size_t k = 0; k < PP_COUNT(KINDS); k++)
         costs->op[KINDS[k]] = unit->op[KINDS[k]];
     costs->op[PP_R] = unit->op[PP_F];
     costs->overlap_all = unit->overlap_all;
     costs->is_unit = unit->is_unit;
     costs->alpha_ps = unit->alpha_ps;
     costs->s_per_byte = unit->s_per_byte;
-    for (size_t k = 0; k < sizeof COLLECTIVES / sizeof *COLLECTIVES; k++)
+    for (size_t k = 0; k < PP_COUNT(COLLECTIVES); k++)
         for (int s = 0; s < costs->stages; s++)
             costs->op[COLLECTIVES[k]][s].ps = costs->op[COLLECTIVES[k]][s].latency_ps = 0;
     for (int s = 0; s < costs->stages; s++)
@@ -287,7 +287,7 @@ const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_exec_wi
                    {&wish->given.unit, "unit"}};
     const char *text = NULL;
 
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    for (size_t i = 0; i < PP_COUNT(options); i++) {
         const struct values values = values_of(arena, wish, options[i].given, options[i].name);
         for (int k = 0; k < values.count; k++)
             text = pp_arena_printf(arena, "%s%s--%s %s", text ? text : "", text ? " " : "",

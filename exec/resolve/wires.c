@@ -17,7 +17,7 @@ static const struct key {
     {"bandwidth", "10GBps", "1Bps to 1e6TBps", PP_UNIT_BYTES_PER_S,
      offsetof(struct pp_exec_wires, bytes_per_s), 10e9, 1, 1e18},
 };
-enum { KEY_COUNT = sizeof(KEYS) / sizeof(*KEYS), WORD_BYTES = 64 };
+enum { KEY_COUNT = PP_COUNT(KEYS), WORD_BYTES = 64 };
 
 static double *field(struct pp_exec_wires *wires, const struct key *key)
 {

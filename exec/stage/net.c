@@ -15,7 +15,7 @@ static const struct {
     {"nemotron", "its activation function is the square of ReLU"},
     {"opt", "its activation function is ReLU"},
 };
-enum { REFUSED = sizeof refused / sizeof *refused };
+enum { REFUSED = PP_COUNT(refused) };
 
 static const char can_be_trained[] =
     "decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, "

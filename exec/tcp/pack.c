@@ -235,7 +235,7 @@ static bool are_times(const struct pp_worker *w)
         pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
-        for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+        for (size_t c = 0; c < PP_COUNT(columns); c++)
             are &= pp_tcp_is_time(columns[c][pp_cell(m, pp_row(m, i, w->replica))]);
     return are;
 }

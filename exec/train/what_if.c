@@ -12,7 +12,7 @@ static struct pp_costs without(const struct pp_training *t, const struct pp_cost
     static const int COMPUTE[] = {PP_F, PP_B, PP_I, PP_W, PP_R, PP_U};
     struct pp_costs plain = *t->plain_costs;
 
-    for (size_t k = 0; k < sizeof COMPUTE / sizeof *COMPUTE; k++)
+    for (size_t k = 0; k < PP_COUNT(COMPUTE); k++)
         plain.op[COMPUTE[k]] = measured->op[COMPUTE[k]];
     plain.overlap = measured->overlap;
     plain.overlap_all = measured->overlap_all;

@@ -28,7 +28,7 @@ static const struct {
 
 static bool find_symbols(void *library)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    for (size_t i = 0; i < PP_COUNT(symbols); i++) {
         void *symbol = dlsym(library, symbols[i].name);
         if (!symbol)
             return false;

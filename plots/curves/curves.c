@@ -36,7 +36,7 @@ static bool is_expected(const struct pp_chart *chart, int column)
                     (pp_chart_is_abstract(chart) &&
                      !strcmp(chart->table.columns[chart->x], "gpus") && !strcmp(name, "pp"));
 
-    for (size_t i = 0; i < sizeof(PRODUCTS) / sizeof(*PRODUCTS); i++)
+    for (size_t i = 0; i < PP_COUNT(PRODUCTS); i++)
         is_found |= !strcmp(name, PRODUCTS[i]);
     for (int k = 0; k < chart->by_count; k++)
         is_found |= column == chart->by[k];
@@ -83,7 +83,7 @@ static void derive(struct pp_arena *arena, struct pp_table *table)
         {"peak_micro_batches", "peak_activations", "vp"},
     };
 
-    for (size_t i = 0; i < sizeof(RATIOS) / sizeof(*RATIOS); i++) {
+    for (size_t i = 0; i < PP_COUNT(RATIOS); i++) {
         const int above = pp_table_find(table, RATIOS[i].above),
                   below = pp_table_find(table, RATIOS[i].below);
         if (above >= 0 && below >= 0 && pp_table_find(table, RATIOS[i].name) < 0)

@@ -134,7 +134,7 @@ bool pp_chart_follows(const struct pp_chart *chart, int column)
         {"vp", does_vp_follow},
     };
 
-    for (size_t i = 0; i < sizeof(FOLLOWING) / sizeof(*FOLLOWING); i++)
+    for (size_t i = 0; i < PP_COUNT(FOLLOWING); i++)
         if (!strcmp(chart->table.columns[column], FOLLOWING[i].column))
             return FOLLOWING[i].follows(chart);
     return false;

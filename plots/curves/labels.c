@@ -27,7 +27,7 @@ static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1
                                     {"right", -0.7, 0.7, -1, -0.5}, {"right", -0.7, -0.7, -1, -0.5},
                                     {"left", 0, 1, 0, -0.5},        {"left", 0, -1, 0, -0.5},
                                     {"right", 0, 1, -1, -0.5},      {"right", 0, -1, -1, -0.5}};
-enum { SIDES_COUNT = sizeof(SIDES) / sizeof(*SIDES) };
+enum { SIDES_COUNT = PP_COUNT(SIDES) };
 
 /* Where gnuplot will put a value, about: x has a margin on both sides, y ends at the next tic. */
 static double place(const struct field *field, bool is_x, double value)

@@ -67,7 +67,7 @@ static const struct row ROWS[] = {
     {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL},
     {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL},
 };
-enum { ROWS_COUNT = sizeof(ROWS) / sizeof(*ROWS) };
+enum { ROWS_COUNT = PP_COUNT(ROWS) };
 
 /* Those of a title, in its order. */
 static const char *const TITLE[] = {"schedule", "model", "cluster",      "unit",
@@ -108,7 +108,7 @@ struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
 
     if (row)
         return row->name;
-    for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++) {
+    for (size_t i = 0; i < PP_COUNT(SUFFIXES); i++) {
         const size_t tail = strlen(SUFFIXES[i].text);
         if (length > tail && !strcmp(column + length - tail, SUFFIXES[i].text))
             return (struct pp_column_name){spaced(arena, column, tail), NULL, SUFFIXES[i].unit};
@@ -180,7 +180,7 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns)
     const bool is_abstract = pp_table_find(&chart->table, "unit") >= 0;
     const char *text = "";
 
-    for (size_t i = 0; i < sizeof(TITLE) / sizeof(*TITLE); i++) {
+    for (size_t i = 0; i < PP_COUNT(TITLE); i++) {
         const int column = pp_table_find(&chart->table, TITLE[i]);
         if (column < 0 || is_drawn(chart, column) || pp_chart_varies(chart, column) ||
             (is_abstract && !strcmp(TITLE[i], "gpus")))

@@ -13,7 +13,7 @@ static const char *const SERIES[] = {
     "F forward", "B backward",  "I input gradient", "W weight gradient",
     "F+B pair",  "R recompute", "U optimizer",      "message",
     "sum",       "other"};
-enum { SERIES_COUNT = sizeof(SERIES) / sizeof(*SERIES) };
+enum { SERIES_COUNT = PP_COUNT(SERIES) };
 enum { PAIR = 4, MESSAGE = 7, SUM = 8, OTHER = 9 };
 
 static int series_of(const struct pp_compare_pair *pair)

@@ -16,7 +16,7 @@ static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;
 
 /* From the foot of a row to its top. */
 static const uint8_t ORDER[] = {PP_B, PP_I, PP_W, PP_R, PP_F, PP_Q, PP_DQ, PP_U};
-enum { KINDS = sizeof(ORDER) / sizeof(*ORDER) };
+enum { KINDS = PP_COUNT(ORDER) };
 
 /* Median width of those shown, and how many they are. */
 static double usual_width_in(const struct pp_timeline_page *page,

@@ -81,7 +81,7 @@ void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit)
         const char *name;
         double seconds;
     } UNITS[] = {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
-    enum { COUNT = sizeof(UNITS) / sizeof(*UNITS) };
+    enum { COUNT = PP_COUNT(UNITS) };
     double longest_s = 0;
     int i = 0;
 

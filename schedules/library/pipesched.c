@@ -90,9 +90,9 @@ static enum pp_status take_shape(const struct pp_schedule *schedule,
                    {"max-activations", from->max_activations},
                    {"concat", (int)from->concat},
                    {"bfs-backward", from->backward_descending != 0}};
-    const size_t count = sizeof(options) / sizeof(*options);
+    const size_t count = PP_COUNT(options);
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+    for (size_t i = 0; i < PP_COUNT(sizes); i++)
         PP_TRY(check_sign(sizes[i].name, sizes[i].value, err));
     if ((unsigned)from->concat > PIPESCHED_CONCAT_HALVING)
         return pp_error_set(err, PP_EINVAL, "--concat %d: expected 0, 1 or 2", (int)from->concat);

@@ -47,7 +47,7 @@ static enum pp_status check_stage(const struct pipesched_costs *c, int stage, st
         {"recompute_s", c->recompute_s},   {"sum_s", c->sum_s},
         {"update_s", c->update_s}};
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < PP_COUNT(all); i++)
         PP_TRY(check(&all[i], stage, err));
     return PP_OK;
 }
@@ -66,11 +66,11 @@ static void fill_stage(struct pp_costs *costs, int stage, const struct pipesched
       of_step[] = {
           {PP_AR, c.sum_s}, {PP_RS, c.sum_s / 2}, {PP_AG, c.sum_s / 2}, {PP_U, c.update_s}};
 
-    for (size_t k = 0; k < sizeof(of_micro_batch) / sizeof(*of_micro_batch); k++)
+    for (size_t k = 0; k < PP_COUNT(of_micro_batch); k++)
         for (int q = 0; q < costs->splits; q++)
             costs->op[of_micro_batch[k].kind][stage * costs->splits + q].ps =
                 pp_units_ps(of_micro_batch[k].s / costs->splits);
-    for (size_t k = 0; k < sizeof(of_step) / sizeof(*of_step); k++)
+    for (size_t k = 0; k < PP_COUNT(of_step); k++)
         costs->op[of_step[k].kind][stage].ps = pp_units_ps(of_step[k].s);
 }
 
@@ -92,13 +92,13 @@ enum pp_status pp_pipesched_costs(struct pp_arena *arena,
                             shape->stages);
     for (int s = 0; s < d->count; s++)
         PP_TRY(check_stage(&d->stages[s], s, err));
-    for (size_t i = 0; i < sizeof(scalars) / sizeof(*scalars); i++)
+    for (size_t i = 0; i < PP_COUNT(scalars); i++)
         PP_TRY(check(&scalars[i], -1, err));
     struct pp_costs *made =
         pp_costs_unit(arena, &unit, shape->ranks, shape->stages, shape->splits, shape->granules);
-    for (size_t k = 0; k < sizeof(by_split) / sizeof(*by_split); k++)
+    for (size_t k = 0; k < PP_COUNT(by_split); k++)
         made->op[by_split[k]] = PP_ARRAY(arena, struct pp_cost, shape->stages * shape->splits);
-    for (size_t k = 0; k < sizeof(by_stage) / sizeof(*by_stage); k++)
+    for (size_t k = 0; k < PP_COUNT(by_stage); k++)
         made->op[by_stage[k]] = PP_ARRAY(arena, struct pp_cost, shape->stages);
     for (int s = 0; s < shape->stages; s++)
         fill_stage(made, s, &d->stages[d->count == 1 ? 0 : s]);

@@ -53,7 +53,7 @@ static enum pp_status run_passes(struct pp_arena *arena, struct pp_arena *scratc
 {
     const struct pp_program_state state = pp_lower_state(arena, head, options, lists);
 
-    for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
+    for (size_t i = 0; i < PP_COUNT(passes); i++)
         if (passes[i].when == ALWAYS ||
             (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
             PP_TRY(passes[i].run(scratch, head, options, lists, err));

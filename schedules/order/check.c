@@ -32,7 +32,7 @@ static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp
 {
     const bool is_two_way = schedule->placement == PP_PLACE_TWO_WAY;
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    for (size_t i = 0; i < PP_COUNT(fields); i++) {
         const struct field *field = &fields[i];
         int *value = (int *)((char *)shape + field->offset);
         const int neutral = field->size == PP_SIZE_PIPELINES && is_two_way ? 2 : field->neutral;

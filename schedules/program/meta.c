@@ -269,10 +269,10 @@ static int parse_state_words(const char *at)
     for (at += strspn(at, " \t"); *at && *at != ';'; at += strspn(at, " \t")) {
         const size_t length = strcspn(at, " \t;");
         size_t k = 0;
-        while (k < sizeof state_words / sizeof *state_words &&
+        while (k < PP_COUNT(state_words) &&
                (strlen(state_words[k]) != length || memcmp(state_words[k], at, length) != 0))
             k++;
-        if (k == sizeof state_words / sizeof *state_words || set & 1 << k)
+        if (k == PP_COUNT(state_words) || set & 1 << k)
             return 0;
         set |= 1 << k;
         at += length;

@@ -74,7 +74,7 @@ static enum pp_status check_head(const struct pp_program_head *head, const struc
     };
     int64_t total = 0;
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+    for (size_t i = 0; i < PP_COUNT(sizes); i++)
         if (sizes[i].value < 1 || sizes[i].value > sizes[i].max)
             return pp_error_set(err, PP_EPROGRAM, "a program of %lld %s: 1 to %lld are possible",
                                 (long long)sizes[i].value, sizes[i].name, (long long)sizes[i].max);
@@ -102,9 +102,9 @@ static void allocate_arrays(const struct pp_freeze *f)
     int32_t **const words[] = {&p->mb, &p->arg, &p->slot, &p->line, &p->column};
     const size_t word_arrays = f->head->line ? 5 : 3;
 
-    for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
+    for (size_t i = 0; i < PP_COUNT(bytes); i++)
         *bytes[i] = pp_arena_alloc_raw(f->arena, n + 1);
-    for (size_t i = 0; i < sizeof(halves) / sizeof(*halves); i++)
+    for (size_t i = 0; i < PP_COUNT(halves); i++)
         *halves[i] = pp_arena_alloc_raw(f->arena, (n + 1) * sizeof(uint16_t));
     for (size_t i = 0; i < word_arrays; i++)
         *words[i] = pp_arena_alloc_raw(f->arena, (n + 1) * sizeof(int32_t));

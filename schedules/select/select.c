@@ -18,7 +18,7 @@ static const struct size {
     {"splits", PP_SIZE_SPLITS, offsetof(struct pp_shape, splits)},
     {"pipelines", PP_SIZE_PIPELINES, offsetof(struct pp_shape, pipelines)},
 };
-enum { SIZE_COUNT = sizeof(SIZES) / sizeof(*SIZES) };
+enum { SIZE_COUNT = PP_COUNT(SIZES) };
 
 /* The bit of a size, or 0. */
 static unsigned bit_of(const char *name)
@@ -119,7 +119,7 @@ static enum pp_status check_file_shape(const struct pp_request *request,
                  {"micro-batches", shape->micro_batches},
                  {"splits", shape->splits},
                  {"pipelines", shape->pipelines}};
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+    for (size_t i = 0; i < PP_COUNT(fixed); i++) {
         enum pp_origin origin;
         const struct pp_option_value *value = pp_request_get(request, fixed[i].option, &origin);
         if (value && origin == PP_FROM_FLAG && value->integer != fixed[i].value)

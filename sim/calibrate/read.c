@@ -134,7 +134,7 @@ static void add_fixed(struct words *w, const char *precision)
 {
     const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", precision};
 
-    for (size_t k = 0; k < sizeof(FIXED) / sizeof(*FIXED); k++)
+    for (size_t k = 0; k < PP_COUNT(FIXED); k++)
         add(w, FIXED[k]);
 }
 

@@ -15,7 +15,7 @@ static enum pp_status check_schema(const struct pp_json *json, struct pp_error *
         return pp_error_set(err, PP_EINVAL,
                             "%s: expected what pipesim --json prints, one JSON object", json->name);
     PP_TRY(pp_json_string(json, json->root, "schema", &schema, NULL, err));
-    for (size_t i = 0; i < sizeof(SCHEMAS) / sizeof(*SCHEMAS); i++)
+    for (size_t i = 0; i < PP_COUNT(SCHEMAS); i++)
         if (!strcmp(schema, SCHEMAS[i]))
             return PP_OK;
     return pp_error_set(

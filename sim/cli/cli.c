@@ -192,14 +192,14 @@ struct pp_cli pp_sim_cli = {
     .date = "2026-11-22",
     .summary = "predict step time, bubble, memory and MFU of pipeline-parallel training",
     .commands = commands,
-    .command_count = sizeof(commands) / sizeof(*commands),
+    .command_count = PP_COUNT(commands),
     .examples = examples,
-    .example_count = sizeof(examples) / sizeof(*examples),
+    .example_count = PP_COUNT(examples),
 };
 
 __attribute__((constructor)) static void complete(void)
 {
-    pp_select_complete(&pp_sim_cli, rows, sizeof(rows) / sizeof(*rows));
+    pp_select_complete(&pp_sim_cli, rows, PP_COUNT(rows));
 }
 
 enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flags,

@@ -19,7 +19,7 @@ static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_wish *wi
         const struct pp_nccl_log_source source = {.name = logs->all[k],
                                                   .operation = wish->given.collective.text};
         struct pp_nccl_log log;
-        if (c->log_count == (int)(sizeof(c->logs) / sizeof(*c->logs)))
+        if (c->log_count == (int)PP_COUNT(c->logs))
             return pp_error_set(err, PP_EINVAL, "more than %d logs of nccl-tests", c->log_count);
         PP_TRY(pp_nccl_log_read(c->arena, &source, &log, err));
         struct pp_measured_line line =

@@ -78,7 +78,7 @@ static void shape_dragonfly(const struct pp_cluster *c, char text[PP_TEXT_BYTES]
     } links[] = {{s->chassis_bytes_per_s, "between two routers of a chassis"},
                  {s->group_bytes_per_s, "of two chassis"},
                  {s->global_bytes_per_s, "between two groups"}};
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+    for (size_t i = 0; i < PP_COUNT(links); i++)
         if (links[i].bytes_per_s > 0)
             used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s %s %s", i ? "," : ";",
                              rate(links[i].bytes_per_s).text, links[i].where);

@@ -156,7 +156,7 @@ static enum pp_status draw_error(struct job *job, struct pp_error *err)
 
 #define ROW(name, summary, sources, function) {name, sources, draw_##function},
 static const struct plot_kind KINDS[] = {PP_PLOT_KINDS(ROW)};
-enum { KINDS_COUNT = sizeof(KINDS) / sizeof(*KINDS) };
+enum { KINDS_COUNT = PP_COUNT(KINDS) };
 
 static enum pp_status refuse_kind(const struct job *job, struct pp_error *err)
 {
@@ -197,11 +197,11 @@ static const struct {
 
 static enum pp_status check_uses(const struct job *job, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof(USES) / sizeof(*USES); i++) {
+    for (size_t i = 0; i < PP_COUNT(USES); i++) {
         const struct pp_option_value *value =
             pp_options_get(job->wish->request.flags, USES[i].option);
         bool is_used = false;
-        for (size_t k = 0; k < sizeof(USES[i].kinds) / sizeof(*USES[i].kinds); k++)
+        for (size_t k = 0; k < PP_COUNT(USES[i].kinds); k++)
             is_used |= USES[i].kinds[k] == job->kind->draw;
         if (value->count && !(is_used && USES[i].sources & job->files.source))
             return pp_error_set(err, PP_EINVAL, "%s has no effect on --kind %s of %s", value->typed,

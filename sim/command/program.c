@@ -127,7 +127,7 @@ static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_
         &wish->given.buckets,  &wish->given.offload,       &wish->given.cpu_optimizer,
         &wish->given.act_bits, &wish->given.gather_buffers};
 
-    for (size_t i = 0; i < sizeof(lowering) / sizeof(*lowering); i++)
+    for (size_t i = 0; i < PP_COUNT(lowering); i++)
         if (lowering[i]->count)
             return pp_error_set(err, PP_EINVAL, "%s has no effect with --compute",
                                 lowering[i]->typed);

@@ -88,7 +88,7 @@ static enum pp_status check_single(const struct pp_wish *wish, int subjects, str
     const struct pp_given *const single[] = {&wish->given.gantt, &wish->given.explain,
                                              &wish->given.trace, &wish->given.emit};
 
-    for (size_t i = 0; subjects > 1 && i < sizeof(single) / sizeof(*single); i++)
+    for (size_t i = 0; subjects > 1 && i < PP_COUNT(single); i++)
         if (single[i]->count)
             return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
                                 single[i]->option->name, subjects);

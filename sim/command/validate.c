@@ -212,7 +212,7 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
 
     if (wish->explain && !wish->row)
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
-    for (size_t i = 0; wish->row && i < sizeof(of_all) / sizeof(*of_all); i++)
+    for (size_t i = 0; wish->row && i < PP_COUNT(of_all); i++)
         if (of_all[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "--row shows one row to people; --%s is about all rows: give one "

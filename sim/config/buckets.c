@@ -44,7 +44,7 @@ static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err
     const struct pp_given *const asking[] = {&wish->given.grad_sync, &wish->given.buckets,
                                              &wish->given.bucket_size};
 
-    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
+    for (size_t i = 0; i < PP_COUNT(asking); i++)
         if (asking[i]->origin == PP_FROM_FLAG && !is_neutral(asking[i]))
             return pp_error_set(err, PP_EINVAL,
                                 "--dp-overlap off and %s exclude each other: leave one out",

@@ -70,7 +70,7 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
 {
     const char *text = NULL;
 
-    for (size_t i = 0; i < sizeof(WHAT_IF) / sizeof(*WHAT_IF); i++) {
+    for (size_t i = 0; i < PP_COUNT(WHAT_IF); i++) {
         const char *name = WHAT_IF[i].option;
         const struct pp_input *input = pp_inputs_find(config, name);
         if (!input || (!WHAT_IF[i].is_said_always && is_neutral(config, input)))

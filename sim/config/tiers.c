@@ -21,7 +21,7 @@ static const struct {
 static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
 {
     pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", text, what);
-    for (size_t i = 0; i < sizeof movable / sizeof *movable; i++) {
+    for (size_t i = 0; i < PP_COUNT(movable); i++) {
         for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
             pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
                             pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);

@@ -251,6 +251,6 @@ const struct pp_emit_tool pp_emit_deepspeed = {
     .print = pp_emit_json,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
-    .home_count = sizeof(homes) / sizeof(*homes),
+    .home_count = PP_COUNT(homes),
     .launch = launch,
 };

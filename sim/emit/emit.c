@@ -17,7 +17,7 @@
 const struct pp_emit_tool *const pp_emit_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
 
 enum {
-    TOOLS = sizeof(pp_emit_tools) / sizeof(*pp_emit_tools),
+    TOOLS = PP_COUNT(pp_emit_tools),
     LAUNCH_LINES = 4,
     REMARKS = 32,
 };

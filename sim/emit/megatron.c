@@ -32,6 +32,6 @@ const struct pp_emit_tool pp_emit_megatron = {
     .parts = (const struct pp_emit_part *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,
                                                   &pp_emit_megatron_state, NULL},
     .homes = homes,
-    .home_count = sizeof(homes) / sizeof(*homes),
+    .home_count = PP_COUNT(homes),
     .launch = launch,
 };

@@ -202,6 +202,6 @@ const struct pp_emit_tool pp_emit_nanotron = {
     .print = pp_emit_yaml,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
-    .home_count = sizeof(homes) / sizeof(*homes),
+    .home_count = PP_COUNT(homes),
     .launch = launch,
 };

@@ -113,7 +113,7 @@ static const struct flavor {
 };
 static const struct flavor *flavor_of(const struct pp_emit_job *job)
 {
-    for (size_t i = 0; i < sizeof flavors / sizeof *flavors; i++)
+    for (size_t i = 0; i < PP_COUNT(flavors); i++)
         if (!strcmp(flavors[i].model, job->config->model.name))
             return &flavors[i];
     return NULL;
@@ -347,7 +347,7 @@ const struct pp_emit_tool pp_emit_torchtitan = {
     .print = pp_emit_toml,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},
     .homes = homes,
-    .home_count = sizeof(homes) / sizeof(*homes),
+    .home_count = PP_COUNT(homes),
     .launch = launch,
     .reads = reads,
 };

@@ -74,7 +74,7 @@ static enum pp_status check_alone(const struct pp_wish *wish, struct pp_error *e
     const struct pp_given *const options[] = {&wish->given.plot_kind, &wish->given.paper,
                                               &wish->given.title, &wish->given.size};
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+    for (size_t i = 0; i < PP_COUNT(options); i++)
         if (options[i]->count)
             return pp_error_set(err, PP_EINVAL, "--%s is about a picture: --plot FILE draws one",
                                 options[i]->option->name);

@@ -98,7 +98,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
         put(flags, "sequence-parallel", to->is_tp_only ? "off" : "on");
     if (to->offload && !from->offload)
         put(flags, "offload", to->offload);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < PP_COUNT(numbers); i++)
         if (numbers[i].from != numbers[i].to &&
             (!numbers[i].follows || pp_inputs_find(config, numbers[i].flag) ||
              flag_of(flags, numbers[i].flag)))
@@ -114,7 +114,7 @@ struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
         int value;
     } degrees[] = {{"tp", setting->tp}, {"pp", setting->pp}, {"dp", setting->dp}};
 
-    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+    for (size_t i = 0; i < PP_COUNT(degrees); i++)
         if (!pp_inputs_find(config, degrees[i].flag))
             put_int(&flags, degrees[i].flag, degrees[i].value);
     return flags;

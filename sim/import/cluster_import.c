@@ -32,7 +32,7 @@ static const struct device {
     {"V100-SXM3", "v100-dgx2", 6, 25e9},
     {"V100", "v100-dgx1", 6, 25e9},
 };
-enum { DEVICE_COUNT = sizeof(DEVICES) / sizeof(*DEVICES) };
+enum { DEVICE_COUNT = PP_COUNT(DEVICES) };
 /* The device that a number of NVLinks stands for, where no name is given. */
 static const char *const GUESSES[] = {"h100", "a100", "a800", "v100-dgx1"};
 
@@ -120,7 +120,7 @@ static const struct device *guess_device(const struct pp_topology *t)
 {
     const int all = nvlinks_of_all(t), sum = t->gpus > 0 ? nvlinks_of(t, 0) : 0;
 
-    for (size_t k = 0; k < sizeof(GUESSES) / sizeof(*GUESSES); k++) {
+    for (size_t k = 0; k < PP_COUNT(GUESSES); k++) {
         const struct device *device = device_of(GUESSES[k]);
         if (all == device->nvlinks || (sum > 0 && sum == device->nvlinks))
             return device;
@@ -376,7 +376,7 @@ static void check_logs(struct importer *m)
     const struct pp_cluster_import *in = m->in;
 
     for (int k = 0; k < in->log_count; k++)
-        for (size_t i = 0; i < sizeof(COLLECTIVES) / sizeof(*COLLECTIVES); i++)
+        for (size_t i = 0; i < PP_COUNT(COLLECTIVES); i++)
             if (!strcmp(in->logs[k].operation, COLLECTIVES[i].operation))
                 check_collective(m, &in->logs[k], in->log_names[k], COLLECTIVES[i].kind);
 }

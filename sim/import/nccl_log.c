@@ -79,7 +79,7 @@ static bool is_debug(const char *line)
     static const char *const MARKS[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE ",
                                         " NCCL VERSION ", "NCCL version "};
 
-    for (size_t k = 0; k < sizeof(MARKS) / sizeof(*MARKS); k++)
+    for (size_t k = 0; k < PP_COUNT(MARKS); k++)
         if (strstr(line, MARKS[k]))
             return true;
     return false;

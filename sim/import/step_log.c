@@ -22,16 +22,13 @@ static const struct form {
              {"elapsed time per iteration (s)", 1},
              {"train_step_timing in s", 1},
              {"Step Time", 1}};
-enum { FORM_COUNT = sizeof(FORMS) / sizeof(*FORMS) };
+enum { FORM_COUNT = PP_COUNT(FORMS) };
 
 /* The same for the other figures of the log. */
 static const char *const THROUGHPUTS[] = {"throughput per GPU (TFLOP/s/GPU)", "TFLOPS_per_GPU",
                                           "GPU utilization", "TFLOPs"},
                          *const BATCHES[] = {"global batch size", "global_batch_size"};
-enum {
-    THROUGHPUT_COUNT = sizeof(THROUGHPUTS) / sizeof(*THROUGHPUTS),
-    BATCH_COUNT = sizeof(BATCHES) / sizeof(*BATCHES)
-};
+enum { THROUGHPUT_COUNT = PP_COUNT(THROUGHPUTS), BATCH_COUNT = PP_COUNT(BATCHES) };
 
 struct line {
     const char *text;

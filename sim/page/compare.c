@@ -206,7 +206,7 @@ enum pp_status pp_page_compare(struct pp_arena *arena, const struct pp_page *pag
         pp_arena_printf(arena, "Step predicted %s, measured %s",
                         seconds(arena, c->predicted.step_s), seconds(arena, c->measured.step_s));
 
-    pp_page_begin(page, title, LINKS, sizeof(LINKS) / sizeof(*LINKS));
+    pp_page_begin(page, title, LINKS, PP_COUNT(LINKS));
     write_answer(arena, page, report);
     write_parts(arena, page, c);
     PP_TRY(write_timelines(arena, page, c, err));

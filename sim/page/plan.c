@@ -218,7 +218,7 @@ enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, 
                                          {"choices", "choices", plan.count > 0}};
 
     (void)err;
-    pp_page_begin(page, plan.title, links, sizeof(links) / sizeof(*links));
+    pp_page_begin(page, plan.title, links, PP_COUNT(links));
     pp_page_heading(page, "report", "Report");
     pp_page_printed(page, print_report, &(struct printed){arena, found});
     if (plan.count > 0) {

@@ -55,7 +55,7 @@ static void write_chosen(const struct pp_config *c, FILE *out)
         write_choice("model", c->model.name, out);
     if (c->origin.chosen & PP_CHOSE_CLUSTER)
         write_choice("cluster", c->cluster.name, out);
-    for (size_t i = 0; i < sizeof(CHOSEN) / sizeof(*CHOSEN); i++) {
+    for (size_t i = 0; i < PP_COUNT(CHOSEN); i++) {
         int value;
         memcpy(&value, (const char *)c + CHOSEN[i].place, sizeof(value));
         snprintf(text, sizeof(text), "%d", value);
@@ -219,7 +219,7 @@ static enum pp_status write_one(struct pp_arena *arena, const struct pp_page *pa
                                          {"inputs", "inputs", true}};
     char title[PP_LINE_BYTES];
 
-    pp_page_begin(page, pp_line_title(r, title), links, sizeof(links) / sizeof(*links));
+    pp_page_begin(page, pp_line_title(r, title), links, PP_COUNT(links));
     pp_page_headlines(page, r);
     if (!r->config.is_unit)
         write_advice(r, runs->others, page->out);
@@ -265,8 +265,7 @@ static enum pp_status write_many(struct pp_arena *arena, const struct pp_page *p
                                          {"timeline", "timelines", is_any},
                                          {"inputs", "inputs", is_any}};
 
-    pp_page_begin(page, runs_title(arena, rows[0], runs->count), links,
-                  sizeof(links) / sizeof(*links));
+    pp_page_begin(page, runs_title(arena, rows[0], runs->count), links, PP_COUNT(links));
     pp_page_heading(page, "schedules", "Schedules");
     pp_page_ranking(arena, page, rows, runs->count);
     PP_TRY(write_first_timelines(arena, page, rows, runs->count, err));

@@ -29,7 +29,7 @@ static const char *meaning_of(const char *key, bool is_unit)
     if (key && is_unit && !strcmp(key, "iteration_s"))
         return "one training step in which nothing takes time but the ops of --unit, and messages "
                "where it gives C";
-    for (size_t i = 0; key && i < sizeof(MEANINGS) / sizeof(*MEANINGS); i++)
+    for (size_t i = 0; key && i < PP_COUNT(MEANINGS); i++)
         if (!strcmp(MEANINGS[i].key, key))
             return MEANINGS[i].what;
     return "training on 10^12 tokens at this speed, without stops";

@@ -82,7 +82,7 @@ static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *co
     tied_s = costs->tied ? (double)costs->tied->ps * 1e-12 : 0;
     double *of_rank = column(arena, config->shape.ranks);
     for (int s = 0; s < costs->stages; s++)
-        for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
+        for (size_t i = 0; i < PP_COUNT(KINDS); i++)
             of_rank[rank_of[s]] += (double)costs->op[KINDS[i]][s].ps * 1e-12;
     for (int r = 0; r < config->shape.ranks; r++)
         *seconds = fmax(*seconds, of_rank[r] + tied_s);

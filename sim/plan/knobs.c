@@ -55,7 +55,7 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
     static const enum pp_recompute values[] = {PP_RECOMPUTE_NONE, PP_RECOMPUTE_SELECTIVE,
                                                PP_RECOMPUTE_FULL};
 
-    *count = sizeof(values) / sizeof(*values);
+    *count = PP_COUNT(values);
     *list = PP_ARRAY(arena, struct pp_config, *count);
     for (int i = 0; i < *count; i++) {
         (*list)[i] = *base;

@@ -32,7 +32,7 @@ static const struct pp_search_recipe recipes[] = {
     {"qwen3-30b-a3b",   "Megatron-Bridge 26.08",          "gb200",   8,  1,  1,  1,  8,  0, 4, "1f1b"},
 };
 /* clang-format on */
-enum { RECIPES = sizeof(recipes) / sizeof(*recipes) };
+enum { RECIPES = PP_COUNT(recipes) };
 
 /* ---- where it is in the space ---------------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static int at_value(const struct pp_search_values *values, int value)
 
 static const enum pp_search_axis KEYS[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARCH_PP,
                                            PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
-enum { KEY_COUNT = sizeof(KEYS) / sizeof(*KEYS) };
+enum { KEY_COUNT = PP_COUNT(KEYS) };
 
 /* Costs of layers do not depend on the pipeline; with experts they do, as it leaves fewer devices
  * to spread them over. */

@@ -46,7 +46,7 @@ static int by_cut(const void *a, const void *b)
     static const enum pp_state_class order[] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
                                                 PP_STATE_GRADS};
 
-    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+    for (size_t i = 0; i < PP_COUNT(order); i++)
         if (cut_of(a, order[i]) != cut_of(b, order[i]))
             return cut_of(a, order[i]) < cut_of(b, order[i]) ? -1 : 1;
     return 0;

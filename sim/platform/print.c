@@ -34,7 +34,7 @@ static void print_escaped(FILE *out, const char *text)
 
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
-        if (c < sizeof names / sizeof *names && names[c])
+        if (c < PP_COUNT(names) && names[c])
             fputs(names[c], out);
         else
             fputc(c < ' ' || c > '~' ? ' ' : c, out);

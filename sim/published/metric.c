@@ -65,7 +65,7 @@ static double flops_of(enum counted counted, const struct pp_config *config)
 
 static double step_of_rate(const struct pp_measurement *row, const struct pp_config *config)
 {
-    for (size_t i = 0; i < sizeof(DEFINITIONS) / sizeof(*DEFINITIONS); i++) {
+    for (size_t i = 0; i < PP_COUNT(DEFINITIONS); i++) {
         const struct definition *d = &DEFINITIONS[i];
         const double number = pp_measure_number(row, d->column);
         if (!is_defined_by(row, d) || !isfinite(number))

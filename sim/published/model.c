@@ -148,7 +148,7 @@ static void settle_vocabulary(struct pp_measure_writer *w, struct meant *t, doub
 {
     double best = log1p(ROUNDING_FRAC);
 
-    for (size_t i = 0; i < sizeof(VOCABULARIES) / sizeof(*VOCABULARIES) && !isnan(printed); i++) {
+    for (size_t i = 0; i < PP_COUNT(VOCABULARIES) && !isnan(printed); i++) {
         const double d = distance(t, VOCABULARIES[i], t->is_gated, t->is_tied, printed);
         if (d >= best)
             continue;
@@ -186,7 +186,7 @@ static void settle_sizes(struct pp_measure_writer *w, struct meant *t)
 
 static const struct named *name_of(const struct pp_measurement *row)
 {
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+    for (size_t i = 0; i < PP_COUNT(NAMES); i++)
         if (pp_measure_contains(row->cell[PP_COL_MODEL], NAMES[i].pattern))
             return &NAMES[i];
     return NULL;

@@ -20,7 +20,7 @@ static const struct range {
 
 static const struct range *range_of(enum pp_measure_column column)
 {
-    for (size_t i = 0; i < sizeof(RANGES) / sizeof(*RANGES); i++)
+    for (size_t i = 0; i < PP_COUNT(RANGES); i++)
         if (RANGES[i].column == column)
             return &RANGES[i];
     return NULL;
@@ -79,7 +79,7 @@ static bool is_metric(enum pp_measure_column column)
 
 enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof(RANGES) / sizeof(*RANGES); i++) {
+    for (size_t i = 0; i < PP_COUNT(RANGES); i++) {
         const struct range *r = &RANGES[i];
         if (!is_metric(r->column) && is_refused(row, r->column))
             return pp_error_set(err, PP_EINVAL, "%s \"%.40s\" is no number from %g to %g",
@@ -93,7 +93,7 @@ const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measureme
 {
     const char *text = NULL;
 
-    for (size_t i = 0; i < sizeof(RANGES) / sizeof(*RANGES); i++) {
+    for (size_t i = 0; i < PP_COUNT(RANGES); i++) {
         const struct range *r = &RANGES[i];
         if (is_metric(r->column) && is_refused(row, r->column))
             text =

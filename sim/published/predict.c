@@ -49,7 +49,7 @@ static const struct rate {
     enum pp_measure_column column;
     double flops_per_s; /* of 1; 0: percents of the peak, which are no more than 100 as it is */
 } RATES[] = {{PP_COL_MODEL_TFLOPS, TERA}, {PP_COL_HFU_TFLOPS, TERA}, {PP_COL_MFU, 0}};
-enum { RATE_COUNT = sizeof(RATES) / sizeof(*RATES) };
+enum { RATE_COUNT = PP_COUNT(RATES) };
 
 static bool is_above_peak(const struct doubts *d, const struct rate *rate)
 {

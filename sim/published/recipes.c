@@ -57,7 +57,7 @@ static bool applies(const struct recipe *r, const struct pp_measurement *row)
 
 void pp_measure_put_recipes(struct pp_measure_writer *w)
 {
-    for (size_t i = 0; i < sizeof(RECIPES) / sizeof(*RECIPES); i++) {
+    for (size_t i = 0; i < PP_COUNT(RECIPES); i++) {
         const struct recipe *r = &RECIPES[i];
         if (!applies(r, w->row) || pp_measure_given(w, r->option))
             continue;

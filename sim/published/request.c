@@ -81,7 +81,7 @@ static enum pp_status check_cells(const struct pp_measurement *row, struct pp_er
                             "outcome \"%.40s\" is not known: OOM, computed or nothing",
                             row->cell[PP_COL_OUTCOME]);
     PP_TRY(pp_measure_check_numbers(row, err));
-    look_for(&m, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err);
+    look_for(&m, NEEDED, PP_COUNT(NEEDED), err);
     if (!pp_measure_is_named(row))
         look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
     if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
@@ -240,7 +240,7 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
     static const enum pp_measure_column SPOKEN[] = {PP_COL_ZERO, PP_COL_RECOMPUTE, PP_COL_PRECISION,
                                                     PP_COL_SEQ_PARALLEL};
 
-    for (size_t i = 0; i < sizeof(SPOKEN) / sizeof(*SPOKEN); i++) {
+    for (size_t i = 0; i < PP_COUNT(SPOKEN); i++) {
         const char *cell = w->row->cell[SPOKEN[i]];
         bool is_known = !*cell;
         for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++)

@@ -45,7 +45,7 @@ static bool is_of_chunks(const char *cell)
 {
     static const char *const WORDS[] = {"interleav", "^1f1b-i", "breadth", "bfs", "wave", "hanayo"};
 
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
+    for (size_t i = 0; i < PP_COUNT(WORDS); i++)
         if (pp_measure_matches(cell, WORDS[i]))
             return true;
     return false;

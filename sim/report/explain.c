@@ -44,7 +44,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
     };
 
     fputs("chosen for you, and the flag that overrides it\n", out);
-    for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
+    for (size_t i = 0; i < PP_COUNT(WHY); i++)
         if (c->origin.chosen & WHY[i].bit)
             fprintf(out, "  %s\n", WHY[i].what);
     for (int k = 0; c->schedule && k < PP_SHAPE_OPTIONS; k++) {

@@ -70,7 +70,7 @@ static void print_exposed(const struct pp_result *r, int width, FILE *out)
     char text[PP_TEXT_BYTES] = "none", time[PP_UNITS_TEXT_BYTES];
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
+    for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
         const double frac = r->metrics.time_frac[PARTS[i].part];
         if (frac < 0.00005)
             continue;

@@ -32,7 +32,7 @@ static enum pp_status check_links(const struct pp_wish *wish, const char *path,
     const struct pp_given *const of_links[] = {&wish->given.link_bw, &wish->given.nic,
                                                &wish->given.collective_algorithm};
 
-    for (size_t i = 0; i < sizeof(of_links) / sizeof(*of_links); i++)
+    for (size_t i = 0; i < PP_COUNT(of_links); i++)
         if (of_links[i]->count)
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no effect with --cost: messages and gradient sums take the "

@@ -17,7 +17,7 @@ static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_wi
         &wish->given.kv_heads,  &wish->given.ffn,     &wish->given.mlp,    &wish->given.vocab,
         &wish->given.embedding, &wish->given.experts, &wish->given.mtp,    &wish->given.positions};
 
-    for (size_t i = 0; i < sizeof(dimensions) / sizeof(*dimensions); i++)
+    for (size_t i = 0; i < PP_COUNT(dimensions); i++)
         if (dimensions[i]->origin == PP_FROM_FLAG)
             return pp_error_set(
                 err, PP_EINVAL,
@@ -50,7 +50,7 @@ static enum pp_status check_again(const struct pp_model *model, unsigned again,
     } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
                    {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"}};
 
-    for (size_t i = 0; i < sizeof(MODULES) / sizeof(*MODULES); i++)
+    for (size_t i = 0; i < PP_COUNT(MODULES); i++)
         for (const struct pp_again_name *n = pp_again_names; n->name; n++)
             if (MODULES[i].is_missing && n->module == (again & MODULES[i].module))
                 return pp_error_set(err, PP_EINVAL,

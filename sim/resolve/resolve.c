@@ -198,7 +198,7 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         const struct pp_option_value *value = &wish->request.flags->values[i];
-        for (size_t k = 0; k < sizeof(NEEDS) / sizeof(*NEEDS) && value->count; k++)
+        for (size_t k = 0; k < PP_COUNT(NEEDS) && value->count; k++)
             if (option->commands & NEEDS[k].trait && !is_neutral(option, value) &&
                 !NEEDS[k].is_met(config))
                 PP_TRY(check_need(arena, wish, option->name, &NEEDS[k], config, err));

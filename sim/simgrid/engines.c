@@ -25,7 +25,7 @@ enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
             return PP_OK;
         }
     pp_error_set(err, PP_EINVAL, "--engine %s: this build does not have it", name);
-    for (size_t i = 0; i < sizeof(OPTIONAL) / sizeof(*OPTIONAL); i++)
+    for (size_t i = 0; i < PP_COUNT(OPTIONAL); i++)
         if (!strcmp(OPTIONAL[i].name, name))
             pp_error_append(err, "; it needs %s", OPTIONAL[i].needs);
     return PP_EINVAL;

@@ -28,7 +28,7 @@ static int find_line(const struct pp_platform *p, const char *reason)
 {
     char name[256];
 
-    for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
+    for (size_t i = 0; i < PP_COUNT(named); i++) {
         const size_t length = strlen(named[i].text);
         if (strncmp(reason, named[i].text, length) != 0)
             continue;
@@ -60,7 +60,7 @@ static const char *plain_words(const char *reason)
         {"does name a node", "a route is from or to a host or router that does not exist"},
     };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+    for (size_t i = 0; i < PP_COUNT(words); i++)
         if (strstr(reason, words[i].theirs))
             return words[i].ours;
     /* "Invalid XML (XML input line 3, state 74): Bad attribute" */

@@ -40,7 +40,7 @@ enum pp_status pp_sweep_inputs_open(struct pp_arena *arena, struct pp_grid *grid
     const struct pp_grid_axis *dialects = pp_grid_axis(grid, "dialect");
     const bool is_programs_again = dialects && dialects->count > 1;
 
-    for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++) {
+    for (size_t i = 0; i < PP_COUNT(OPTIONS); i++) {
         const struct pp_grid_axis *axis = pp_grid_axis(grid, OPTIONS[i]);
         for (int k = 0; axis && k < axis->count; k++) {
             const struct pp_grid_file file = {.axis = (int)(axis - grid->axes),

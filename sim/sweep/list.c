@@ -170,7 +170,7 @@ static struct scale scale_of(const struct list *l, const struct range *r, double
     const char *texts[] = {r->low, r->high, r->is_product ? r->high : r->step};
     struct scale best = {NULL, 1};
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+    for (size_t i = 0; i < PP_COUNT(texts); i++) {
         char *suffix;
         struct pp_option_value one = {0};
         const bool is_zero = strtod(texts[i], &suffix) == 0;
@@ -269,7 +269,7 @@ static enum pp_status suggest_range(const struct list *l, const char *item)
     static const char *const SIGNS[] = {"...", "..", "-"};
     struct pp_option_value end = {0};
 
-    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(*SIGNS); i++) {
+    for (size_t i = 0; i < PP_COUNT(SIGNS); i++) {
         const char *sign = strstr(item + (*item != '\0'), SIGNS[i]);
         if (!sign)
             continue;

@@ -146,7 +146,7 @@ static void put_settled(const struct pp_result *r, FILE *out)
     put_text(c->engine->name, out);
     put_text(c->is_unit ? "" : c->model.name, out);
     put_text(c->is_unit ? "" : c->cluster.name, out);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+    for (size_t i = 0; i < PP_COUNT(sizes); i++)
         put_integer(sizes[i], out);
     put_integer(l->gbs, out);
     if (c->is_unit)

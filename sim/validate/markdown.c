@@ -61,7 +61,7 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
     char median[CELL_BYTES], rival[CELL_BYTES];
     int families;
 
-    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
+    for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
         const struct pp_validation_group g =
             pp_validation_all(arena, v, PARTS[i].filter, PARTS[i].name);
         fprintf(out, "| %s | %s | %d |", constants, g.name, g.time.n);

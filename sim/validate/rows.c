@@ -99,7 +99,7 @@ static void put_errors(json_t *o, const struct pp_validation_errors *e, const ch
 
     snprintf(key, sizeof(key), "%sn", prefix);
     pp_json_put_int(o, key, e->n);
-    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+    for (size_t i = 0; i < PP_COUNT(errors); i++) {
         snprintf(key, sizeof(key), "%s%s_error_frac", prefix, errors[i].name);
         pp_json_put(o, key, errors[i].value);
     }

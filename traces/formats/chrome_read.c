@@ -168,7 +168,7 @@ static enum pp_status read_event(struct reader *reader, size_t index, json_t *ob
     if (!json_is_object(object))
         return pp_error_set(err, PP_EINVAL, "%s is not an object", place);
     PP_TRY(pp_json_string(&json, object, "ph", &phase, NULL, err));
-    for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+    for (size_t i = 0; i < PP_COUNT(phases); i++)
         if (strcmp(phase, phases[i].phase) == 0)
             return phases[i].read(reader, &json, object, err);
     return pp_error_set(err, PP_EINVAL, "%s: \"ph\" '%.20s', expected X, M, s or f", place, phase);

@@ -18,7 +18,7 @@ static const struct {
 
 enum pp_status pp_trace_check_name(const char *path, struct pp_error *err)
 {
-    for (size_t i = 0; i < sizeof(FORMATS) / sizeof(*FORMATS); i++)
+    for (size_t i = 0; i < PP_COUNT(FORMATS); i++)
         if (pp_has_suffix(path, FORMATS[i].suffix))
             return PP_OK;
     return pp_error_set(err, PP_EINVAL, "trace file '%s': the name must end in " PP_TRACE_NAMES,

@@ -408,7 +408,7 @@ bool pp_kineto_is_one(const char *path)
             return true; /* in front of what a trace of ours says first */
         if (!strcmp(piece.key, "otherData"))
             return false;
-        for (size_t k = 0; k < sizeof(KEYS) / sizeof(*KEYS); k++)
+        for (size_t k = 0; k < PP_COUNT(KEYS); k++)
             if (!strcmp(piece.key, KEYS[k]))
                 return true;
     }

@@ -170,7 +170,7 @@ static const struct member {
 /* What is not as expected is as if it were not there: other versions write other things. */
 static void read_member(struct reader *r, const struct pp_json_piece *piece)
 {
-    for (size_t k = 0; k < sizeof(MEMBERS) / sizeof(*MEMBERS); k++) {
+    for (size_t k = 0; k < PP_COUNT(MEMBERS); k++) {
         if (strcmp(piece->key, MEMBERS[k].key) != 0)
             continue;
         json_t *value = json_loadb(piece->text, piece->length, JSON_DECODE_ANY, NULL);

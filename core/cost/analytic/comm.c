@@ -158,7 +158,7 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
     if (params == 0)
         return;
     const struct pp_device_group group = pp_roofline_expert_replicas(in);
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    for (size_t i = 0; i < PP_COUNT(sums); i++) {
         struct pp_cost *cost = &costs->op[sums[i].kind][stage];
         const double bytes = params * sums[i].value_bytes;
         const struct pp_collective_time time =

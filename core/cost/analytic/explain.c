@@ -216,7 +216,7 @@ static void explain_collectives(const struct pp_cost_inputs *in, const struct pp
 {
     static const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_AG};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && group.members > 1; i++) {
+    for (size_t i = 0; i < PP_COUNT(kinds) && group.members > 1; i++) {
         const struct pp_cost cost = costs->op[kinds[i]][stage];
         if ((kinds[i] == PP_AR) != (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1))
             explain_collective(
@@ -255,7 +255,7 @@ static bool is_like(const struct pp_cost_inputs *in, const struct pp_costs *cost
 {
     static const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_U};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < PP_COUNT(kinds); i++)
         if (costs->op[kinds[i]][a].ps != costs->op[kinds[i]][b].ps)
             return false;
     return in->blocks_per_stage[a] == in->blocks_per_stage[b] &&

@@ -135,7 +135,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
     };
     int64_t blocks = 0;
 
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < PP_COUNT(sizes); i++)
         if (sizes[i].value < 1 || sizes[i].value > sizes[i].high)
             return pp_error_set(err, PP_EINVAL, "%s is %lld: expected 1 to %lld%s", sizes[i].name,
                                 (long long)sizes[i].value, (long long)sizes[i].high,
@@ -199,7 +199,7 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
                 {PP_RS, state.scatter, state.grads_bytes},
                 {PP_BC, state.scatter, state.params_bytes}};
 
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+    for (size_t i = 0; i < PP_COUNT(sums); i++)
         costs->op[sums[i].kind][stage] = collective(
             pp_collective_time(sums[i].kind, in->algorithm, sums[i].group, links, sums[i].bytes),
             sums[i].bytes);
@@ -287,9 +287,9 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
         .source = pp_arena_printf(arena, "roofline of %s; %s", in->cluster->device.title,
                                   in->cluster->device.source),
     };
-    for (size_t i = 0; i < sizeof per_split / sizeof *per_split; i++)
+    for (size_t i = 0; i < PP_COUNT(per_split); i++)
         costs->op[per_split[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
-    for (size_t i = 0; i < sizeof per_stage / sizeof *per_stage; i++)
+    for (size_t i = 0; i < PP_COUNT(per_stage); i++)
         costs->op[per_stage[i]] = PP_ARRAY(arena, struct pp_cost, in->stages);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, in->stages);
     costs->memory = PP_ARRAY(arena, struct pp_stage_memory, in->stages);

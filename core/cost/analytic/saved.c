@@ -263,7 +263,7 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
     const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
     struct blocks sum = {0};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < PP_COUNT(kinds); i++) {
         const double count = held.count[kinds[i]];
         if (count == 0)
             continue;

@@ -52,7 +52,7 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_wo
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
             kinds.sum[kind][pass] =
                 pp_roofline_layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    for (size_t i = 0; i < PP_COUNT(blocks); i++)
         if (occurs(in->model, blocks[i]))
             kinds.again[blocks[i]] = pp_roofline_again_sum(in, blocks[i], work);
     return kinds;
@@ -156,7 +156,7 @@ static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
     const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
     struct pp_layer_sum sum = {0};
 
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    for (size_t i = 0; i < PP_COUNT(blocks); i++) {
         const double windowed = held.windowed[blocks[i]];
         add_layers(&sum, &layers->full.again[blocks[i]], frac * (held.count[blocks[i]] - windowed));
         add_layers(&sum, &layers->near.again[blocks[i]], frac * windowed);

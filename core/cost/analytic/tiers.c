@@ -198,9 +198,9 @@ void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
     if (is_plain(&in->state))
         return;
     costs->saved_home = in->state.home[PP_STATE_ACTIVATIONS];
-    for (size_t i = 0; i < sizeof per_split / sizeof *per_split; i++)
+    for (size_t i = 0; i < PP_COUNT(per_split); i++)
         costs->op[per_split[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
-    for (size_t i = 0; i < sizeof per_stage / sizeof *per_stage; i++)
+    for (size_t i = 0; i < PP_COUNT(per_stage); i++)
         costs->purpose[per_stage[i]] = PP_ARRAY(arena, struct pp_cost, in->stages);
     for (int s = 0; s < in->stages; s++) {
         for (int split = 0; split < in->splits; split++)

@@ -27,7 +27,7 @@ const char *pp_cost_file_precision(int value_bytes)
 {
     static const char *const NAMES[] = {[2] = "bf16", [4] = "fp32"};
 
-    return value_bytes < (int)(sizeof(NAMES) / sizeof(*NAMES)) ? NAMES[value_bytes] : NULL;
+    return value_bytes < (int)PP_COUNT(NAMES) ? NAMES[value_bytes] : NULL;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------*/

@@ -27,4 +27,4 @@ const struct pp_simd_level pp_levels[] = {
     {"avx2", true, pp_cpu_has_avx2, &pp_fp32_kernels_v3},
     {"sse2", false, has_base, &pp_fp32_kernels_base},
 };
-const int pp_level_count = sizeof pp_levels / sizeof *pp_levels;
+const int pp_level_count = PP_COUNT(pp_levels);

@@ -193,7 +193,7 @@ static struct plan **bucket_of(struct pp_cuda_plans *plans, const struct pp_cuda
     uint64_t hash = 0;
 
     memcpy(words, form, sizeof words);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < PP_COUNT(words); i++) {
         hash = (hash ^ (unsigned)words[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
     }
