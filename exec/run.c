@@ -32,17 +32,16 @@ static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_e
 static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err)
 {
-    const char *name = wish->schedule;
-    const char *other = wish->calibrate_on;
     struct pp_subject subjects[2] = {{.name = NULL}, {.name = NULL}};
 
-    if (name && strchr(name, ','))
+    if (wish->schedule && strchr(wish->schedule, ','))
         return pp_error_set(err, PP_EINVAL,
                             "--schedule %s: pipeexec runs one schedule; pipesim compares several",
-                            name);
-    if (name)
-        PP_TRY(pp_subject_open(arena, &wish->request, name, &subjects[0], err));
-    if (other && pp_subject_open(arena, &wish->request, other, &subjects[1], err) != PP_OK)
+                            wish->schedule);
+    if (wish->schedule)
+        PP_TRY(pp_subject_open(arena, &wish->request, wish->schedule, &subjects[0], err));
+    if (wish->calibrate_on &&
+        pp_subject_open(arena, &wish->request, wish->calibrate_on, &subjects[1], err) != PP_OK)
         return pp_error_prefix(err, "--calibrate-on: ");
     PP_TRY(pp_subjects_check_dialect(&wish->request, subjects, 2, err));
     PP_TRY(pp_exec_plan_make(arena, wish, &run->config, subjects[0], &run->plan, err));
@@ -51,11 +50,11 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wi
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
                         run->config.first_step, run->config.steps, err) != PP_OK)
         return pp_error_prefix(err, "--inject: ");
-    if (!other)
+    if (!wish->calibrate_on)
         return PP_OK;
     subjects[1].is_listed = true; /* options that it does not have are not meant for it */
     if (pp_exec_plan_make(arena, wish, &run->config, subjects[1], &run->other, err) != PP_OK)
-        return pp_error_prefix(err, "--calibrate-on %s: ", other);
+        return pp_error_prefix(err, "--calibrate-on %s: ", wish->calibrate_on);
     return check_same_size(run, err);
 }
 

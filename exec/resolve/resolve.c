@@ -58,12 +58,11 @@ static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
 {
     const bool is_given = wish->given.transport.count;
     const struct pp_transport *given = TRANSPORTS[wish->transport];
-    const char *rendezvous = wish->rendezvous;
     struct pp_meeting meeting = {.count = 1};
 
     if (!is_given || given->remote)
-        PP_TRY(pp_meeting_find(rendezvous, &meeting, err));
-    else if (rendezvous)
+        PP_TRY(pp_meeting_find(wish->rendezvous, &meeting, err));
+    else if (wish->rendezvous)
         return pp_error_set(err, PP_EINVAL,
                             "%s: with --transport %s one process starts all ranks; use --transport "
                             "tcp or nccl",

@@ -87,14 +87,13 @@ enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_
                                    struct pp_exec_wish *with, const struct pp_checkpoint **resumed,
                                    struct pp_error *err)
 {
-    const char *path = wish->resume;
     struct pp_checkpoint *checkpoint = PP_NEW(arena, struct pp_checkpoint);
 
     *with = *wish;
     *resumed = NULL;
-    if (!path)
+    if (!wish->resume)
         return PP_OK;
-    PP_TRY(pp_checkpoint_read(arena, path, checkpoint, err));
+    PP_TRY(pp_checkpoint_read(arena, wish->resume, checkpoint, err));
     *resumed = checkpoint;
     return take_defaults(arena, checkpoint, with, err);
 }
@@ -196,16 +195,15 @@ static bool writes(const struct pp_exec_config *config)
 enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_exec_wish *with,
                                         struct pp_exec_run *run, struct pp_error *err)
 {
-    const char *path = with->checkpoint;
     struct pp_checkpoint_folder *folder = PP_NEW(arena, struct pp_checkpoint_folder);
 
-    if (path || run->config.resumed)
+    if (with->checkpoint || run->config.resumed)
         PP_TRY(make_manifest(arena, with, run, err));
-    if (!path)
+    if (!with->checkpoint)
         return check_alone(with, err);
     if (!writes(&run->config))
         return PP_OK;
-    PP_TRY(pp_checkpoint_open(arena, path, with->checkpoint_keep,
+    PP_TRY(pp_checkpoint_open(arena, with->checkpoint, with->checkpoint_keep,
                               run->config.resumed ? &run->config.resumed->manifest : NULL, folder,
                               err));
     pp_arena_defer(arena, close_folder, folder);

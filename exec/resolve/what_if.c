@@ -177,19 +177,19 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
                                  const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                  struct pp_error *err)
 {
-    const char *text = wish->unit;
 
-    if (!text || plan->subject.is_listed)
+    if (!wish->unit || plan->subject.is_listed)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
         return pp_error_set(err, PP_EINVAL,
-                            "--unit %s: durations can be given only for --clock virtual", text);
+                            "--unit %s: durations can be given only for --clock virtual",
+                            wish->unit);
     if (wish->given.link.count)
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --unit, where a message takes C units",
                             wish->given.link.typed);
     plan->unit = PP_NEW(arena, struct pp_unit_costs);
-    return pp_unit_costs_parse(text, plan->unit, err);
+    return pp_unit_costs_parse(wish->unit, plan->unit, err);
 }
 
 static enum pp_status take_all(struct pp_arena *arena, const struct pp_exec_wish *wish,

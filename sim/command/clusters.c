@@ -319,21 +319,20 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_wish 
                                    struct pp_error *err)
 {
     const struct pp_parsed *flags = wish->request.flags;
-    const bool is_xml = wish->xml;
 
     if (wish->topo || wish->nccl_tests)
         return import_cluster(arena, wish, out, err);
     PP_TRY(check_import(wish, err));
 
-    if (is_xml && !flags->operand_count)
+    if (wish->xml && !flags->operand_count)
         return pp_error_set(err, PP_EINVAL,
                             "--xml prints one cluster: pipesim clusters h100 --xml");
-    if (wish->gpus && !is_xml)
+    if (wish->gpus && !wish->xml)
         return pp_error_set(err, PP_EINVAL, "--gpus is the size of a platform: give --xml with it");
     if (flags->operand_count) {
         struct pp_cluster c;
-        PP_TRY(load(arena, flags->operands[0], is_xml, &c, err));
-        if (is_xml)
+        PP_TRY(load(arena, flags->operands[0], wish->xml, &c, err));
+        if (wish->xml)
             return pp_platform_print(arena, &c, wish->gpus, out, err);
         print_cluster(&c, out);
         return PP_OK;
