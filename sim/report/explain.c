@@ -105,7 +105,7 @@ static void explain_times(const struct pp_result *r, FILE *out)
             "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
             "papers' measure)\n",
             100 * m->span_bubble_frac);
-    fprintf(out, "  rank  busy %-5s  idle %-5s  span %-5s\n", unit, unit, unit);
+    fprintf(out, "  rank  busy %-5s  idle %-5s  span %s\n", unit, unit, unit);
     for (int i = 0; i < r->program->ranks; i++)
         fprintf(out, "  %4d %11.6g %11.6g %11.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
                 m->ranks[i].span_s);
