@@ -15,7 +15,9 @@ struct pp_axis_time pp_axis_time(double end_s, const char *unit)
     return (struct pp_axis_time){1e6, "us"};
 }
 
-int pp_axis_every(int count, double width_in, double room_in)
+/* The step at which labels of `width_in` inches fit into `room_in` for `count` of them:
+ * 1, 2, 4, 5, 8, 10, 16, 20, ... */
+static int step_of_labels(int count, double width_in, double room_in)
 {
     static const int STEPS[] = {1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500};
     const int last = (int)PP_COUNT(STEPS) - 1;
@@ -58,7 +60,7 @@ void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int co
     const bool is_turned =
         characters > SHORT && count * (double)(characters + GAP) * char_in > room_in;
     const double width_in = is_turned ? 2 * char_in : (double)(characters + GAP) * char_in;
-    const int every = pp_axis_every(count, width_in, room_in);
+    const int every = step_of_labels(count, width_in, room_in);
     const char *turn = !is_turned           ? ""
                        : characters <= LONG ? " rotate by 35 right"
                                             : " rotate by 90 right";

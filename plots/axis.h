@@ -17,9 +17,6 @@ const char *pp_axis_tic(const struct pp_figure *figure, const char *text);
  * are long. With `axis` as the name of the axis. */
 void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, int count,
                     const char *axis);
-/* The step at which labels of `width_in` inches fit into `room_in` for `count` of them:
- * 1, 2, 4, 5, 8, 10, 16, 20, ... */
-int pp_axis_every(int count, double width_in, double room_in);
 
 /* A round distance of tics: about `count` of them in `span`. */
 double pp_axis_step(double span, double count);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const pp_axis_names[PP_AXES] = {"tp", "cp", "dp", "pp"};
+static const char *const axis_names[PP_AXES] = {"tp", "cp", "dp", "pp"};
 const struct pp_map_order pp_map_default = {{PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP, PP_AXIS_PP}};
 
 static const char separators[] = ",-";
@@ -12,7 +12,7 @@ static const char separators[] = ",-";
 static int find_axis(const char *name, size_t length)
 {
     for (int a = 0; a < PP_AXES; a++)
-        if (strlen(pp_axis_names[a]) == length && !strncasecmp(name, pp_axis_names[a], length))
+        if (strlen(axis_names[a]) == length && !strncasecmp(name, axis_names[a], length))
             return a;
     return PP_AXES;
 }
@@ -34,7 +34,7 @@ enum pp_status pp_map_parse(const char *text, struct pp_map_order *order, struct
             return pp_error_set(err, PP_EINVAL,
                                 "--map %.60s: %s is given twice: expected tp, cp, dp and pp from "
                                 "inside out, each at most once",
-                                text, pp_axis_names[axis]);
+                                text, axis_names[axis]);
         is_given[axis] = true;
         order->axis[count++] = (uint8_t)axis;
         at += length;
@@ -52,7 +52,7 @@ const char *pp_map_print(struct pp_map_order order, char text[PP_MAP_TEXT_BYTES]
     size_t used = 0;
 
     for (int i = 0; i < PP_AXES; i++) {
-        const char *name = pp_axis_names[order.axis[i]];
+        const char *name = axis_names[order.axis[i]];
         if (i > 0)
             text[used++] = separators[0];
         memcpy(text + used, name, strlen(name) + 1);

@@ -11,7 +11,6 @@
 #include "core/error.h"
 
 enum pp_axis { PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP, PP_AXIS_PP, PP_AXES };
-extern const char *const pp_axis_names[PP_AXES]; /* "tp", "cp", "dp", "pp" */
 
 struct pp_map_order {
     uint8_t axis[PP_AXES]; /* enum pp_axis, from inside out; every one once */

@@ -14,10 +14,10 @@
 
 /* Alphabetical. */
 #define ADDRESS(tool) &pp_emit_##tool,
-const struct pp_emit_tool *const pp_emit_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
+static const struct pp_emit_tool *const all_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
 
 enum {
-    TOOLS = PP_COUNT(pp_emit_tools),
+    TOOLS = PP_COUNT(all_tools),
     LAUNCH_LINES = 4,
     REMARKS = 32,
 };
@@ -28,9 +28,9 @@ enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
     const char *names[TOOLS];
 
     for (int i = 0; i < TOOLS; i++) {
-        names[i] = pp_emit_tools[i] ? pp_emit_tools[i]->name : NULL;
+        names[i] = all_tools[i] ? all_tools[i]->name : NULL;
         if (names[i] && pp_same_name(name, names[i])) {
-            *tool = pp_emit_tools[i];
+            *tool = all_tools[i];
             return PP_OK;
         }
     }

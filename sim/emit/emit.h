@@ -8,7 +8,6 @@
 #include "sim/config/config.h"
 
 struct pp_emit_tool;
-extern const struct pp_emit_tool *const pp_emit_tools[]; /* alphabetical, NULL-terminated */
 /* By the name of a command line. PP_EINVAL with a suggestion. */
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
                             struct pp_error *err);

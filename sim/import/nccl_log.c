@@ -13,8 +13,8 @@ enum { MOST_LINE = 4096, MOST_WORDS = 64 };
 /* Bandwidths are printed with two decimals, times with four digits. */
 static const double ROUNDING_FRAC = 0.03, ROUNDING_GB_PER_S = 0.006;
 
-const char *const pp_nccl_operations[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                          "sendrecv",   "alltoall",   ""};
+static const char *const OPERATIONS[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                         "sendrecv",   "alltoall",   ""};
 
 /* Columns of the table, by the words of its head. */
 struct columns {
@@ -53,9 +53,9 @@ static bool read_number(const char *word, double *value)
 /* The program has the name of its operation, with "_perf" at the end. */
 static const char *operation_in(const char *text)
 {
-    for (int k = 0; *pp_nccl_operations[k]; k++)
-        if (strstr(text, pp_nccl_operations[k]))
-            return pp_nccl_operations[k];
+    for (int k = 0; *OPERATIONS[k]; k++)
+        if (strstr(text, OPERATIONS[k]))
+            return OPERATIONS[k];
     return NULL;
 }
 

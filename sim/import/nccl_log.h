@@ -26,9 +26,6 @@ struct pp_nccl_log_source {
     const char *operation;
 };
 
-/* The operations, "" at the end. */
-extern const char *const pp_nccl_operations[];
-
 /* Tables of 2019 (no root) and of today. The operation is the name of the program in the log
  * ("all_reduce_perf"), or else that of the source. Labels of launchers in front of lines
  * ("[1,0]<stdout>:", "0: ") and lines of NCCL_DEBUG are skipped everywhere. Other lines that

@@ -11,7 +11,7 @@
 
 enum { MOST_LINE = 1 << 14, MOST_WORDS = PP_TOPOLOGY_MOST + 16, MOST_NVLINKS = 1000 };
 
-const char *const pp_path_names[PP_PATHS] = {
+static const char *const path_names[PP_PATHS] = {
     [PP_PATH_SELF] = "X",  [PP_PATH_NVLINK] = "NV", [PP_PATH_PIX] = "PIX", [PP_PATH_PXB] = "PXB",
     [PP_PATH_PHB] = "PHB", [PP_PATH_NODE] = "NODE", [PP_PATH_SYS] = "SYS"};
 
@@ -52,7 +52,7 @@ static bool read_pair(const char *word, struct pp_topology_pair *pair)
 {
     for (int k = 0; k < PP_PATHS; k++) {
         *pair = (struct pp_topology_pair){.path = (enum pp_topology_path)k};
-        if (k != PP_PATH_NVLINK && !strcmp(word, pp_path_names[k]))
+        if (k != PP_PATH_NVLINK && !strcmp(word, path_names[k]))
             return true;
     }
     char *end;

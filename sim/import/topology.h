@@ -28,7 +28,6 @@ enum pp_topology_path {
     PP_PATH_SYS,  /* between processors */
     PP_PATHS
 };
-extern const char *const pp_path_names[PP_PATHS]; /* "X", "NV", "PIX", ... */
 
 struct pp_topology_pair {
     enum pp_topology_path path;

@@ -65,7 +65,7 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
     return PP_OK;
 }
 
-const struct pp_state_plan_knob pp_state_plan_knobs[] = {
+static const struct pp_state_plan_knob state_knobs[] = {
     {"recompute", "modules that the backward recomputes", PP_NAMES("recompute"), recompute_values},
     {"shard", "over how many devices parameters, gradients and optimizer state are cut",
      PP_NAMES("zero", "shard"), shard_values},
@@ -178,7 +178,7 @@ enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space
 
 static const struct pp_state_plan_knob *state_knob_of(const char *word)
 {
-    const struct pp_state_plan_knob *knob = pp_state_plan_knobs;
+    const struct pp_state_plan_knob *knob = state_knobs;
 
     while (knob->name && strcmp(knob->name, word) != 0)
         knob++;

@@ -16,7 +16,6 @@ struct pp_state_plan_knob {
     enum pp_status (*values)(struct pp_arena *arena, const struct pp_config *base,
                              struct pp_config **list, int *count, struct pp_error *err);
 };
-extern const struct pp_state_plan_knob pp_state_plan_knobs[]; /* alphabetical, terminated by NULL */
 
 /* STEP: the simulated step; COMM: the closed form of communication, nothing hidden. */
 enum pp_objective { PP_OBJECTIVE_STEP, PP_OBJECTIVE_COMM };
