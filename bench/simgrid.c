@@ -209,7 +209,7 @@ struct result {
 static double run(const struct setting *s, const struct pp_engine *engine,
                   struct pp_network_stats *stats, double *step_s)
 {
-    const struct pp_engine_options options = {.plan.ring_flows = s->job->is_ring,
+    const struct pp_engine_options options = {.eval.ring_flows = s->job->is_ring,
                                               .replicas = s->job->is_folded ? 1 : s->job->replicas,
                                               .network = &s->network,
                                               .stats = stats};

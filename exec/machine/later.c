@@ -48,11 +48,11 @@ static enum pp_status play(struct pp_machine *m, struct pp_error *err)
     const size_t rows = (size_t)m->size * (size_t)m->replicas, first = pp_cell(m, 0);
     const struct pp_eval_options options = {0};
     const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
-    struct pp_eval *plan;
+    struct pp_eval *eval;
 
-    PP_TRY(pp_eval_create(scratch, m->p, m->options.costs, &options, &plan, err));
+    PP_TRY(pp_eval_create(scratch, m->p, m->options.costs, &options, &eval, err));
     const struct pp_times *times =
-        pp_eval_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
+        pp_eval_run(scratch, eval, m->replicas, &perturbation, PP_TIMES_ALL);
     for (size_t row = 0; row < rows; row++) {
         m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
         m->end_ps[first + row] = m->begin_ps + times->end_ps[row];

@@ -96,10 +96,10 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 {
     const struct pp_perturbation slowed = {
         .slow = replicas.slow, .compute_ps = paused_ps(arena, program, costs, replicas)};
-    struct pp_eval *plan;
+    struct pp_eval *eval;
 
-    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &plan, err));
-    struct pp_times *times = pp_eval_run(arena, plan, replicas.count, &slowed, PP_TIMES_ALL);
+    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &eval, err));
+    struct pp_times *times = pp_eval_run(arena, eval, replicas.count, &slowed, PP_TIMES_ALL);
     begin_late(program, replicas, times);
     prediction->step_s = pp_units_s(times->makespan_ps);
     prediction->trace = trace_of(arena, program, costs, times, "prediction");
@@ -148,10 +148,10 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
     const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
     const size_t first = (size_t)k * rows;
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    struct pp_eval *plan;
+    struct pp_eval *eval;
 
-    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &plan, err));
-    const struct pp_times *again = pp_eval_run(arena, plan, times->replicas, &given, PP_TIMES_ALL);
+    PP_TRY(pp_eval_create(arena, program, costs, &(struct pp_eval_options){0}, &eval, err));
+    const struct pp_times *again = pp_eval_run(arena, eval, times->replicas, &given, PP_TIMES_ALL);
     const int64_t begin_ps = begin_of(program, times, first);
     const int64_t step_ps = times->step_end_ps[k] - begin_ps;
     *replay = (struct pp_replay){

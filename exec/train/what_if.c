@@ -25,12 +25,12 @@ static enum pp_status plain_step_s(struct pp_arena *scratch, const struct pp_tra
 {
     const struct pp_machine_options *m = &t->machine;
     const struct pp_perturbation given = {.compute_ps = compute_ps};
-    struct pp_eval *plan;
+    struct pp_eval *eval;
 
-    PP_TRY(pp_eval_create(scratch, m->program, t->plain_costs, &(struct pp_eval_options){0}, &plan,
+    PP_TRY(pp_eval_create(scratch, m->program, t->plain_costs, &(struct pp_eval_options){0}, &eval,
                           err));
     *step_s = pp_units_s(
-        pp_eval_run(scratch, plan, m->batch->replicas, &given, PP_TIMES_MAKESPAN)->makespan_ps);
+        pp_eval_run(scratch, eval, m->batch->replicas, &given, PP_TIMES_MAKESPAN)->makespan_ps);
     return PP_OK;
 }
 

@@ -151,14 +151,14 @@ static enum pp_status evaluate(struct evaluated *e, const struct pipesched_progr
     struct pipesched_rank *rank = PP_ARRAY(e->arena, struct pipesched_rank, p->ranks);
     const struct pp_eval_options options = {0};
     const struct pp_costs *costs;
-    struct pp_eval *plan;
+    struct pp_eval *eval;
     double busy_s = 0;
 
     PP_TRY(prove(program, err));
     PP_TRY(
         pp_pipesched_costs(e->arena, durations, &shape, p->level == PP_LEVEL_LOWERED, &costs, err));
-    PP_TRY(pp_eval_create(e->arena, p, costs, &options, &plan, err));
-    const struct pp_times *times = pp_eval_run(e->arena, plan, 1, NULL, PP_TIMES_SPANS);
+    PP_TRY(pp_eval_create(e->arena, p, costs, &options, &eval, err));
+    const struct pp_times *times = pp_eval_run(e->arena, eval, 1, NULL, PP_TIMES_SPANS);
     const struct pp_rank_memory *memory = pp_memory_peaks(e->arena, p, costs);
     for (int r = 0; r < p->ranks; r++) {
         rank[r] = rank_of(e->arena, p, r, times);

@@ -23,8 +23,8 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_wish *wish,
     struct pp_config config;
 
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
-    config.engine_options.plan.steps = 1;
-    config.engine_options.plan.is_barrier_free = false;
+    config.engine_options.eval.steps = 1;
+    config.engine_options.eval.is_barrier_free = false;
     if (subject->schedule && subject->schedule->is_continuous)
         fprintf(stderr,
                 "pipesim: warning: %s updates without a flush; exported is one step with one\n",

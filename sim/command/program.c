@@ -82,7 +82,7 @@ static enum pp_status choose(struct pp_arena *arena, struct pp_config *config, s
 
     if (!pp_resolve_is_open(config))
         return PP_OK;
-    config->is_unit = config->engine_options.plan.is_buffered = true;
+    config->is_unit = config->engine_options.eval.is_buffered = true;
     return pp_resolve_choice(arena, config, &prepared, &ignored, err);
 }
 

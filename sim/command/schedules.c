@@ -75,7 +75,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
                                .is_unit = true,
                                .unit = pp_unit_costs_usual,
                                .engine = &pp_engine_dag,
-                               .engine_options.plan.is_buffered = true};
+                               .engine_options.eval.is_buffered = true};
     enum pp_status status = PP_EINVAL;
 
     for (int n = DOC_RANKS; status != PP_OK && n <= 4 * DOC_RANKS; n++) {

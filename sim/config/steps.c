@@ -8,7 +8,7 @@ enum { MICRO_BATCHES_MAX = 1 << 24 };
 
 bool pp_steps_in_list(const struct pp_config *config)
 {
-    const struct pp_eval_options *plan = &config->engine_options.plan;
+    const struct pp_eval_options *plan = &config->engine_options.eval;
 
     return config->schedule && config->schedule->is_continuous && plan->is_barrier_free &&
            plan->steps > 1;
@@ -17,7 +17,7 @@ bool pp_steps_in_list(const struct pp_config *config)
 enum pp_status pp_steps_shape(const struct pp_config *config, struct pp_shape *shape,
                               struct pp_error *err)
 {
-    const int steps = config->engine_options.plan.steps;
+    const int steps = config->engine_options.eval.steps;
 
     *shape = config->shape;
     if (!pp_steps_in_list(config))
@@ -34,7 +34,7 @@ enum pp_status pp_steps_shape(const struct pp_config *config, struct pp_shape *s
 
 struct pp_eval_options pp_steps_plan(const struct pp_config *config)
 {
-    struct pp_eval_options plan = config->engine_options.plan;
+    struct pp_eval_options plan = config->engine_options.eval;
 
     if (pp_steps_in_list(config))
         plan.steps = 1;
@@ -79,14 +79,14 @@ void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
                 if (!is_second)
                     trace->events[at++].step = step[i];
             }
-    trace->steps = config->engine_options.plan.steps;
+    trace->steps = config->engine_options.eval.steps;
 }
 
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times)
 {
     const int *step = pp_steps_of(arena, program, config->shape.micro_batches);
-    const int steps = config->engine_options.plan.steps;
+    const int steps = config->engine_options.eval.steps;
     int64_t first_ps = 0;
 
     for (int i = 0; i < pp_program_size(program); i++)

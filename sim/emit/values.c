@@ -63,7 +63,7 @@ bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job)
 
 const char *pp_emit_say_barrier(const struct pp_emit_job *job)
 {
-    return job->config->engine_options.plan.is_barrier_free && !pp_emit_is_other(job)
+    return job->config->engine_options.eval.is_barrier_free && !pp_emit_is_other(job)
                ? "a step ends on all ranks before the next one begins; --step-barrier on predicts "
                  "that"
                : NULL;

@@ -9,9 +9,9 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                                struct pp_times **times, struct pp_error *err)
 {
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
-    const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
+    const int64_t steps = options->eval.steps > 0 ? options->eval.steps : 1;
     const int64_t events = replicas * pp_program_size(program);
-    const struct pp_eval *plan = options->prepared;
+    const struct pp_eval *eval = options->prepared;
     struct pp_eval *made;
 
     if (options->sync_share > 0)
@@ -30,11 +30,11 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                             "%lld events (%d instructions in each of %lld replicas) are too many "
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
-    if (!plan) {
-        PP_TRY(pp_eval_create(arena, program, costs, &options->plan, &made, err));
-        plan = made;
+    if (!eval) {
+        PP_TRY(pp_eval_create(arena, program, costs, &options->eval, &made, err));
+        eval = made;
     }
-    *times = pp_eval_run(arena, plan, (int)replicas, &options->perturbation, wanted);
+    *times = pp_eval_run(arena, eval, (int)replicas, &options->perturbation, wanted);
     return PP_OK;
 }
 

@@ -15,9 +15,9 @@ struct pp_network_stats {
 };
 
 struct pp_engine_options {
-    struct pp_eval_options plan;
+    struct pp_eval_options eval;
     int replicas;                   /* dp when expanded, 1 when folded */
-    const struct pp_eval *prepared; /* of the program under `plan`; NULL: not there yet */
+    const struct pp_eval *prepared; /* of the program under `eval`; NULL: not there yet */
     struct pp_perturbation perturbation;
     const struct pp_network *network; /* NULL: no links, messages take what the costs say */
     struct pp_network_stats *stats;   /* filled by engines that share links; NULL: not asked for */

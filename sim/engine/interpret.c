@@ -321,7 +321,7 @@ struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
 enum pp_status pp_interpret_go(struct pp_run *r, const struct pp_solver *solver, bool *needs_solver,
                                struct pp_error *err)
 {
-    const int at_once = r->options->plan.is_barrier_free ? r->times->steps : 1;
+    const int at_once = r->options->eval.is_barrier_free ? r->times->steps : 1;
 
     if (solver)
         pp_express_solve(r->express, solver);

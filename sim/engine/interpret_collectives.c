@@ -7,7 +7,7 @@
 /* 0 when it is no ring: that of a tied embedding or with another purpose has one cost. */
 static int turns_of(const struct pp_run *r, int kind, bool is_other)
 {
-    return r->options->plan.ring_flows && !is_other && r->costs->rings ? pp_ring_turns(kind) : 0;
+    return r->options->eval.ring_flows && !is_other && r->costs->rings ? pp_ring_turns(kind) : 0;
 }
 
 static const struct pp_ring *ring_of(const struct pp_run *r, int stage)

@@ -47,7 +47,7 @@ static size_t side_at(const struct pp_run *r, int c, int replica, int number, in
  * yet. */
 static int64_t start_of(const struct pp_run *r, int c, int replica, int number)
 {
-    const struct pp_eval_options *plan = &r->options->plan;
+    const struct pp_eval_options *plan = &r->options->eval;
     const struct pp_times *t = r->times;
     int64_t start_ps = t->posted_ps[side_at(r, c, replica, number, 0)];
     int64_t other_ps = start_ps;

@@ -20,7 +20,7 @@ static uint32_t token_tag(const struct pp_export_walk *w, int message)
 /* How many messages of a channel may be on their way before the receiver posts; -1: any number. */
 static int room_of(const struct pp_export_walk *w)
 {
-    const struct pp_eval_options *o = &w->export->result->config.engine_options.plan;
+    const struct pp_eval_options *o = &w->export->result->config.engine_options.eval;
 
     return !o->is_buffered ? 0 : o->buffered > 0 ? o->buffered : -1;
 }
@@ -67,7 +67,7 @@ static int fixed_send(struct pp_export_walk *w, int i)
     pp_walk_need_clock(w);
     pp_walk_need(w, token);
     pp_walk_need(w, w->wire[channel]);
-    if (e->result->config.engine_options.plan.nic_fifo)
+    if (e->result->config.engine_options.eval.nic_fifo)
         pp_walk_need(w, w->last_wire);
     w->wire[channel] = w->last_wire = wire;
     pp_export_add(w, message(w, PP_TASK_SEND, i));

@@ -38,7 +38,7 @@ static const struct chosen {
     {PP_CHOSE_MICRO_BATCHES, "micro-batches", offsetof(struct pp_config, layout.micro_batches)},
     {PP_CHOSE_SEQ, "seq", offsetof(struct pp_config, layout.seq)},
     {PP_CHOSE_SPLITS, "splits", offsetof(struct pp_config, shape.splits)},
-    {PP_CHOSE_STEPS, "steps", offsetof(struct pp_config, engine_options.plan.steps)},
+    {PP_CHOSE_STEPS, "steps", offsetof(struct pp_config, engine_options.eval.steps)},
 };
 
 static void write_choice(const char *name, const char *value, FILE *out)

@@ -45,7 +45,7 @@ static double least_s(const struct pp_costs *costs, int kind)
 static bool has_priced_sums(const struct pp_config *config)
 {
     return !config->costs.is_dp_overlapped && !pp_buckets_are_used(config) &&
-           !config->engine_options.plan.ring_flows;
+           !config->engine_options.eval.ring_flows;
 }
 
 /* The update of some stage after its sum, if no backward hides any of it. */
@@ -112,7 +112,7 @@ static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
 enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *config,
                                 struct pp_search_bounds *bounds, struct pp_error *err)
 {
-    const struct pp_eval_options *plan = &config->engine_options.plan;
+    const struct pp_eval_options *plan = &config->engine_options.eval;
     struct pp_costs *costs;
     const uint16_t *rank_of;
 

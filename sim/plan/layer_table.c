@@ -19,7 +19,7 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
     c.costs.again = again.modules;
     c.costs.fabric = NULL;
     c.cost = NULL;
-    c.engine_options.plan.ring_flows = false;
+    c.engine_options.eval.ring_flows = false;
     c.costs.head = s->fixed.costs.head == PP_HEAD_IGNORED ? PP_HEAD_IGNORED : PP_HEAD_LAST;
     c.shape = (struct pp_shape){.ranks = 1,
                                 .chunks = stages,

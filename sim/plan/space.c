@@ -223,7 +223,7 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
                                      const struct pp_search_frame *frame)
 {
     const struct pp_config *base = &order->base;
-    const struct pp_eval_options *plan = &base->engine_options.plan;
+    const struct pp_eval_options *plan = &base->engine_options.eval;
     struct pp_search_rule rule = {.is_there = is_there(s, order, frame->pp)};
     struct pp_shape shape = base->shape;
     struct pp_error ignored;

@@ -93,7 +93,7 @@ static void explain_times(const struct pp_result *r, FILE *out)
     const char *unit = r->config.is_unit ? "units" : "s";
 
     fprintf(out, "\ntime\n  step %.17g %s: %s, exact (engine %s)\n", m->iteration_s, unit,
-            r->config.engine_options.plan.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
+            r->config.engine_options.eval.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
                                                     : "latest end over ranks and replicas",
             r->config.engine->name);
     fprintf(out,

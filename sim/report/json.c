@@ -165,7 +165,7 @@ static json_t *state_json(const struct pp_result *r)
 static void put_setting(json_t *o, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    const struct pp_eval_options *plan = &c->engine_options.plan;
+    const struct pp_eval_options *plan = &c->engine_options.eval;
 
     if (plan->steps > 1) /* the figures are those of a steady step */
         json_object_set_new(

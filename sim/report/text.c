@@ -106,7 +106,7 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
 
 const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
-    const struct pp_eval_options *plan = &config->engine_options.plan;
+    const struct pp_eval_options *plan = &config->engine_options.eval;
 
     text[0] = '\0';
     if (plan->steps > 1)

@@ -77,7 +77,7 @@ enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_e
                             "--engine %s shares links among transfers, of which %s says nothing; "
                             "use --engine dag",
                             config->engine->name, config->cost->path);
-    if (config->cost && config->engine_options.plan.ring_flows)
+    if (config->cost && config->engine_options.eval.ring_flows)
         return pp_error_set(err, PP_EINVAL,
                             "--collectives flows sends gradient sums over the links of a cluster, "
                             "of which %s says nothing; leave it out",

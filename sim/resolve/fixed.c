@@ -129,8 +129,8 @@ struct pp_build_wishes pp_resolve_lowering(const struct pp_wish *wish)
 static void resolve_comm(const struct pp_wish *wish, struct pp_config *config)
 {
     config->lower = pp_resolve_lowering(wish);
-    config->engine_options.plan.nic_fifo = wish->nic == 1;
-    config->engine_options.plan.ring_flows = wish->collectives == 1;
+    config->engine_options.eval.nic_fifo = wish->nic == 1;
+    config->engine_options.eval.ring_flows = wish->collectives == 1;
     config->costs.algorithm = (enum pp_algorithm)wish->collective_algorithm;
 }
 
@@ -195,7 +195,7 @@ static enum pp_status resolve_ends(const struct pp_wish *wish, struct pp_config 
 static enum pp_status resolve_nic(const struct pp_wish *wish, struct pp_config *config,
                                   struct pp_error *err)
 {
-    if (!config->engine_options.plan.nic_fifo || !config->engine->shares_links)
+    if (!config->engine_options.eval.nic_fifo || !config->engine->shares_links)
         return PP_OK;
     if (wish->given.engine.count)
         return pp_error_set(err, PP_EINVAL,
@@ -265,7 +265,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(resolve_cluster(arena, wish, config, err));
     PP_TRY(resolve_kernels(wish, config, err));
     PP_TRY(resolve_recompute(wish, config, err));
-    PP_TRY(resolve_p2p(wish, &config->engine_options.plan, err));
+    PP_TRY(resolve_p2p(wish, &config->engine_options.eval, err));
     PP_TRY(pp_resolve_links(wish, config, err));
     resolve_comm(wish, config);
     PP_TRY(resolve_nic(wish, config, err));

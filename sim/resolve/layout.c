@@ -264,6 +264,6 @@ enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *con
                             .mbs = 1,
                             .gbs = config->shape.micro_batches};
     config->lower.recv_slots = 0;
-    config->engine_options.plan.is_buffered = true;
+    config->engine_options.eval.is_buffered = true;
     return PP_OK;
 }

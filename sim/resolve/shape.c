@@ -6,7 +6,7 @@ static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_sch
                                  struct pp_config *config, struct pp_error *err)
 {
     enum { USUAL_STEPS = 4 };
-    struct pp_eval_options *plan = &config->engine_options.plan;
+    struct pp_eval_options *plan = &config->engine_options.eval;
     const bool has_barrier = wish->given.step_barrier.count;
     const bool is_free = schedule && schedule->is_barrier_free && !config->is_unit;
     const int usual =

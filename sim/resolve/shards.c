@@ -104,7 +104,7 @@ static enum pp_status check_flows(const struct pp_config *config, struct pp_erro
 {
     const int zero = pp_state_zero(&config->state);
 
-    if (!config->engine_options.plan.ring_flows || zero == 0 || zero == 1)
+    if (!config->engine_options.eval.ring_flows || zero == 0 || zero == 1)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "--collectives flows passes sums around rings of all replicas of a stage: "

@@ -30,7 +30,7 @@ static int uneven_ring(const struct pp_costs *costs)
 static const char *what_differs(struct pp_arena *arena, const struct pp_config *config,
                                 const struct pp_costs *costs)
 {
-    const bool has_flows = config->engine_options.plan.ring_flows;
+    const bool has_flows = config->engine_options.eval.ring_flows;
 
     if (config->engine_options.perturbation.jitter_frac > 0)
         return "not folded: --jitter makes replicas differ";

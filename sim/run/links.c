@@ -177,9 +177,9 @@ struct pp_link_inputs pp_link_inputs_of(const struct pp_result *r)
                                    .costs = r->costs,
                                    .network = c->engine_options.network,
                                    .gpus_per_node = c->cluster.gpus_per_node,
-                                   .has_flows = c->engine_options.plan.ring_flows,
+                                   .has_flows = c->engine_options.eval.ring_flows,
                                    .is_flat = c->costs.algorithm == PP_ALGORITHM_RING,
-                                   .steps = pp_steps_in_list(c) ? c->engine_options.plan.steps : 1,
+                                   .steps = pp_steps_in_list(c) ? c->engine_options.eval.steps : 1,
                                    .iteration_s = r->metrics.iteration_s};
 }
 

@@ -31,7 +31,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
     if (config->cost)
         PP_TRY(pp_cost_file_apply(arena, config->cost, inputs, *costs, err));
-    if (config->engine_options.plan.ring_flows)
+    if (config->engine_options.eval.ring_flows)
         pp_costs_rings(arena, inputs, *costs);
     return pp_prepare_check(config, err);
 }
@@ -157,22 +157,22 @@ const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options)
 {
-    return prepared->known.program == program && prepared->plan &&
-                   is_same(&prepared->plan_options, options)
-               ? prepared->plan
+    return prepared->known.program == program && prepared->eval &&
+                   is_same(&prepared->eval_options, options)
+               ? prepared->eval
                : NULL;
 }
 
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
-                                const struct pp_eval_options *options, const struct pp_eval **plan,
+                                const struct pp_eval_options *options, const struct pp_eval **eval,
                                 struct pp_error *err)
 {
-    *plan = pp_prepared_known_plan(prepared, prepared->known.program, options);
-    if (*plan)
+    *eval = pp_prepared_known_plan(prepared, prepared->known.program, options);
+    if (*eval)
         return PP_OK;
     PP_TRY(pp_eval_create(arena, prepared->known.program, prepared->known.costs, options,
-                          &prepared->plan, err));
-    prepared->plan_options = *options;
-    *plan = prepared->plan;
+                          &prepared->eval, err));
+    prepared->eval_options = *options;
+    *eval = prepared->eval;
     return PP_OK;
 }

@@ -9,8 +9,8 @@
 struct pp_prepared {
     struct pp_result known; /* costs NULL: nothing yet. program: without slots, not verified; NULL:
                              * not yet */
-    struct pp_eval *plan;   /* NULL: not yet */
-    struct pp_eval_options plan_options;
+    struct pp_eval *eval;   /* NULL: not yet */
+    struct pp_eval_options eval_options;
 };
 
 /* Fill result->costs, program, memory, peak_rank and fits of result->config from `prepared`, or
@@ -23,7 +23,7 @@ enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error 
 
 /* The plan for these options, made unless it is known. */
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
-                                const struct pp_eval_options *options, const struct pp_eval **plan,
+                                const struct pp_eval_options *options, const struct pp_eval **eval,
                                 struct pp_error *err);
 /* The plan if it is one of this program and these options, else NULL. */
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,

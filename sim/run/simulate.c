@@ -64,7 +64,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
 {
     const bool is_in_list = pp_steps_in_list(&result->config);
     struct pp_eval_options options = pp_steps_plan(&result->config);
-    const struct pp_eval *plan;
+    const struct pp_eval *eval;
     int64_t makespan_ps;
 
     if (!options.is_barrier_free) /* all steps are alike */
@@ -73,9 +73,9 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         result->metrics.iteration_s = pp_units_s(makespan_ps);
         return PP_OK;
     }
-    PP_TRY(pp_prepared_plan(arena, prepared, &options, &plan, err));
+    PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
     const struct pp_times *times =
-        pp_eval_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
+        pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
     result->metrics.iteration_s =
         is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
                    : pp_times_iteration_s(times);
@@ -98,7 +98,7 @@ static enum pp_status check_stretch(const struct pp_result *result, struct pp_er
         if (pp_op_is_compute(op.kind))
             sum_s += pp_units_s(pp_costs_op(result->costs, &op, NULL).ps);
     }
-    sum_s *= (1 + o->perturbation.jitter_frac) / slowest * (o->plan.steps > 1 ? o->plan.steps : 1);
+    sum_s *= (1 + o->perturbation.jitter_frac) / slowest * (o->eval.steps > 1 ? o->eval.steps : 1);
     if (sum_s < pp_units_s(INT64_MAX / 2))
         return PP_OK;
     return pp_error_set(err, PP_EFAIL,
@@ -127,7 +127,7 @@ static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *resul
     const int *step_of =
         is_in_list ? pp_steps_of(arena, result->program, c->shape.micro_batches) : NULL;
     return pp_metrics_from_times(arena, result->program, result->costs, times, step_of,
-                                 c->engine_options.plan.steps, &result->metrics, err);
+                                 c->engine_options.eval.steps, &result->metrics, err);
 }
 
 static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared *prepared,
@@ -143,9 +143,9 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     PP_TRY(slow_factors(arena, c, options->replicas, &options->perturbation, err));
     PP_TRY(check_stretch(result, err));
     struct pp_engine_options run = *options;
-    run.plan = pp_steps_plan(c);
+    run.eval = pp_steps_plan(c);
     run.stats = &result->network_stats;
-    run.prepared = pp_prepared_known_plan(prepared, result->program, &run.plan);
+    run.prepared = pp_prepared_known_plan(prepared, result->program, &run.eval);
     return run_engine(arena, result, &run, has_trace, err);
 }
 

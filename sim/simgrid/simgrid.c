@@ -233,7 +233,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
                           struct pp_trace **trace, struct pp_error *err)
 {
     const int replicas = options->replicas > 0 ? options->replicas : 1;
-    const int steps = options->plan.steps > 0 ? options->plan.steps : 1;
+    const int steps = options->eval.steps > 0 ? options->eval.steps : 1;
     struct pp_times times = {0};
     struct pp_job job = {.program = program,
                          .costs = costs,
@@ -247,7 +247,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
     PP_TRY(check_size(program, replicas, steps, err));
     if (options->network)
         PP_TRY(pp_wires_make(scratch, program, costs, options->network, replicas,
-                             options->plan.ring_flows && costs->rings &&
+                             options->eval.ring_flows && costs->rings &&
                                  replicas == options->network->layout.dp,
                              &wires, err));
     job.wires = wires;

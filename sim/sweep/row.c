@@ -175,7 +175,7 @@ static double closed_form(const struct pp_result *r)
 
     if (!c->is_unit || !s || !s->bubble_frac.value || !s->bubble_frac.is_exact || c->is_eager ||
         c->unit.c > 0 || c->slow_count > 0 || c->engine_options.perturbation.jitter_frac > 0 ||
-        c->engine_options.plan.is_barrier_free)
+        c->engine_options.eval.is_barrier_free)
         return (double)NAN;
     return s->bubble_frac.value(&c->shape, &c->unit, 0);
 }

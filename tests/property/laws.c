@@ -167,7 +167,7 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
 
 static void make_options(struct law_case *c, struct rng *rng, unsigned flags)
 {
-    struct pp_eval_options *plan = &c->options.plan;
+    struct pp_eval_options *plan = &c->options.eval;
 
     plan->is_buffered = rng_chance(rng, 50);
     plan->buffered = plan->is_buffered ? rng_int(rng, 0, 2) : 0;
@@ -190,7 +190,7 @@ static void make_perturbation(struct law_case *c, struct rng *rng)
 static void describe(struct law_case *c, uint64_t seed, const char *platform)
 {
     const struct pp_layout *l = &c->network.layout;
-    const struct pp_eval_options *o = &c->options.plan;
+    const struct pp_eval_options *o = &c->options.eval;
     const struct pp_program *p = c->program;
 
     snprintf(c->text, sizeof(c->text),

@@ -18,7 +18,7 @@ struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engin
 
 struct fluid_options law_fluid_options(const struct law_case *c)
 {
-    const struct pp_eval_options *o = &c->options.plan;
+    const struct pp_eval_options *o = &c->options.eval;
 
     return (struct fluid_options){.is_buffered = o->is_buffered,
                                   .buffered = o->buffered,

@@ -224,7 +224,7 @@ static void simgrid_shares(const struct law_case *c)
     cr_assert_leq(dag_s, makespan_s * (1 + 1e-9), "%s: %.15g (dag), %.15g", c->text, dag_s,
                   makespan_s);
     check_replay(c, trace);
-    if (!c->options.plan.ring_flows)
+    if (!c->options.eval.ring_flows)
         check_traffic(c, trace);
     shared_cases += x->most_shared > 1;
     cases++;
@@ -317,7 +317,7 @@ static bool is_same(uint64_t seed)
     struct rng *rng = &g->rng;
     const int replicas = rng_int(rng, 1, 5), steps = rng_int(rng, 1, 3);
     const struct pp_engine_options options = {
-        .plan = {.is_buffered = rng_chance(rng, 50),
+        .eval = {.is_buffered = rng_chance(rng, 50),
                  .buffered = rng_int(rng, 0, 3),
                  .steps = steps,
                  .is_barrier_free = rng_chance(rng, 50)},

@@ -71,10 +71,10 @@ static void evaluator_replays(const struct law_case *c)
     struct pp_eval *plan, *bare;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_eval_create(c->arena, c->program, c->costs, &c->options.plan, &plan, &err),
+    cr_assert_eq(pp_eval_create(c->arena, c->program, c->costs, &c->options.eval, &plan, &err),
                  PP_OK, "%s", err.message);
     cr_assert_eq(pp_eval_create(c->arena, c->program, without_compute(c->arena, c->costs),
-                                &c->options.plan, &bare, &err),
+                                &c->options.eval, &bare, &err),
                  PP_OK, "%s", err.message);
     const struct pp_times *times =
         pp_eval_run(c->arena, plan, replicas, &c->options.perturbation, PP_TIMES_ALL);
@@ -136,7 +136,7 @@ static bool is_same(uint64_t seed)
     struct random_program *g = random_program(arena, seed, &p, &compute);
     const int replicas = rng_int(&g->rng, 1, 9), steps = rng_int(&g->rng, 1, 3);
     const int count = pp_program_size(p) * replicas * steps;
-    struct pp_engine_options options = {.plan = {.is_buffered = rng_chance(&g->rng, 50),
+    struct pp_engine_options options = {.eval = {.is_buffered = rng_chance(&g->rng, 50),
                                                  .buffered = rng_int(&g->rng, 0, 3),
                                                  .steps = steps,
                                                  .is_barrier_free = rng_chance(&g->rng, 50)},

@@ -133,7 +133,7 @@ static double step_s(const struct pp_engine *engine, struct work w)
                                        .map = pp_map_make(pp_map_default, &layout),
                                        .lanes = 1};
     const struct pp_engine_options options = {
-        .plan.ring_flows = w.is_ring, .replicas = w.replicas, .network = &network};
+        .eval.ring_flows = w.is_ring, .replicas = w.replicas, .network = &network};
     struct pp_trace *trace;
     struct pp_error err = {0};
     double latest_s = 0;

@@ -35,7 +35,7 @@ static double step_s(struct pp_arena *arena, const struct pp_cost_inputs *in,
     const struct pp_network *network =
         pp_network_make(arena, in->fabric, in->cluster, &in->layout, pp_map_default);
     const struct pp_engine_options options = {
-        .plan.ring_flows = is_ring, .replicas = in->layout.dp, .network = network};
+        .eval.ring_flows = is_ring, .replicas = in->layout.dp, .network = network};
     struct pp_program *compute, *program;
     struct pp_trace *trace;
     struct pp_error err = {0};

@@ -43,7 +43,7 @@ static void check_sums(const char *line)
     const struct pp_link_times times =
         pp_link_times(arena, &in, r.trace, (struct pp_link_choice){37, INT_MAX, INT_MAX});
     const int steps =
-        r.config.engine_options.plan.steps > 1 ? r.config.engine_options.plan.steps : 1;
+        r.config.engine_options.eval.steps > 1 ? r.config.engine_options.eval.steps : 1;
     double *bytes = PP_ARRAY(arena, double, loads.count);
     int *members = PP_ARRAY(arena, int, loads.count);
 

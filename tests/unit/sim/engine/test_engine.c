@@ -113,7 +113,7 @@ Test(engine, dag_runs_the_program)
     const struct pp_program *program = hand_made(arena);
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0.5, .fb = 2.5};
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
-    const struct pp_engine_options options = {.plan.is_buffered = true, .replicas = 1};
+    const struct pp_engine_options options = {.eval.is_buffered = true, .replicas = 1};
     struct pp_trace *trace;
     struct pp_metrics metrics;
     struct pp_error err = {0};
@@ -155,7 +155,7 @@ static bool run_chain(struct chain *c, const struct pp_schedule *schedule, doubl
 {
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .c = wire, .fb = 3};
     const struct pp_lower_options lower = {.recv_slots = recv_slots};
-    const struct pp_engine_options options = {.plan.is_buffered = recv_slots == 0, .replicas = 1};
+    const struct pp_engine_options options = {.eval.is_buffered = recv_slots == 0, .replicas = 1};
     struct pp_program *compute;
     struct pp_error err = {0};
 

@@ -74,7 +74,7 @@ static void expect_quick(const struct pp_result *full, const char *line)
     if (full->replicas_simulated > 1 || strstr(line, "--jitter") || strstr(line, "--slow"))
         return;
     const double slack_s =
-        full->config.engine_options.plan.steps > 1 ? 1e-12 * full->metrics.iteration_s : 0;
+        full->config.engine_options.eval.steps > 1 ? 1e-12 * full->metrics.iteration_s : 0;
     cr_assert_leq(fabs(quick->metrics.iteration_s - full->metrics.iteration_s), slack_s,
                   "%s: %.17g %.17g", line, quick->metrics.iteration_s, full->metrics.iteration_s);
 }

@@ -327,7 +327,7 @@ Test(fold, notes_say_why)
     c.engine_options.perturbation.jitter_frac = 0.1;
     cr_assert_eq(decide(&c, &costs, NULL, "not folded: --jitter makes replicas differ"), 2);
     c.engine_options.perturbation.jitter_frac = c.slow_count = 0;
-    c.engine_options.plan.ring_flows = true;
+    c.engine_options.eval.ring_flows = true;
     cr_assert_eq(
         decide(&c, &costs, NULL, "not folded: hops of the ring of stage 0 take different times"),
         2);
@@ -337,7 +337,7 @@ Test(fold, notes_say_why)
     cr_assert_eq(decide(&c, &costs, NULL,
                         "not folded: rings of --collectives flows run through all replicas"),
                  2);
-    c.engine_options.plan.ring_flows = false;
+    c.engine_options.eval.ring_flows = false;
     do
         make_net(arena, &rng, &wires, &net, layout);
     while (wires.core < 0 || wires.gpus_per_node > 1 || wires.nic_of[1] == 0 ||
