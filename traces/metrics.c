@@ -171,8 +171,8 @@ static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_even
     return event->rank == walk->rank && event->replica == walk->replica;
 }
 
-/* Known before anything else of the rank is added: they follow one another, as its stream has run
- * them. */
+/* Finds the W of the second compute stream before other events of the rank are added. A stream runs
+ * one op at a time, so these must not overlap. */
 static enum pp_status find_beside(const struct cursor *cursor, struct pp_metrics_walk *walk,
                                   struct pp_error *err)
 {
@@ -214,8 +214,8 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
         return PP_OK;
     if (event->start_s < walk->clock_s - walk->slack_s)
         return pp_error_set(err, PP_EFAIL,
-                            "trace: rank %d replica %d: %s starts at %.12g s while compute is "
-                            "taken until %.12g s",
+                            "trace: rank %d replica %d: %s starts at %.12g s while another "
+                            "op computes until %.12g s",
                             event->rank, event->replica, event->cell, event->start_s,
                             walk->clock_s);
     if (is_compute) {
@@ -234,7 +234,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
         return PP_OK;
     }
     const int target = event->kind == PP_WAIT ? event->target : PP_OP_KINDS;
-    struct pp_metrics_wire wire = {0}; /* nothing of an interval: not known */
+    struct pp_metrics_wire wire = {0}; /* empty: the transfer is not known */
     if (event->waits_for >= 0)
         wire = (struct pp_metrics_wire){trace->events[event->waits_for].start_s,
                                         trace->events[event->waits_for].end_s};

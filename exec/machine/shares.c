@@ -42,8 +42,8 @@ void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
-/* (c0 + c1 + ...) + owner + ...: what is in front of the owner is gathered in copy 0, which needs
- * its own gradients of another's share no more. */
+/* (c0 + c1 + ...) + owner + ...: copies before the owner are summed in copy 0, which no longer
+ * needs its own gradients of this share. */
 static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum, int owner,
                    struct pp_range range)
 {

@@ -98,9 +98,9 @@ void pp_workers_end(struct pp_machine *m)
 
 /* ---- a step ---------------------------------------------------------------------------------*/
 
-/* Where work runs later, at least `least_ps`: the host learns late what a device has begun, and so
- * may stamp an end too late. Stamps of work that runs at once are of this clock, which may have
- * been put back since the last step. */
+/* Where work runs later, the result is at least `least_ps`. There the host learns late what a
+ * device has begun, so the last stamp may lie after this clock. Work that runs at once is stamped
+ * by this clock, which may have been set back since the last step. */
 static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
 {
     if (pp_is_virtual(m))
@@ -126,7 +126,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
-    for (int k = 0; k < m->worker_count; k++) /* no longer where the last step ended */
+    for (int k = 0; k < m->worker_count; k++) /* back to the start of its list */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
     pp_messages_begin(m);
@@ -162,7 +162,8 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
 }
 
 /* The process that reported first may have been killed before it wrote its message; then `gone`
- * counts, as seen from outside. Without workers there is no step, whatever figures are there. */
+ * holds the reason, as the watchdog saw it. Without workers there is no step, whatever figures are
+ * there. */
 static bool has_failed(const struct pp_machine *m)
 {
     return m->has_failed || m->are_gone;

@@ -6,8 +6,9 @@
 #include "exec/machine/parts.h"
 
 enum { TICK_NS = 20 * 1000 * 1000 };
-static const double GRACE_S = 1, GRACE_FRAC = 0.75, /* at most; of --timeout */
-    MOST_S = 5e-9 * TICK_NS;
+static const double GRACE_S = 1, /* at most, for workers to leave a failed step */
+    GRACE_FRAC = 0.75,           /* the same, of --timeout */
+    MOST_S = 5e-9 * TICK_NS;     /* one tick counts as at most five */
 
 struct sight { /* of the last tick */
     double now_s, passed_s;
@@ -37,7 +38,7 @@ static int64_t count_moves(const struct pp_machine *m)
 }
 
 /* True: a worker or a device has made progress. Devices are only asked when no worker has moved. */
-static bool gets_on(struct pp_machine *m, struct sight *sight)
+static bool has_progress(struct pp_machine *m, struct sight *sight)
 {
     const unsigned round = atomic_load(&m->round);
     const int64_t moves = count_moves(m);
@@ -60,7 +61,7 @@ static void end_all(struct pp_machine *m, const struct pp_error *err)
     pp_futex_wake(&m->running);
 }
 
-/* A thread cannot be ended from outside, but with its process. */
+/* A thread cannot be ended from outside; only its whole process can. */
 static bool is_walking_here(struct pp_machine *m)
 {
     return !m->transport->is_shared && atomic_load(&m->walking) > 0;
@@ -90,7 +91,7 @@ static void look_for_progress(struct pp_machine *m, struct sight *sight)
 {
     struct pp_error err = {0};
 
-    sight->idle_s = gets_on(m, sight) ? 0 : sight->idle_s + sight->passed_s;
+    sight->idle_s = has_progress(m, sight) ? 0 : sight->idle_s + sight->passed_s;
     if (m->options.timeout_s > 0 && sight->idle_s >= m->options.timeout_s) {
         pp_stall_describe(m, sight->idle_s, &err);
         pp_machine_fail(m, &err);
@@ -131,7 +132,7 @@ enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err)
     if (pthread_create(&m->watchdog, NULL, watch, m) == 0)
         return PP_OK;
     atomic_store(&m->is_watched, 0);
-    return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after the workers");
+    return pp_error_set(err, PP_EFAIL, "cannot start the watchdog thread");
 }
 
 void pp_watchdog_stop(struct pp_machine *m)

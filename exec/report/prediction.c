@@ -73,7 +73,7 @@ static void print_structure(const struct pp_exec_page *page, const struct pp_tra
 {
     char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "the simulation of the measured durations is %s%s",
+    snprintf(text, sizeof(text), "replayed with the measured durations, the simulation is %s%s",
              r->structural_error_s > 0 ? "off by " : "exact: ",
              r->structural_error_s > 0 ? seconds(r->structural_error_s, error)
                                        : "the whole error comes from the durations");

@@ -22,9 +22,10 @@ enum pp_status pp_threads_start(struct pp_machine *m, int count, struct pp_error
             break;
     pthread_attr_destroy(&attributes);
     if (m->started < count)
-        return pp_error_set(err, PP_EFAIL,
-                            "cannot start thread %d of %d: the system's limit (ulimit -u)",
-                            m->started + 1, count);
+        return pp_error_set(
+            err, PP_EFAIL,
+            "cannot start thread %d of %d: the system's limit is reached (ulimit -u)",
+            m->started + 1, count);
     return PP_OK;
 }
 

@@ -50,7 +50,7 @@ struct sync {
     int *latest;              /* [stage]: see add_waits() */
 };
 
-/* Or the scatter of its gradients, where the parameters are cut. */
+/* A backward, or the scatter of its gradients where the parameters are sharded. */
 static bool is_backward(const struct pp_op *op)
 {
     return op->kind == PP_B || op->kind == PP_I || op->kind == PP_W ||
@@ -177,7 +177,7 @@ static int compare_sums(const void *a, const void *b)
     return x->turn - y->turn;
 }
 
-static bool is_cut(const struct sync *s)
+static bool has_buckets(const struct sync *s)
 {
     for (int stage = 0; stage < s->head->stages; stage++)
         if (pp_lower_buckets(s->options, stage) > 0)
@@ -188,11 +188,11 @@ static bool is_cut(const struct sync *s)
 static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 {
     const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
-    /* The only sum over several ranks of one pipeline: later gathers would wait for the last of
-     * them. */
+    /* The tied sum alone spans several ranks of one pipeline. Posted early, it would delay the
+     * gathers posted after it until the last of these ranks has posted it. */
     const struct sum tied = {.is_tied = true,
                              .is_late = is_end || pp_state_is_gathered(&s->options->state),
-                             .turn = is_cut(s) ? 1 : -1};
+                             .turn = has_buckets(s) ? 1 : -1};
 
     s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
     if (is_tied && tied.turn < 0)

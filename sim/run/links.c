@@ -128,7 +128,8 @@ struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_
 
 /* ---- single links ---------------------------------------------------------------------------- */
 
-/* Of equal ones in the order of the fabric, up to rounding. */
+/* By class, then from the most used link down. Links of equal use, up to rounding, keep the order
+ * of the fabric. */
 static int by_class(const void *a, const void *b)
 {
     const struct pp_used_link *x = a, *y = b;

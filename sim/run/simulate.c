@@ -149,8 +149,8 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     return run_engine(arena, result, &run, has_trace, err);
 }
 
-/* Whether times without a trace, and without the proof of what tests prove of every built-in
- * schedule, are enough. */
+/* Whether times are enough: no trace, and no proof that the program is legal. Tests prove this of
+ * every built-in schedule. */
 static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
     return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&

@@ -62,7 +62,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
     const struct pp_validation_group rest =
-        pp_validation_all(arena, v, pp_validation_is_incomplete, "rows with conclusions, experts");
+        pp_validation_all(arena, v, pp_validation_is_incomplete, "conclusions or experts");
     char median[CELL_BYTES];
     int families, n = 0;
 

@@ -26,8 +26,8 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   predicted  from durations of 2* earlier steps; --calibrate-on SCHEDULE takes
 >              those of another schedule
 >   expected ...
->   structure  the simulation of the measured durations is exact: the whole error
->              comes from the durations
+>   structure  replayed with the measured durations, the simulation is exact: the
+>              whole error comes from the durations
 >   runtime ...
 >
 >   rank       busy      idle   memory MiB   touched    state    activ.  chunks

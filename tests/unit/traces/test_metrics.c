@@ -95,7 +95,7 @@ Test(metrics, weights_fill_what_other_compute_leaves)
     struct pp_error err = {0};
 
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_EFAIL);
-    cr_assert(strstr(err.message, "while compute is taken"), "%s", err.message);
+    cr_assert(strstr(err.message, "while another op computes"), "%s", err.message);
     events[2].is_beside = events[5].is_beside = 1;
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_OK, "%s", err.message);
     static const double seconds[PP_TIME_PARTS] = {
