@@ -85,7 +85,7 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
     if (event.stream == PP_STREAM_COMPUTE) {
         const struct pp_shares shares = pp_trace_shares(s, op, i);
         event.is_fused = op->aux == PP_FUSED_FIRST;
-        event.is_beside = s->is_beside && s->is_beside[i];
+        event.is_concurrent = s->is_concurrent && s->is_concurrent[i];
         event.tp_s = shares.tp; /* shares until the duration is known */
         event.cp_s = shares.cp;
         event.ep_s = shares.ep;

@@ -20,9 +20,9 @@ struct pp_trace_source {
     /* cost of a compute op at its place, with the next op if fused; NULL: from costs */
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
                            bool is_fused);
-    const bool *is_beside;    /* [instruction]: computed concurrently with the others of its rank;
-                               * NULL: none */
-    struct pp_op_style style; /* of cells; slots are not printed */
+    const bool *is_concurrent; /* [instruction]: computed concurrently with the others of its rank;
+                                * NULL: none */
+    struct pp_op_style style;  /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched are read where

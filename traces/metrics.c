@@ -184,7 +184,7 @@ static enum pp_status find_beside(const struct cursor *cursor, struct pp_metrics
         const struct pp_trace_event *event = &trace->events[i];
         const int count = walk->beside_count;
 
-        if (!event->is_beside)
+        if (!event->is_concurrent)
             continue;
         if (count > 0 && event->start_s < found[count - 1].end_s - walk->slack_s)
             return pp_error_set(err, PP_EFAIL,
@@ -206,7 +206,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
 
     PP_TRY(check_places(trace, event, err));
     PP_TRY(check_event(walk, event, err));
-    if (event->is_beside) {
+    if (event->is_concurrent) {
         note_beside(walk, event);
         return PP_OK;
     }

@@ -19,7 +19,7 @@ int pp_trace_list_end(const struct pp_trace *trace, int from)
     return to;
 }
 
-enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_beside,
+enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_concurrent,
                                   struct pp_trace_event *event, struct pp_error *err)
 {
     struct pp_op ops[2];
@@ -35,7 +35,7 @@ enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool
     event->is_fused = count == 2;
     event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
     event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
-    event->is_beside = event->kind == PP_W && is_beside;
+    event->is_concurrent = event->kind == PP_W && is_concurrent;
     return PP_OK;
 }
 

@@ -17,7 +17,7 @@ struct pp_trace_event {
     uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
     uint8_t target; /* WAIT: kind waited for */
     uint8_t is_fused;
-    uint8_t is_beside;          /* W that ran concurrently with the other compute of its rank */
+    uint8_t is_concurrent;      /* W that ran concurrently with the other compute of its rank */
     uint8_t stream;             /* enum pp_stream */
     const char *cell;           /* "0F3", "(0F3;3B5)OVERLAP_F_B", "(1RECV_F0)WAIT" */
     double posted_s, matched_s; /* NAN where they mean nothing */
@@ -51,9 +51,9 @@ struct pp_trace {
 
 /* The end of the list, events of one rank and replica, whose first event is `from`. */
 int pp_trace_list_end(const struct pp_trace *trace, int from);
-/* Cell, kind, target and stream of an event; of a W, whether it `is_beside`. PP_EINVAL for what is
- * no cell. */
-enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_beside,
+/* Cell, kind, target and stream of an event; of a W, whether it `is_concurrent`. PP_EINVAL for what
+ * is no cell. */
+enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_concurrent,
                                   struct pp_trace_event *event, struct pp_error *err);
 /* Ranks, replicas and steps, from the largest numbers; PP_EINVAL for too many. */
 enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int64_t max_replica,

@@ -38,7 +38,7 @@ struct cuda_stream {
     struct pp_backend_device *device;
     struct launch *launch; /* that is issued now */
     bool is_capturing;
-    cudaError_t refusal;    /* of a mark, by the capture under way */
+    cudaError_t refusal;    /* of an event, by the capture under way */
     pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
     struct pp_arena *arena; /* of these lists */
 };
@@ -106,7 +106,7 @@ enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_optio
                             struct pp_backend_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_backend_device *device);
 
-/* graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
+/* graphs.c: work of a stream, captured instead of run; graphs that pp_backend.keep
  * makes of it; false: there is none of this id. */
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
                             cudaGraph_t *graph);

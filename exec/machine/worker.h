@@ -96,7 +96,7 @@ struct pp_machine {
     struct pp_worker *workers;     /* [replica * ranks + rank] */
     struct pp_bound_call *calls;   /* [row] */
     int32_t *same_as;              /* [row]: see graphs.c */
-    bool has_graphs[2], has_run;   /* work without and with marks; a step of this process */
+    bool has_graphs[2], has_run;   /* work without and with events; a step of this process */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
     int *statuses;                 /* of workers, collectives and tied sums: see `status` there */
 

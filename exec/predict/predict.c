@@ -27,7 +27,7 @@ static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program
                                          .begin = program->begin,
                                          .op = op_of,
                                          .program = program,
-                                         .is_beside = pp_weight_stream_map(program),
+                                         .is_concurrent = pp_weight_stream_map(program),
                                          .style = pp_program_style(program),
                                          .costs = costs,
                                          .replicas = times->replicas,

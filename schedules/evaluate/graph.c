@@ -189,8 +189,8 @@ static void walk_copy(struct walk *w, int i)
     *last = walk_own(w, i, *last);
 }
 
-/* What instruction i waits for on the rank's other lane. */
-static int32_t other_lane(const struct walk *w, int i)
+/* What instruction i waits for on the rank's other compute stream. */
+static int32_t other_stream(const struct walk *w, int i)
 {
     const int after = pp_weight_stream_after(w->g->program, i);
 
@@ -202,11 +202,11 @@ static int32_t weights_node(struct walk *w, int i)
     struct pp_clock clock = {0};
 
     clock_wait(w->g, &clock, w->weights);
-    clock_wait(w->g, &clock, other_lane(w, i));
+    clock_wait(w->g, &clock, other_stream(w, i));
     return w->weights = clock_node(w->g, &clock);
 }
 
-/* When collective i is posted: at the clock of its lane, or inside the backward that makes its
+/* When collective i is posted: at the clock of its stream, or inside the backward that makes its
  * bucket's gradients complete. A share of its time, jitter included. */
 static int32_t collective_post(struct walk *w, int i)
 {
@@ -411,7 +411,7 @@ static void walk_rank(struct walk *w)
     w->weights = 0;
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         if (!pp_weight_stream_has(p, i))
-            clock_wait(g, &w->clock, other_lane(w, i));
+            clock_wait(g, &w->clock, other_stream(w, i));
         walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
     }
     clock_wait(g, &w->clock, w->weights); /* the next step finds all of this one done */

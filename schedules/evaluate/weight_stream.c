@@ -17,7 +17,7 @@ struct walk {
     int32_t last;        /* of the second lane */
 };
 
-static bool is_beside(const struct pp_program *p, int i)
+static bool is_concurrent(const struct pp_program *p, int i)
 {
     return p->kind[i] == PP_W && p->aux[i] == 0;
 }
@@ -83,7 +83,7 @@ static void walk_compute(struct walk *w, int i)
     int32_t *adder = w->adder[w->p->stage[i]];
     const int kind = w->p->kind[i];
 
-    if (is_beside(w->p, i)) {
+    if (is_concurrent(w->p, i)) {
         walk_beside(w, i);
         return;
     }
@@ -167,7 +167,7 @@ struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const s
     lane->after = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
     forget(lane->after, (size_t)pp_program_size(p));
     for (int i = 0; i < pp_program_size(p); i++)
-        count += lane->is_on[i] = is_beside(p, i);
+        count += lane->is_on[i] = is_concurrent(p, i);
     if (count == 0)
         return NULL;
     const struct pp_lifetimes lives = note_all(scratch, p, &slots);

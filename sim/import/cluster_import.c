@@ -244,7 +244,7 @@ static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
 
 /* Cards next to a GPU (PIX, PXB) are for its traffic; others serve storage, or people. Where
  * no card is next to a GPU, all are counted. */
-static int count_nics(const struct pp_topology *t, bool *is_beside)
+static int count_nics(const struct pp_topology *t, bool *is_concurrent)
 {
     int count = 0;
 
@@ -256,7 +256,7 @@ static int count_nics(const struct pp_topology *t, bool *is_beside)
         }
         count += is_one;
     }
-    *is_beside = count > 0;
+    *is_concurrent = count > 0;
     return count > 0 ? count : t->nics;
 }
 
@@ -265,8 +265,8 @@ static void import_nics(struct importer *m)
     const struct pp_topology *t = m->in->topology;
     const int base_nics = m->base.fabric.nics > 0 ? m->base.fabric.nics : m->base.gpus_per_node;
     const double card_bytes_per_s = m->base.inter.bytes_per_s * m->base.gpus_per_node / base_nics;
-    bool is_beside;
-    const int nics = count_nics(t, &is_beside);
+    bool is_concurrent;
+    const int nics = count_nics(t, &is_concurrent);
 
     if (t->nics == 0) {
         note(m, pp_arena_printf(m->arena, "%s: no network card is listed: as %s", t->name,
@@ -275,9 +275,9 @@ static void import_nics(struct importer *m)
     }
     note(m, pp_arena_printf(m->arena, "%s: %d of %d network cards %s%s; each of %s, as %s says",
                             t->name, nics, t->nics,
-                            is_beside ? "are next to GPUs"
-                                      : "are counted, though none is next to a GPU",
-                            is_beside && nics == t->gpus ? ", one each: rails" : "",
+                            is_concurrent ? "are next to GPUs"
+                                          : "are counted, though none is next to a GPU",
+                            is_concurrent && nics == t->gpus ? ", one each: rails" : "",
                             rate(m, card_bytes_per_s), m->base.name));
     if (!m->network.is_known && (nics != base_nics || t->gpus != m->base.gpus_per_node))
         add_key(m, "nic", pp_arena_printf(m->arena, "%dx%s", nics, rate(m, card_bytes_per_s)));
@@ -287,8 +287,8 @@ static void import_nics(struct importer *m)
 static void add_network(struct importer *m)
 {
     const struct pp_topology *t = m->in->topology;
-    bool is_beside;
-    const int nics = t && t->nics > 0          ? count_nics(t, &is_beside)
+    bool is_concurrent;
+    const int nics = t && t->nics > 0          ? count_nics(t, &is_concurrent)
                      : m->base.fabric.nics > 0 ? m->base.fabric.nics
                                                : m->base.gpus_per_node;
 

@@ -56,7 +56,7 @@ static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t 
     const double start_s = is_control ? event->end_s : event->start_s;
 
     fprintf(out, "%d,%d,%d,%s,", event->step, event->rank, event->replica,
-            event->is_beside ? weights_name : stream_names[event->stream]);
+            event->is_concurrent ? weights_name : stream_names[event->stream]);
     pp_csv_write_field(out, event->cell);
     write_time(out, is_control ? event->start_s : event->posted_s);
     write_time(out, event->matched_s);
@@ -129,7 +129,7 @@ static enum pp_status parse_cell(struct reader *reader, const char *const *field
 {
     PP_TRY(pp_trace_read_cell(reader->arena, fields[CELL],
                               strcmp(fields[STREAM], weights_name) == 0, event, err));
-    if (!event->is_beside && strcmp(fields[STREAM], stream_names[event->stream]) != 0)
+    if (!event->is_concurrent && strcmp(fields[STREAM], stream_names[event->stream]) != 0)
         return pp_error_set(err, PP_EINVAL, "stream '%s' of %s, expected '%s'", fields[STREAM],
                             event->cell, stream_names[event->stream]);
     return PP_OK;

@@ -33,7 +33,7 @@ static int64_t picoseconds(double seconds)
 
 static enum pp_track track_of(const struct pp_trace_event *event)
 {
-    if (event->is_beside)
+    if (event->is_concurrent)
         return PP_TRACK_WEIGHTS;
     return event->stream == PP_STREAM_CHANNEL ? track_of_message[event->kind]
                                               : track_of_stream[event->stream];

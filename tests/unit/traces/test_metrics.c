@@ -96,7 +96,7 @@ Test(metrics, weights_fill_what_other_compute_leaves)
 
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "while another op computes"), "%s", err.message);
-    events[2].is_beside = events[5].is_beside = 1;
+    events[2].is_concurrent = events[5].is_concurrent = 1;
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_OK, "%s", err.message);
     static const double seconds[PP_TIME_PARTS] = {
         [PP_TIME_FORWARD] = 3, [PP_TIME_BACKWARD] = 3, [PP_TIME_P2P] = 1, [PP_TIME_BUBBLE] = 1};

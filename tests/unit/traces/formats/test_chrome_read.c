@@ -175,7 +175,7 @@ Test(chrome_read, what_ran_beside_is_told)
         free(text);
         cr_assert_eq(again->count, 4);
         for (int i = 0; i < 4; i++)
-            cr_expect_eq(again->events[i].is_beside, strcmp(again->events[i].cell, "0W0") == 0,
+            cr_expect_eq(again->events[i].is_concurrent, strcmp(again->events[i].cell, "0W0") == 0,
                          "%s", again->events[i].cell);
     }
 }
