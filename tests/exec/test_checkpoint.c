@@ -249,7 +249,7 @@ Test(checkpoint, a_folder_is_not_shared_and_steps_do_not_go_back)
     const struct pp_manifest *last = &read_one(folder)->manifest;
     struct pp_manifest early = *last;
     early.step = 5;
-    expect_refusal(PP_EINVAL, &early, "remove what is later");
+    expect_refusal(PP_EINVAL, &early, "remove the later ones");
     struct pp_checkpoint_folder first = open_folder(folder, 1, last);
     expect_refusal(PP_EFAIL, last, "another run writes its checkpoints there");
     pp_checkpoint_close(&first);
