@@ -15,6 +15,7 @@
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -61,6 +62,21 @@ static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting
             FIRST_LINE, meeting->token, meeting->count, drawn, meeting->port);
     write_places(output.file);
     return pp_output_commit(&output, err);
+}
+
+/* No signal comes between the file and its guard, which removes it. */
+static enum pp_status write_guarded(struct pp_arena *arena, const struct pp_meeting *meeting,
+                                    uint64_t drawn, struct pp_error *err)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const enum pp_status status = write_file(arena, meeting, drawn, err);
+    if (status == PP_OK)
+        pp_process_guard(meeting->path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 static bool read_record(struct pp_arena *scratch, const char *path, struct record *record)
@@ -121,7 +137,7 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "no free port: %s", strerror(errno));
     meeting->port = pp_socket_port(fd);
-    const enum pp_status status = write_file(arena, meeting, drawn, err);
+    const enum pp_status status = write_guarded(arena, meeting, drawn, err);
     if (status != PP_OK) {
         close(fd);
         if (meeting->path[0] != '/')
@@ -129,7 +145,6 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
                             meeting->path);
         return pp_error_prefix(err, "--rendezvous file://%s: ", meeting->path);
     }
-    pp_process_guard(meeting->path);
     meeting->token = token_of(meeting->token, drawn);
     meeting->listener = fd;
     meeting->is_listening = true;

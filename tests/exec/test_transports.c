@@ -302,7 +302,9 @@ Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200
     cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
                  err.message);
     const pid_t victim = m->workers[2].process;
+    siginfo_t stopped; /* once all of its threads stand still */
     cr_assert_eq(kill(victim, SIGSTOP), 0);
+    cr_assert_eq(waitid(P_PID, (id_t)victim, &stopped, WSTOPPED | WNOWAIT), 0);
     const double began_s = pp_clock_s();
     cr_assert_eq(pp_machine_fetch(m, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "step 2: no answer for 0.") &&
