@@ -1,8 +1,7 @@
 /* core/arena.h — region allocator. Data lives in an arena given by the caller and is never freed
  * one by one. Memory comes zeroed and aligned to 64 bytes for blocks of at least 64 bytes, else 16.
  * Out of memory ends the program with a message, so no caller checks for NULL. Not thread-safe. */
-#ifndef PP_CORE_ARENA_H
-#define PP_CORE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ static inline void pp_arena_cleanup(struct pp_arena **arena)
     pp_arena_destroy(*arena);
 }
 #define PP_ARENA_AUTO __attribute__((cleanup(pp_arena_cleanup)))
-
-#endif

@@ -1,6 +1,5 @@
 /* core/clock.h — time that passes, in s. */
-#ifndef PP_CORE_CLOCK_H
-#define PP_CORE_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -22,5 +21,3 @@ static inline double pp_clock_passed_s(double *last_s, double most_s)
     *last_s = now_s;
     return passed_s < most_s ? passed_s : most_s;
 }
-
-#endif

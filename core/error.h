@@ -4,8 +4,7 @@
  * `struct pp_error *err` last. The lowest layer sets code and message; layers above may put the
  * place in front with pp_error_prefix(). Only a main() prints. Bugs are assert()s.
  * A status is also the exit code of the program. */
-#ifndef PP_CORE_ERROR_H
-#define PP_CORE_ERROR_H
+#pragma once
 
 enum pp_status {
     PP_OK = 0,
@@ -41,5 +40,3 @@ enum pp_status pp_error_append(struct pp_error *err, const char *format, ...)
         if (pp_try_status_ != PP_OK)                                                               \
             return pp_try_status_;                                                                 \
     } while (0)
-
-#endif

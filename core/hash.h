@@ -2,8 +2,7 @@
  *
  * Fowler, Noll, Vo; Eastlake et al., "The FNV Non-Cryptographic Hash Algorithm",
  * draft-eastlake-fnv. */
-#ifndef PP_CORE_HASH_H
-#define PP_CORE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ static inline uint64_t pp_hash(uint64_t hash, const void *bytes, size_t count)
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * IS_BEFORE(a, b) compares two items by value and is inlined. A node has CHILDREN children: 2, or 4
  * for small items in large heaps. A zeroed struct is an empty heap. */
-#ifndef PP_CORE_HEAP_H
-#define PP_CORE_HEAP_H
+#pragma once
 
 #include "core/arena.h"
 
@@ -46,5 +45,3 @@
         data[at] = last;                                                                           \
         return top;                                                                                \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* core/lines.h — a text as lines, and a line as words. */
-#ifndef PP_CORE_LINES_H
-#define PP_CORE_LINES_H
+#pragma once
 
 #include "core/error.h"
 
@@ -25,5 +24,3 @@ int pp_words(char *line, char **words, int most);
 
 /* Whether one of the names, ended by NULL, is this one. */
 bool pp_is_one_of(const char *name, const char *const *names);
-
-#endif

@@ -1,8 +1,7 @@
 /* core/map64.h — a hash table from 64-bit keys to 32-bit values, by open addressing. It grows as
  * keys are added; a right guess of their number saves that. Addresses of values are valid until the
  * next key is added. */
-#ifndef PP_CORE_MAP64_H
-#define PP_CORE_MAP64_H
+#pragma once
 
 #include "core/arena.h"
 
@@ -95,5 +94,3 @@ static inline int32_t *pp_map64_find(const struct pp_map64 *map, uint64_t key)
 
     return map->keys[at] != 0 ? &map->values[at] : NULL;
 }
-
-#endif

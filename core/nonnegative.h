@@ -1,7 +1,6 @@
 /* core/nonnegative.h — least squares of a few unknowns, none of which may be negative: durations of
  * parts from durations of sums of them. */
-#ifndef PP_CORE_NONNEGATIVE_H
-#define PP_CORE_NONNEGATIVE_H
+#pragma once
 
 enum { PP_FIT_UNKNOWNS = 4 };
 
@@ -15,5 +14,3 @@ struct pp_fit_row {
  * unknowns at 0 and solves the normal equations of the others, so all subsets are tried. Unknowns
  * that no row tells apart are 0. */
 void pp_fit_nonnegative(const struct pp_fit_row *rows, int count, int unknowns, double *x);
-
-#endif

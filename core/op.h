@@ -10,8 +10,7 @@
  *   0AG.forward  a collective with another purpose than the end of a step, enum pp_purpose
  *   0COPY.down3  0MOVE.grads  between memory tiers, enum pp_purpose
  *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
-#ifndef PP_CORE_OP_H
-#define PP_CORE_OP_H
+#pragma once
 
 #include "core/error.h"
 
@@ -237,5 +236,3 @@ size_t pp_op_print(const struct pp_op *op, struct pp_op_style style, char *text)
  * slot; `pipe` is 0 unless @p was given. Of PyTorch REDUCE_GRAD parses as AR, UNSHARD as AG,
  * RESHARD as DROP, 0WAIT_SEND_F1 as (0SEND_F1)WAIT, WAIT_SEND_B and WAIT_REDUCE_GRAD likewise. */
 enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, struct pp_error *err);
-
-#endif

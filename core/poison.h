@@ -1,7 +1,6 @@
 /* core/poison.h — tells AddressSanitizer which bytes of a block are not allocated, so that it
  * reports writes past an allocation of an arena. Nothing without it. Private to core/arena.c. */
-#ifndef PP_CORE_POISON_H
-#define PP_CORE_POISON_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,6 +18,4 @@ enum { PP_POISON_BETWEEN_BYTES = 64 }; /* left free after each allocation */
 enum { PP_POISON_BETWEEN_BYTES = 0 };
 #define pp_poison(data, bytes)   ((void)(data), (void)(bytes))
 #define pp_unpoison(data, bytes) ((void)(data), (void)(bytes))
-#endif
-
 #endif

@@ -1,11 +1,8 @@
 /* core/printable.h — text of others, fit for a terminal and for JSON. */
-#ifndef PP_CORE_PRINTABLE_H
-#define PP_CORE_PRINTABLE_H
+#pragma once
 
 #include "core/arena.h"
 
 /* The text with "\xe9" for each byte that is no UTF-8 or a control character, in the arena; without
  * any the text itself. Files come in any encoding and with any bytes. */
 const char *pp_printable(struct pp_arena *arena, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* core/quantile.h — quantiles of samples, interpolated between neighbours. */
-#ifndef PP_CORE_QUANTILE_H
-#define PP_CORE_QUANTILE_H
+#pragma once
 
 /* Below which a share of `frac` in [0, 1] of the values lies; NAN of none. Sorts them. */
 double pp_quantile(double *values, int count, double frac);
@@ -9,5 +8,3 @@ double pp_median(double *values, int count);
 int pp_ascending(const void *a, const void *b);
 int pp_ascending_ints(const void *a, const void *b);
 int pp_ascending_int64(const void *a, const void *b);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
  * OOPSLA 2014). */
-#ifndef PP_CORE_RANDOM_H
-#define PP_CORE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ static inline __attribute__((always_inline)) uint64_t pp_random_bits(uint64_t st
 {
     return pp_random_mix(stream + (counter + 1) * 0x9e3779b97f4a7c15u);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Ki Mi Gi Ti binary; B is bytes, b is bits. The unit may be left out if the kind is clear: not for
  * a bandwidth (B or b?), a speed or a time. "400Gb" as a bandwidth is 400e9 bits/s; "/s" and "ps"
  * both mean per second (450GBps, 450GB/s). */
-#ifndef PP_CORE_UNITS_H
-#define PP_CORE_UNITS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -41,5 +40,3 @@ static inline double pp_units_s(int64_t ps)
 {
     return (double)ps * 1e-12;
 }
-
-#endif

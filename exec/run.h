@@ -1,6 +1,5 @@
 /* exec/run.h — the one thing that pipeexec does. */
-#ifndef PP_EXEC_RUN_H
-#define PP_EXEC_RUN_H
+#pragma once
 
 #include "exec/resolve/config.h"
 #include "plots/figure.h"
@@ -41,5 +40,3 @@ enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_ru
 /* The measured step in characters. */
 enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,
                                    struct pp_terminal terminal, FILE *out, struct pp_error *err);
-
-#endif

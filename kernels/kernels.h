@@ -14,8 +14,7 @@
  * the blocks of `squares` and `status` lie in memory that device and host both read.
  *
  * Weight gradients (parameters named d..., of G) are written, or added to when `add` is set. */
-#ifndef PP_KERNELS_KERNELS_H
-#define PP_KERNELS_KERNELS_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -191,5 +190,3 @@ extern const struct pp_kernels pp_kernels_bf16;
  * `pinned` those of the core type that every AVX2 machine has. All the rest has the same bits on
  * every machine with AVX2 anyway. The first call decides. */
 const struct pp_kernels *pp_kernels_fp32(bool pinned);
-
-#endif

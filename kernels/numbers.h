@@ -1,7 +1,6 @@
 /* kernels/numbers.h — single numbers of tensors, read and written by the host: float, double, and
  * bfloat16, which is the upper half of a float. The size in bytes identifies the type. */
-#ifndef PP_KERNELS_NUMBERS_H
-#define PP_KERNELS_NUMBERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline void pp_number_put(void *vector, size_t bytes, int64_t i, double v
     else
         ((double *)vector)[i] = value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* plots/axis.h — axes and terminal headings that several kinds of pictures share. */
-#ifndef PP_PLOTS_AXIS_H
-#define PP_PLOTS_AXIS_H
+#pragma once
 
 #include "plots/figure.h"
 
@@ -25,5 +24,3 @@ double pp_axis_step(double span, double count);
 int pp_axis_columns(const struct pp_plot_target *target);
 /* The title of a picture in the terminal, when it has one. */
 void pp_axis_heading(const struct pp_plot_target *target, const char *title);
-
-#endif

@@ -3,8 +3,7 @@
  * Every kind of picture opens a figure, writes data blocks and plot commands to `script`, and
  * closes it. The script stands alone: data inline, terminal and output at its top, gnuplot >= 5.4.
  * Closing renders it (plots/gnuplot.h), or writes it where a ".gp" was asked for. */
-#ifndef PP_PLOTS_FIGURE_H
-#define PP_PLOTS_FIGURE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -110,5 +109,3 @@ void pp_style_define_line(const struct pp_figure *figure, int i, struct pp_line_
 unsigned pp_style_op_rgb(int kind, double shade);
 /* Colour of a part of the time; what computes has that of its ops. */
 unsigned pp_style_part_rgb(enum pp_time_part part);
-
-#endif

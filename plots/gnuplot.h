@@ -1,6 +1,5 @@
 /* plots/gnuplot.h — a script through a pipe to gnuplot. */
-#ifndef PP_PLOTS_GNUPLOT_H
-#define PP_PLOTS_GNUPLOT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -15,5 +14,3 @@ struct pp_gnuplot_run {
 /* PP_EFAIL when gnuplot is not found, cannot be started or fails; the message has its first words.
  * Settings of the user (~/.gnuplot) are left out. SIGPIPE is held back meanwhile. */
 enum pp_status pp_gnuplot_run(const struct pp_gnuplot_run *run, struct pp_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Every function draws one figure to `target`, in the terminal too: curves through gnuplot,
  * other kinds without it. PP_EINVAL when there is nothing to draw,
  * with the reason. */
-#ifndef PP_PLOTS_PLOT_H
-#define PP_PLOTS_PLOT_H
+#pragma once
 
 #include "plots/figure.h"
 #include "plots/table.h"
@@ -177,5 +176,3 @@ enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *
 enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *predicted,
                              const struct pp_trace *measured, const struct pp_plot_target *target,
                              struct pp_error *err);
-
-#endif

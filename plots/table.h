@@ -1,6 +1,5 @@
 /* plots/table.h — a CSV file with a header as columns, the source of curves and bars. */
-#ifndef PP_PLOTS_TABLE_H
-#define PP_PLOTS_TABLE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -34,5 +33,3 @@ double pp_table_number(const struct pp_table *table, int row, int column, bool *
 /* One more column, at the end: the quotient of two; empty where it is not a number. */
 void pp_table_add_ratio(struct pp_arena *arena, struct pp_table *table, const char *name, int above,
                         int below);
-
-#endif

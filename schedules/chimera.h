@@ -1,9 +1,6 @@
 /* schedules/chimera.h — how chimera strings basic units together: the values of its option.
  * Internal to schedules/. */
-#ifndef PP_SCHEDULES_CHIMERA_H
-#define PP_SCHEDULES_CHIMERA_H
+#pragma once
 
 enum { PP_CONCAT_AT = 0 }; /* in the table of its options */
 enum pp_concat { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO };
-
-#endif

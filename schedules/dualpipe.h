@@ -1,7 +1,6 @@
 /* schedules/dualpipe.h — the eight steps that DualPipe and DualPipeV share. Internal to schedules/.
  */
-#ifndef PP_SCHEDULES_DUALPIPE_H
-#define PP_SCHEDULES_DUALPIPE_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -20,5 +19,3 @@ void pp_dualpipe_phases(struct pp_phases *out, struct pp_dualpipe steps);
  * A pair that costs FB instead of F+B counts 2 each - depth - 2 times on the critical path. Holds
  * for FB >= max(F, B), else NAN. */
 double pp_dualpipe_bubble(int depth, int each, const struct pp_unit_costs *unit);
-
-#endif

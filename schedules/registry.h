@@ -1,6 +1,5 @@
 /* schedules/registry.h — all schedules, and how to find one by its name. */
-#ifndef PP_SCHEDULES_REGISTRY_H
-#define PP_SCHEDULES_REGISTRY_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -17,5 +16,3 @@ const char *pp_schedule_suggest(const char *name);
 /* Append to the message of an unknown schedule the nearest name, else all without their aliases.
  * Returns err->status. */
 enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
-
-#endif

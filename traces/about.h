@@ -1,8 +1,7 @@
 /* traces/about.h — the settings of a run: all that a calibration needs in addition to the events.
  * In the JSON form of a trace, under "otherData"; CSV has no place for it. In the arena of the
  * trace. */
-#ifndef PP_TRACES_ABOUT_H
-#define PP_TRACES_ABOUT_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -35,5 +34,3 @@ const char *pp_trace_about_machine(struct pp_arena *arena, const struct pp_trace
 const char *pp_trace_about_wires(struct pp_arena *arena, const struct pp_trace_about *about);
 /* Would both measure the same? */
 bool pp_trace_about_is_same_machine(const struct pp_trace_about *a, const struct pp_trace_about *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* traces/from_times.h — a trace from the times of every instruction, as engines and machines keep
  * them. Knows instructions by their numbers and asks for each as a value. */
-#ifndef PP_TRACES_FROM_TIMES_H
-#define PP_TRACES_FROM_TIMES_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "traces/metrics.h"
@@ -50,5 +49,3 @@ struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_tr
  * nor matched; `name`, `hash` and `engine` are not needed. In traces/metrics_source.c. */
 enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
                                       struct pp_metrics *metrics, struct pp_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * its next op waits for. A message in flight is p2p, a collective is
  * dp_sync, and a COPY is moves. All other idle time is bubble, also before the first op and at the
  * final barrier. */
-#ifndef PP_TRACES_METRICS_H
-#define PP_TRACES_METRICS_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -44,5 +43,3 @@ struct pp_metrics {
  * is an error, not a number. */
 enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
                                   struct pp_metrics *metrics, struct pp_error *err);
-
-#endif

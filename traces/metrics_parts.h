@@ -1,8 +1,7 @@
 /* traces/metrics_parts.h — the figures of lists of events, wherever these come from. Private to
  * traces/metrics*.c. What is called for every event is inline: a sweep measures millions of them a
  * second. */
-#ifndef PP_TRACES_METRICS_PARTS_H
-#define PP_TRACES_METRICS_PARTS_H
+#pragma once
 
 #include "traces/metrics.h"
 
@@ -183,5 +182,3 @@ struct pp_metrics_lists {
 };
 enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_lists *lists,
                                 struct pp_metrics *metrics, struct pp_error *err);
-
-#endif

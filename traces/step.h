@@ -1,6 +1,5 @@
 /* traces/step.h — a trace cut into its steps, and one step as a trace of its own. */
-#ifndef PP_TRACES_STEP_H
-#define PP_TRACES_STEP_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -48,5 +47,3 @@ enum pp_status pp_step_slices(struct pp_arena *arena, const struct pp_trace *tra
 int pp_step_index(const struct pp_stepped *stepped, int number);
 /* Slices `first` and later, the shortest first. */
 int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, int first);
-
-#endif

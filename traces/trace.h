@@ -1,7 +1,6 @@
 /* traces/trace.h — what happened when: the same table from every engine and every backend.
  * traces know ops, not schedules. Lives in an arena. Times are seconds. */
-#ifndef PP_TRACES_TRACE_H
-#define PP_TRACES_TRACE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -62,5 +61,3 @@ enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int6
  * not posted before it. */
 enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,
                                    struct pp_error *err);
-
-#endif

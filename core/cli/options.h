@@ -1,7 +1,6 @@
 /* core/cli/options.h — one table of options yields parsing, --help, the man page, shell completions
  * and "did you mean". A program has commands; each option says in which of them it exists. */
-#ifndef PP_CORE_CLI_OPTIONS_H
-#define PP_CORE_CLI_OPTIONS_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -156,5 +155,3 @@ enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const 
 bool pp_same_name(const char *a, const char *b);
 /* Does `name` fit the pattern, where '*' stands for any run of characters? */
 bool pp_name_fits(const char *pattern, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* core/cli/request.h — what the user asked for: flags over a preset, before anything is derived. */
-#ifndef PP_CORE_CLI_REQUEST_H
-#define PP_CORE_CLI_REQUEST_H
+#pragma once
 
 #include "core/cli/options.h"
 
@@ -39,5 +38,3 @@ bool pp_request_has(const struct pp_request *request, const char *name);
 enum { PP_REQUEST_TYPED_BYTES = 128 };
 const char *pp_request_typed(const struct pp_request *request, const char *name,
                              char text[PP_REQUEST_TYPED_BYTES]);
-
-#endif

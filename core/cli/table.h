@@ -1,7 +1,6 @@
 /* core/cli/table.h — what the parser, the help and the completions ask of one table entry.
  * Internal to core. */
-#ifndef PP_CORE_CLI_TABLE_H
-#define PP_CORE_CLI_TABLE_H
+#pragma once
 
 #include "core/cli/options.h"
 
@@ -53,5 +52,3 @@ const char *pp_option_group(const struct pp_option *option);
 bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);
 /* An example belongs to the command that is its second word, else to the default one. */
 bool pp_example_is_of(const struct pp_cli *cli, const struct pp_example *example, int command);
-
-#endif

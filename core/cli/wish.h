@@ -10,8 +10,7 @@
  *     wish->micro_batches           the value
  *     wish->given.micro_batches     how it was given
  */
-#ifndef PP_CORE_CLI_WISH_H
-#define PP_CORE_CLI_WISH_H
+#pragma once
 
 #include "core/cli/request.h"
 
@@ -72,5 +71,3 @@ void pp_wish_table(struct pp_arena *arena, struct pp_option *options, int count)
  * flags, else of the preset. Any other has its default where that is a value, neutral or as --help
  * shows it, else 0, and NULL for a text. */
 void pp_wish_bind(struct pp_arena *arena, struct pp_request *request);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cluster/cluster.h — devices and links. Numbers are per device and direction, SI, with
  * sources. Devices are numbered node by node; which is which: core/cluster/map.h. */
-#ifndef PP_CORE_CLUSTER_CLUSTER_H
-#define PP_CORE_CLUSTER_CLUSTER_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cluster/tiers.h"
@@ -136,5 +135,3 @@ static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)
 {
     return a / c->gpus_per_node == b / c->gpus_per_node;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * crosstraffic). Links and routes are computed, not stored, except for those read from a file.
  * Bandwidths are those reached (data sheet times eta_link), per direction. Lives in an arena;
  * read-only. */
-#ifndef PP_CORE_CLUSTER_FABRIC_H
-#define PP_CORE_CLUSTER_FABRIC_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 
@@ -81,5 +80,3 @@ struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int 
                                 int32_t *links);
 /* Latency and bandwidth of a route without its links (count is 0), as cheap as the shape allows. */
 struct pp_route pp_fabric_cost(const struct pp_fabric *fabric, int source, int dest);
-
-#endif

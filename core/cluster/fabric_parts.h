@@ -1,7 +1,6 @@
 /* core/cluster/fabric_parts.h — what the files of the fabric share. Private to
  * core/cluster/fabric*.c. */
-#ifndef PP_CORE_CLUSTER_FABRIC_PARTS_H
-#define PP_CORE_CLUSTER_FABRIC_PARTS_H
+#pragma once
 
 #include "core/cluster/fabric.h"
 
@@ -84,5 +83,3 @@ enum pp_status pp_fabric_shape(struct pp_fabric *fabric, const struct pp_cluster
 /* Routes of a listed fabric; fabric_listed.c. */
 struct pp_route pp_fabric_listed_route(const struct pp_fabric *fabric, int source, int dest,
                                        int32_t *links);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cluster/layout.h — how the devices are divided, and the batch. A value, copied freely.
  * gpus = tp * cp * pp * dp; ep times etp divides tp * cp * dp; gbs = dp * mbs * micro_batches. */
-#ifndef PP_CORE_CLUSTER_LAYOUT_H
-#define PP_CORE_CLUSTER_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ static inline int pp_layout_expert_devices(const struct pp_layout *layout)
 {
     return layout->ep * pp_layout_etp(layout);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cluster/link_set.h — links numbered 0, 1, ... in the order of their first use. A fabric may
  * have far more links than are used. */
-#ifndef PP_CORE_CLUSTER_LINK_SET_H
-#define PP_CORE_CLUSTER_LINK_SET_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cluster/fabric.h"
@@ -20,5 +19,3 @@ struct pp_link_set pp_link_set_make(struct pp_arena *arena, const struct pp_fabr
                                     int expected);
 /* Index of a link, which is added when it is new. */
 int pp_link_set_at(struct pp_link_set *set, int32_t link);
-
-#endif

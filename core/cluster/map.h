@@ -4,8 +4,7 @@
  * Devices are numbered node by node; the map says which degree varies fastest. In the default order
  * tp, cp, dp, pp (from inside out) the devices of a tensor-parallel group are neighbors.
  * Consecutive pipeline ranks are dp * cp * tp devices apart. */
-#ifndef PP_CORE_CLUSTER_MAP_H
-#define PP_CORE_CLUSTER_MAP_H
+#pragma once
 
 #include "core/cluster/layout.h"
 #include "core/error.h"
@@ -35,5 +34,3 @@ static inline int pp_map_device(const struct pp_map *map, int tp, int cp, int dp
     return tp * map->stride[PP_AXIS_TP] + cp * map->stride[PP_AXIS_CP] +
            dp * map->stride[PP_AXIS_DP] + pp * map->stride[PP_AXIS_PP];
 }
-
-#endif

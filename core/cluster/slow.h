@@ -1,6 +1,5 @@
 /* core/cluster/slow.h — values of --slow: ranks that compute slower, or faster, than the others. */
-#ifndef PP_CORE_CLUSTER_SLOW_H
-#define PP_CORE_CLUSTER_SLOW_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -21,5 +20,3 @@ struct pp_slow_machine {
 enum pp_status pp_slow_table(struct pp_arena *arena, const char *const *texts, int count,
                              const struct pp_slow_machine *machine, double **table,
                              struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* core/cluster/text.h — a cluster text while it is read. Private to core/cluster. */
-#ifndef PP_CORE_CLUSTER_TEXT_H
-#define PP_CORE_CLUSTER_TEXT_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 #include "core/units.h"
@@ -32,5 +31,3 @@ enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word
                                   struct pp_error *err);
 /* After the last key: a key of one fabric chooses it; keys that contradict are PP_EINVAL. */
 enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* core/cluster/tiers.h — memory tiers: the device's own memory, and the places that data may be
  * moved to. A new tier is a value of enum pp_tier, a row of pp_tier_rows, and its numbers in the
  * presets of clusters. */
-#ifndef PP_CORE_CLUSTER_TIERS_H
-#define PP_CORE_CLUSTER_TIERS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], struct pp_tier_
 /* The first tier on the way from the device to `tier` that the cluster lacks; PP_TIER_DEVICE: none.
  */
 enum pp_tier pp_tier_lacking(const struct pp_tier_memory tiers[PP_TIERS], enum pp_tier tier);
-
-#endif

@@ -5,8 +5,7 @@
  * alpha + bytes / bandwidth, inside a node of `intra`, between nodes of `inter`. The latter's
  * bandwidth is that of one device while the others of its node send too. Formulas with their
  * sources: docs/costs.md. */
-#ifndef PP_CORE_COST_COLLECTIVE_H
-#define PP_CORE_COST_COLLECTIVE_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 #include "core/op.h"
@@ -44,5 +43,3 @@ static inline double pp_collective_s(struct pp_collective_time time)
 {
     return time.node_s + time.network_s + time.latency_s;
 }
-
-#endif

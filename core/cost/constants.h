@@ -5,8 +5,7 @@
  * A constant belongs to an owner: the generation of a device, or a framework. All A100 and A800
  * share "ampere", so a device without measurements is predicted from its siblings. docs/costs.md,
  * "Constants". */
-#ifndef PP_CORE_COST_CONSTANTS_H
-#define PP_CORE_COST_CONSTANTS_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 #include "core/cost/framework.h"
@@ -32,5 +31,3 @@ double pp_constant_get(const struct pp_constant *constant, const struct pp_clust
 /* Of the copies given. */
 void pp_constant_set(const struct pp_constant *constant, struct pp_cluster *cluster,
                      struct pp_framework *framework, double value);
-
-#endif

@@ -3,8 +3,7 @@
  * Times are int64 picoseconds, rounded once here, so that engines are exact to the bit.
  * In unit mode one unit of time is one second. Owned by the arena of the run; read-only afterwards.
  */
-#ifndef PP_CORE_COST_COST_H
-#define PP_CORE_COST_COST_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cost/state.h"
@@ -152,5 +151,3 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err);
 struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,
                                int stages, int splits, int granules);
-
-#endif

@@ -1,8 +1,7 @@
 /* core/cost/framework.h — what the software around the kernels costs: exposed host time, memory
  * outside of tensors, and habits. One row per framework; each constant has its source in
  * docs/costs.md or is "fitted on rows ..." of the published measurements. */
-#ifndef PP_CORE_COST_FRAMEWORK_H
-#define PP_CORE_COST_FRAMEWORK_H
+#pragma once
 
 #include "core/error.h"
 
@@ -74,5 +73,3 @@ const char *pp_framework_name(int i);
 /* PP_EINVAL with a suggestion. */
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
                                  struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cost/inputs.h — what the analytic costs of a run are computed from: model, cluster, layout,
  * state and how the framework overlaps. */
-#ifndef PP_CORE_COST_INPUTS_H
-#define PP_CORE_COST_INPUTS_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 #include "core/cluster/fabric.h"
@@ -76,5 +75,3 @@ struct pp_cost_inputs {
     struct pp_map map;
     enum pp_algorithm algorithm; /* of collectives */
 };
-
-#endif

@@ -4,8 +4,7 @@
  *
  * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention
  * from the device; kernels without products move bytes only. Values, copied freely; SI units. */
-#ifndef PP_CORE_COST_KERNEL_H
-#define PP_CORE_COST_KERNEL_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 
@@ -58,5 +57,3 @@ struct pp_gemm_plan {
     double extra_bytes; /* partial sums written and read */
 };
 struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape gemm);
-
-#endif

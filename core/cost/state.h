@@ -6,8 +6,7 @@
  * many devices holds it once. Rules (Chen et al. 2024, AMSP, section 4): per axis, parameters are
  * cut at most as finely as gradients, and those at most as finely as the optimizer state. Gradients
  * are cut like one of the other two. A mesh that crosses nodes takes whole nodes. */
-#ifndef PP_CORE_COST_STATE_H
-#define PP_CORE_COST_STATE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cluster/tiers.h"
@@ -150,5 +149,3 @@ enum { PP_STATE_TEXT_BYTES = 128 };
 const char *pp_state_print(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
 /* The ZeRO stage if it is one ("ZeRO 1"), else as above. */
 const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cost/terms.h — bytes of values, and abilities, that follow from framework, model and device
  * together. */
-#ifndef PP_CORE_COST_TERMS_H
-#define PP_CORE_COST_TERMS_H
+#pragma once
 
 #include "core/cost/inputs.h"
 
@@ -26,5 +25,3 @@ struct pp_value_bytes {
     double params, grads;
 };
 struct pp_value_bytes pp_cost_value_bytes(const struct pp_cost_inputs *in);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/model/config_json.h — the reader of config.json, in its parts. Internal to core/model.
  */
-#ifndef PP_CORE_MODEL_CONFIG_JSON_H
-#define PP_CORE_MODEL_CONFIG_JSON_H
+#pragma once
 
 #include "core/model/model.h"
 #include "core/text/json.h"
@@ -55,5 +54,3 @@ enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char
                                      struct pp_model *model);
 /* Ranks and widths of latent attention, where the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
-
-#endif

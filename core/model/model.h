@@ -1,8 +1,7 @@
 /* core/model/model.h — a model as a list of layers with parameters, flops and bytes.
  * Embedding and head are layers. Dimensions come from a preset, a Hugging Face config.json, flags,
  * or only a parameter count. Read-only after loading; in the arena of the run. */
-#ifndef PP_CORE_MODEL_MODEL_H
-#define PP_CORE_MODEL_MODEL_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -146,5 +145,3 @@ enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struc
                                     struct pp_error *err);
 /* Consistency after overrides by flags (hidden divisible by heads, ...): PP_EINVAL. */
 enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/model/options.h — a model of the command line: its name or file, dimensions changed by
  * flags. */
-#ifndef PP_CORE_MODEL_OPTIONS_H
-#define PP_CORE_MODEL_OPTIONS_H
+#pragma once
 
 #include "core/cli/wish.h"
 #include "core/model/model.h"
@@ -70,5 +69,3 @@ enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *re
  * needs experts and there are none. */
 enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
                                      struct pp_model *model, struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* core/process/launcher.h — the rank of this process among those that a launcher started. It is
  * read from the environment alone. Launchers are mpirun (Open MPI, MPICH, PMI), srun, torchrun,
  * others that set PyTorch's "env://", and the job arrays of Slurm, PBS, SGE and LSF. */
-#ifndef PP_CORE_PROCESS_LAUNCHER_H
-#define PP_CORE_PROCESS_LAUNCHER_H
+#pragma once
 
 #include "core/error.h"
 
@@ -17,5 +16,3 @@ struct pp_launched {
 enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err);
 /* The same without the job arrays: processes of one run. */
 enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the program: workers are ended,
  * delivered results are handed on, and pp_pool_run() returns PP_EINTR. For a second signal the
  * former handlers are in place. Ignored signals stay ignored. */
-#ifndef PP_CORE_PROCESS_POOL_H
-#define PP_CORE_PROCESS_POOL_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -37,5 +36,3 @@ struct pp_pool {
 enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err);
 /* Cores that this process may use. */
 int pp_pool_cores(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* core/process/process.h — what every program does first and last. */
-#ifndef PP_CORE_PROCESS_PROCESS_H
-#define PP_CORE_PROCESS_PROCESS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -28,5 +27,3 @@ int pp_process_log(void);
 void pp_process_tell_end(const siginfo_t *info, struct pp_error *err);
 /* Flush stdout, print an error; the exit code. */
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err);
-
-#endif

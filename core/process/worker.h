@@ -1,6 +1,5 @@
 /* core/process/worker.h — one worker of the pool: its process, from both sides; and the signals. */
-#ifndef PP_CORE_PROCESS_WORKER_H
-#define PP_CORE_PROCESS_WORKER_H
+#pragma once
 
 #include "core/process/pool.h"
 
@@ -52,5 +51,3 @@ bool pp_pool_is_interrupted(void);
 /* No signal may come between a look at the above and the waiting, nor over a fork. `before` is the
  * mask to go back to. */
 void pp_pool_hold(sigset_t *before);
-
-#endif

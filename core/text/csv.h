@@ -1,7 +1,6 @@
 /* core/text/csv.h — rows from libcsv with line numbers, and quoting on the way out. No other
  * file sees libcsv's callbacks. */
-#ifndef PP_CORE_TEXT_CSV_H
-#define PP_CORE_TEXT_CSV_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -26,5 +25,3 @@ enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char
                             struct pp_error *err);
 /* Write one field, quoted when needed (libcsv's rule). */
 void pp_csv_write_field(FILE *out, const char *field);
-
-#endif

@@ -1,6 +1,5 @@
 /* core/text/file.h — files, whole up to a limit, or piece by piece. */
-#ifndef PP_CORE_TEXT_FILE_H
-#define PP_CORE_TEXT_FILE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -34,5 +33,3 @@ void pp_file_close(struct pp_file *file); /* accepts NULL */
 
 /* Is there a name in front of the suffix? ".gz" has none. */
 bool pp_has_suffix(const char *path, const char *suffix);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/text/html.h — pages that hold text of others. What is written is HTML and well-formed XML at
  * once, so that any reader of XML can check a page. */
-#ifndef PP_CORE_TEXT_HTML_H
-#define PP_CORE_TEXT_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ void pp_html_figure(FILE *out, const char *key, double value, const char *text);
 /* The text of a program or style sheet of ours as the content of an element; "]]>" must not be in
  * it. */
 void pp_html_code(FILE *out, const char *code, size_t bytes);
-
-#endif

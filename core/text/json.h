@@ -1,8 +1,7 @@
 /* core/text/json.h — strict reading over jansson: every access names the file and the key in its
  * error.
  */
-#ifndef PP_CORE_TEXT_JSON_H
-#define PP_CORE_TEXT_JSON_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -39,5 +38,3 @@ enum pp_status pp_json_bool(const struct pp_json *json, json_t *object, const ch
 /* The string lives as long as `json`. */
 enum pp_status pp_json_string(const struct pp_json *json, json_t *object, const char *keys,
                               const char **value, bool *found, struct pp_error *err);
-
-#endif

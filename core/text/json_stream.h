@@ -4,8 +4,7 @@
  *
  * Only brackets and strings are looked at, to find the end of a piece. Its content is checked
  * when it is parsed (core/text/json.h). */
-#ifndef PP_CORE_TEXT_JSON_STREAM_H
-#define PP_CORE_TEXT_JSON_STREAM_H
+#pragma once
 
 #include "core/text/file.h"
 
@@ -35,5 +34,3 @@ struct pp_json_stream *pp_json_stream_of(struct pp_arena *arena, const char *nam
 enum pp_status pp_json_stream_next(struct pp_json_stream *stream, struct pp_json_piece *piece,
                                    struct pp_error *err);
 enum pp_status pp_json_stream_rewind(struct pp_json_stream *stream, struct pp_error *err);
-
-#endif

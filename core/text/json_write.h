@@ -1,6 +1,5 @@
 /* core/text/json_write.h — members and values of the JSON that reports are made of. */
-#ifndef PP_CORE_TEXT_JSON_WRITE_H
-#define PP_CORE_TEXT_JSON_WRITE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ void pp_json_put_bytes(json_t *object, const char *key, double bytes);
 json_t *pp_json_meta(double wall_s);
 /* Print a report: indented by two blanks, numbers to 17 digits, a newline at the end. Frees it. */
 void pp_json_print(json_t *report, FILE *out);
-
-#endif

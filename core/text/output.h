@@ -5,8 +5,7 @@
  * replaced. An existing file keeps its mode; one without write permission is refused. Some targets
  * are written in place, where a failed write leaves its bytes. These are devices, pipes, open
  * descriptors ("/dev/fd/3"), files with several names and files of another owner. */
-#ifndef PP_CORE_TEXT_OUTPUT_H
-#define PP_CORE_TEXT_OUTPUT_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -44,5 +43,3 @@ bool pp_output_is_same(struct pp_arena *arena, const char *a, const char *b);
 /* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
  */
 char *pp_output_place(struct pp_arena *arena, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/text/progress.h — how far a long run has come. One line on stderr, if that is a
  * terminal, at most five times a second. It begins after a second. */
-#ifndef PP_CORE_TEXT_PROGRESS_H
-#define PP_CORE_TEXT_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct pp_progress_state {
     const char *unit;
 };
 const char *pp_progress_text(const struct pp_progress_state *state, char *text, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/text/terminal.h — what a stream can show: its width, colour, UTF-8; and text fitted to it.
  */
-#ifndef PP_CORE_TEXT_TERMINAL_H
-#define PP_CORE_TEXT_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* a
 void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
 /* The words alone, after `column` columns already printed, and the end of the line. */
 void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
-
-#endif

@@ -13,8 +13,7 @@
  *          an adversarial but legal order. Of two launches that no event orders, each comes before
  *          the other in one of `streams` steps, or first steps of consecutive seeds. Between these
  *          runs its memory is protected: only read and write can access it */
-#ifndef PP_EXEC_BACKEND_BACKEND_H
-#define PP_EXEC_BACKEND_BACKEND_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -132,5 +131,3 @@ struct pp_backend {
     double (*timing_s)(const struct pp_backend_device *device, pp_stream_id stream, int k, int j);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/backend/fake.h — private to exec/backend_fake*.c: what was issued in a step, and how far it
  * has run. */
-#ifndef PP_EXEC_BACKEND_FAKE_H
-#define PP_EXEC_BACKEND_FAKE_H
+#pragma once
 
 #include "core/arena.h"
 #include "exec/backend/backend.h"
@@ -76,5 +75,3 @@ void pp_fake_shut_memory(struct pp_backend_device *device, bool was_open);
 
 /* Run the lists in the order of this step, see fake_run.c. */
 enum pp_status pp_fake_run(struct pp_backend_device *device, struct pp_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * for which its streams wait. Both are operations of a stream, so no host waits, and no kernel
  * holds a multiprocessor while it does. A flag only grows, by one for each time that it is waited
  * for: so nothing passes on what was written for an earlier step. */
-#ifndef PP_EXEC_BACKEND_IPC_H
-#define PP_EXEC_BACKEND_IPC_H
+#pragma once
 
 #include "exec/backend/backend.h"
 
@@ -47,5 +46,3 @@ struct pp_ipc_calls {
     void (*give_up)(struct pp_ipc *ipc);
 };
 extern const struct pp_ipc_calls pp_cuda_ipc_calls; /* in the module */
-
-#endif

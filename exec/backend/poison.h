@@ -1,8 +1,7 @@
 /* exec/backend/poison.h — memory filled with a pattern, to see later which of it was written.
  *
  * The pattern is a signalling NaN in every precision, which no computation produces. */
-#ifndef PP_EXEC_BACKEND_POISON_H
-#define PP_EXEC_BACKEND_POISON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ static inline size_t pp_memory_touched(const void *memory, size_t bytes)
         touched += word[i] != PP_POISON;
     return touched * sizeof(*word);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/backend/recorded.h — which events of a step have been recorded by the host, and how threads,
  * or processes that share the memory, sleep until one is. Nothing is held while asleep. */
-#ifndef PP_EXEC_BACKEND_RECORDED_H
-#define PP_EXEC_BACKEND_RECORDED_H
+#pragma once
 
 #include "core/arena.h"
 #include "exec/backend/backend.h"
@@ -17,5 +16,3 @@ bool pp_recorded_wait(struct pp_recorded *recorded, pp_event_id event);
 /* Wakes all who sleep; lasts until the next begin. */
 void pp_recorded_cancel(struct pp_recorded *recorded);
 bool pp_recorded_is_cancelled(struct pp_recorded *recorded);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/backend/staging.h — memory of a device as the host sees it: the memory itself, or a staging
  * buffer that fetch and push bring up to date. */
-#ifndef PP_EXEC_BACKEND_STAGING_H
-#define PP_EXEC_BACKEND_STAGING_H
+#pragma once
 
 #include "exec/backend/backend.h"
 
@@ -21,5 +20,3 @@ struct pp_staging pp_staging_itself(void *memory, size_t bytes);
 /* From the device, to it. PP_EFAIL when it does not answer. */
 enum pp_status pp_staging_fetch(const struct pp_staging *staging, struct pp_error *err);
 enum pp_status pp_staging_push(const struct pp_staging *staging, struct pp_error *err);
-
-#endif

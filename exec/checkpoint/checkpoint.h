@@ -5,8 +5,7 @@
  * FOLDER/step-000000012/ is a checkpoint after 12 steps: layer-00000.bin, ... and a manifest. It is
  * written under another name, file by file to the disk, and gets its own when all of it is there.
  */
-#ifndef PP_EXEC_CHECKPOINT_CHECKPOINT_H
-#define PP_EXEC_CHECKPOINT_CHECKPOINT_H
+#pragma once
 
 #include "exec/stage/state.h"
 
@@ -141,5 +140,3 @@ enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
  * a file that is longer, shorter or other than the manifest says. */
 enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err);
-
-#endif

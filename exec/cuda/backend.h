@@ -8,8 +8,7 @@
  * In all modes a stream waits for an event only once the host has recorded it. So work is issued in
  * an order in which it can run, and streams that share a queue of the device cannot block each
  * other. */
-#ifndef PP_EXEC_CUDA_BACKEND_H
-#define PP_EXEC_CUDA_BACKEND_H
+#pragma once
 
 #include "exec/backend/backend.h"
 #include "exec/backend/recorded.h"
@@ -140,5 +139,3 @@ enum pp_status pp_cuda_read(struct pp_backend_device *device, const void *from, 
 enum pp_status pp_cuda_write(struct pp_backend_device *device, const void *from, void *to,
                              size_t bytes, struct pp_error *err);
 void pp_cuda_free_all(struct pp_backend_device *device);
-
-#endif

@@ -3,8 +3,7 @@
  * The module is pipeexec-cuda.so: exec/cuda, kernels/cuda and the libraries of CUDA. Only --backend
  * cuda loads it, so other runs neither need these libraries nor wait for them. Code that it shares
  * with the program is compiled into both. */
-#ifndef PP_EXEC_CUDA_MODULE_H
-#define PP_EXEC_CUDA_MODULE_H
+#pragma once
 
 #include "exec/backend/backend.h"
 #include "exec/backend/ipc.h"
@@ -33,5 +32,3 @@ extern const struct pp_backend pp_backend_cuda; /* in the module */
  * library path of the executable (its build folder, or LIBDIR/pipesim when installed). PP_EFAIL
  * when it or a library that it needs is missing, or when it belongs to another build. */
 enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_error *err);
-
-#endif

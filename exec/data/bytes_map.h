@@ -1,6 +1,5 @@
 /* exec/data/bytes_map.h — what belongs to strings of bytes: open addressing, no removal. */
-#ifndef PP_EXEC_DATA_BYTES_MAP_H
-#define PP_EXEC_DATA_BYTES_MAP_H
+#pragma once
 
 #include "core/arena.h"
 
@@ -24,5 +23,3 @@ struct pp_bytes_map {
 const size_t *pp_bytes_map_find(const struct pp_bytes_map *map, const void *bytes, size_t length);
 /* Set the value of bytes that have none. They are not copied, and stay as long as the map. */
 void pp_bytes_map_add(struct pp_bytes_map *map, const void *bytes, size_t length, size_t value);
-
-#endif

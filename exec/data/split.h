@@ -3,8 +3,7 @@
  * Source: openai/gpt-2, src/encoder.py, the pattern of Encoder: what an apostrophe cuts off, a run
  * of letters, of digits or of other signs, each with the space before it, and the other white
  * space. */
-#ifndef PP_EXEC_DATA_SPLIT_H
-#define PP_EXEC_DATA_SPLIT_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -24,5 +23,3 @@ bool pp_split_is_utf8(struct pp_splitter *splitter, const char *text, size_t len
  * begins where the one before it ends. */
 enum pp_status pp_split_word(struct pp_splitter *splitter, const char *text, size_t length,
                              size_t start, size_t *end, struct pp_error *err);
-
-#endif

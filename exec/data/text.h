@@ -1,6 +1,5 @@
 /* exec/data/text.h — what is trained on: tokens of a file, and which of them a sample holds. */
-#ifndef PP_EXEC_DATA_TEXT_H
-#define PP_EXEC_DATA_TEXT_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -41,5 +40,3 @@ void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int
                     int32_t *ids, int32_t *targets);
 /* Checksum of all tokens, for telling texts apart. */
 uint32_t pp_text_crc(const struct pp_text *text);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Source: Radford et al., Language models are unsupervised multitask learners, 2019, section 2.2;
  * openai/gpt-2, src/encoder.py. */
-#ifndef PP_EXEC_DATA_TOKENIZER_H
-#define PP_EXEC_DATA_TOKENIZER_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -63,5 +62,3 @@ struct pp_token_list {
 enum pp_status pp_tokenizer_encode(struct pp_arena *arena, const struct pp_tokenizer *tokenizer,
                                    struct pp_named_bytes text, struct pp_token_list *tokens,
                                    struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/data/tokenizer_build.h — a tokenizer while it is read: the same steps for all of its forms.
  */
-#ifndef PP_EXEC_DATA_TOKENIZER_BUILD_H
-#define PP_EXEC_DATA_TOKENIZER_BUILD_H
+#pragma once
 
 #include "core/text/json.h"
 #include "exec/data/tokenizer.h"
@@ -28,5 +27,3 @@ enum pp_status pp_tokenizer_take_line(struct pp_arena *arena, struct pp_tokenize
 /* A text that is a token of its own; longer ones come first. */
 void pp_tokenizer_take_special(struct pp_arena *arena, struct pp_tokenizer *t,
                                struct pp_special special);
-
-#endif

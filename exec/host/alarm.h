@@ -1,7 +1,6 @@
 /* exec/host/alarm.h — a watchdog thread: if a device call does not return within the timeout, it
  * ends the process, because the waiting thread cannot be woken. */
-#ifndef PP_EXEC_HOST_ALARM_H
-#define PP_EXEC_HOST_ALARM_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -20,5 +19,3 @@ enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_opt
 /* By the thread that waits; NULL: no watchdog. */
 void pp_alarm_begin(struct pp_alarm *alarm);
 void pp_alarm_end(struct pp_alarm *alarm);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/host/futex.h — sleep until a word changes, between threads or between processes that share
  * the memory. A sleeper holds no lock, so a killed process blocks no other. */
-#ifndef PP_EXEC_HOST_FUTEX_H
-#define PP_EXEC_HOST_FUTEX_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
 void pp_futex_wait(atomic_uint *word, unsigned seen, int64_t timeout_ns);
 /* Wakes all who sleep on it. */
 void pp_futex_wake(atomic_uint *word);
-
-#endif

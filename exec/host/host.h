@@ -1,6 +1,5 @@
 /* exec/host/host.h — what this machine has left for us. */
-#ifndef PP_EXEC_HOST_HOST_H
-#define PP_EXEC_HOST_HOST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ size_t pp_host_available_bytes(void);
 /* CPU time of the calling thread. */
 int64_t pp_host_thread_ns(void);
 double pp_host_thread_s(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/machine/inject.h — faults on demand: what a run does when a rank dies, hangs or stops is
  * tried, not hoped for. */
-#ifndef PP_EXEC_MACHINE_INJECT_H
-#define PP_EXEC_MACHINE_INJECT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -29,5 +28,3 @@ enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_injec
 struct pp_program;
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
                                int replicas, int first_step, int steps, struct pp_error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * ops. A wait moves it to a later end on another worker's clock. So any number of ranks can share a
  * few cores. Transfers and gradient sums take what the costs say. With the wall clock everything is
  * stamped as it happens. */
-#ifndef PP_EXEC_MACHINE_MACHINE_H
-#define PP_EXEC_MACHINE_MACHINE_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "exec/backend/backend.h"
@@ -163,5 +162,3 @@ void pp_machine_probes(struct pp_machine *machine, bool on);
  * whose R fills it again. Each is as large as the largest of several calls needs it. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
-
-#endif

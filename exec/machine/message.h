@@ -1,7 +1,6 @@
 /* exec/machine/message.h — a message between two workers of a replica: buffers, headers, progress.
  */
-#ifndef PP_EXEC_MACHINE_MESSAGE_H
-#define PP_EXEC_MACHINE_MESSAGE_H
+#pragma once
 
 #include "exec/backend/backend.h"
 
@@ -41,5 +40,3 @@ bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_he
                         int64_t posted_ps);
 /* Without shared memory: the last byte has been sent, or received. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
-
-#endif

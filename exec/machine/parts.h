@@ -1,6 +1,5 @@
 /* exec/machine/parts.h — private to exec/machine: how its files divide the work. */
-#ifndef PP_EXEC_MACHINE_PARTS_H
-#define PP_EXEC_MACHINE_PARTS_H
+#pragma once
 
 #include "exec/machine/remote.h"
 
@@ -87,5 +86,3 @@ int pp_bar_graph_id(const struct pp_worker *w);
 int pp_list_length(const struct pp_worker *w);
 int pp_place_of(const struct pp_worker *w, int instruction);
 int pp_graph_id(const struct pp_worker *w, int i);
-
-#endif

@@ -1,8 +1,7 @@
 /* exec/machine/remote.h — what a transport needs of a machine: its state, and the calls by which a
  * transport reports what other processes have done. A transport includes no other header of this
  * folder. */
-#ifndef PP_EXEC_MACHINE_REMOTE_H
-#define PP_EXEC_MACHINE_REMOTE_H
+#pragma once
 
 #include "exec/machine/transport.h"
 #include "exec/machine/worker.h"
@@ -26,5 +25,3 @@ enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 void pp_stall_place(const struct pp_worker *w, struct pp_error *err);
 void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
                       struct pp_error *err);
-
-#endif

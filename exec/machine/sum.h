@@ -1,7 +1,6 @@
 /* exec/machine/sum.h — collectives over the copies of a stage: which vectors, who gives and gets
  * which ranges of elements. */
-#ifndef PP_EXEC_MACHINE_SUM_H
-#define PP_EXEC_MACHINE_SUM_H
+#pragma once
 
 #include "exec/backend/backend.h"
 #include "exec/stage/state.h"
@@ -54,5 +53,3 @@ struct pp_machine_collective {
 };
 /* The stream on which a collective runs. */
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/machine/transport.h — where the workers of a program run, and how they reach each other. One
  * file per transport; the lists, their messages and their times are the same for all. */
-#ifndef PP_EXEC_MACHINE_TRANSPORT_H
-#define PP_EXEC_MACHINE_TRANSPORT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -62,5 +61,3 @@ struct pp_transport {
     /* They have been told to end: wait until they have. Also after a start that failed. */
     void (*stop)(struct pp_machine *machine);
 };
-
-#endif

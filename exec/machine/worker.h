@@ -4,8 +4,7 @@
  * the layout of the evaluator's columns. A place is a chunk of a rank: place = pipeline * stages +
  * stage. Events are numbered: first one for each row (a post is reached, a rank has arrived). Then
  * come the ends of each message of each replica, each collective and each barrier. */
-#ifndef PP_EXEC_MACHINE_WORKER_H
-#define PP_EXEC_MACHINE_WORKER_H
+#pragma once
 
 #include "exec/backend/staging.h"
 #include "exec/machine/machine.h"
@@ -215,5 +214,3 @@ int64_t pp_machine_passed(struct pp_machine *m);
 pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* When an op, a message or a sum of a worker of this process ran in the step under way. */
 struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int instruction);
-
-#endif

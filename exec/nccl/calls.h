@@ -1,8 +1,7 @@
 /* exec/nccl/calls.h — NCCL as the module with CUDA offers it: exec/nccl/nccl.h on a device of its
  * backend and on the streams that work gets there. No types of CUDA, for those who are built
  * without. */
-#ifndef PP_EXEC_NCCL_CALLS_H
-#define PP_EXEC_NCCL_CALLS_H
+#pragma once
 
 #include "exec/backend/backend.h"
 #include "exec/nccl/nccl.h"
@@ -34,5 +33,3 @@ struct pp_nccl_calls {
     void (*give_up)(struct pp_nccl *nccl); /* pp_nccl_abort() */
 };
 extern const struct pp_nccl_calls pp_cuda_nccl_calls; /* in the module */
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Streams are `cudaStream_t`, buffers memory of the device. The library is opened when it is
  * needed; how the ids of communicators get from one process to another is the caller's business. */
-#ifndef PP_EXEC_NCCL_NCCL_H
-#define PP_EXEC_NCCL_NCCL_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -129,5 +128,3 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
 /* End whatever is under way, of any thread: streams go on, with no matter what in their buffers.
  * Calls that wait return PP_EFAIL, and so does every one after; a second abort does nothing. */
 void pp_nccl_abort(struct pp_nccl *nccl);
-
-#endif

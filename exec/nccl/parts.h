@@ -1,7 +1,6 @@
 /* exec/nccl/parts.h — private to exec/nccl: the library as a table, communicators and how they
  * fail. */
-#ifndef PP_EXEC_NCCL_PARTS_H
-#define PP_EXEC_NCCL_PARTS_H
+#pragma once
 
 #include "exec/nccl/nccl.h"
 
@@ -67,5 +66,3 @@ enum pp_status pp_nccl_settle_comm(struct pp_nccl *nccl, const struct pp_nccl_co
                                    struct pp_error *err);
 /* Names, members and roles of the communicators of a plan. */
 void pp_nccl_name_comms(struct pp_arena *arena, struct pp_nccl *nccl);
-
-#endif

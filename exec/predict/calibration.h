@@ -4,8 +4,7 @@
  * All durations are picoseconds of one granule. A part is a kind of layer in one pass of an op. The
  * two passes of a full backward are kept apart from I and W. Each stands in for the other where
  * that was never run. */
-#ifndef PP_EXEC_PREDICT_CALIBRATION_H
-#define PP_EXEC_PREDICT_CALIBRATION_H
+#pragma once
 
 #include "exec/predict/predict.h"
 
@@ -110,5 +109,3 @@ enum pp_status pp_terms_by_part(struct pp_arena *arena, const struct pp_calibrat
 enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibration *c,
                                 const struct pp_program *program, struct pp_op_terms *table,
                                 struct pp_error *err);
-
-#endif

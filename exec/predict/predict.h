@@ -1,8 +1,7 @@
 /* exec/predict/predict.h — from measured durations to a prediction, and back: calibrate, predict,
  * replay.
  */
-#ifndef PP_EXEC_PREDICT_PREDICT_H
-#define PP_EXEC_PREDICT_PREDICT_H
+#pragma once
 
 #include "exec/machine/machine.h"
 #include "schedules/evaluate/band.h"
@@ -107,5 +106,3 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
                                const struct pp_machine_options *options,
                                const struct pp_costs *costs);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/program/check.h — what execution asks of a program, in addition to schedules/verify. */
-#ifndef PP_EXEC_PROGRAM_CHECK_H
-#define PP_EXEC_PROGRAM_CHECK_H
+#pragma once
 
 #include "core/error.h"
 #include "schedules/program/program.h"
@@ -17,5 +16,3 @@ enum pp_status pp_check_updates(const struct pp_program *program, struct pp_erro
  *   - sequence splits that are computed again. */
 enum pp_status pp_check_program(const struct pp_program *program, bool is_tied, int replicas,
                                 struct pp_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Slots of the program (schedules/lower/slots.c) become places in the block; a slot is as large as
  * the largest tensor that it ever carries. */
-#ifndef PP_EXEC_PROGRAM_MEMORY_H
-#define PP_EXEC_PROGRAM_MEMORY_H
+#pragma once
 
 #include "exec/stage/stage.h"
 #include "schedules/program/program.h"
@@ -55,5 +54,3 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                                         const struct pp_stage *const *stages,
                                         const struct pp_kernels *kernels, bool is_exact,
                                         int replicas);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/reference/parts.h — inside of the reference: private to exec/reference*.c. */
-#ifndef PP_EXEC_REFERENCE_PARTS_H
-#define PP_EXEC_REFERENCE_PARTS_H
+#pragma once
 
 #include "exec/backend/staging.h"
 #include "exec/host/alarm.h"
@@ -36,5 +35,3 @@ struct pp_reference {
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err);
 size_t pp_reference_granule_tokens(const struct pp_stage *stage);
-
-#endif

@@ -1,8 +1,7 @@
 /* exec/reference/reference.h — the oracle: the same training on one rank, without program, messages
  * or slots. It is a loop over micro-batches, forward, then backward. Same granules, same sequence
  * splits. The whole model is one stage, so a tied matrix is one tensor. */
-#ifndef PP_EXEC_REFERENCE_REFERENCE_H
-#define PP_EXEC_REFERENCE_REFERENCE_H
+#pragma once
 
 #include "exec/backend/backend.h"
 #include "exec/data/text.h"
@@ -64,5 +63,3 @@ struct pp_difference {
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
                           const struct pp_state *state, enum pp_vector what,
                           struct pp_difference *difference);
-
-#endif

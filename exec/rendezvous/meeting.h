@@ -1,6 +1,5 @@
 /* exec/rendezvous/meeting.h — where the processes of a run meet that a launcher has started. */
-#ifndef PP_EXEC_RENDEZVOUS_MEETING_H
-#define PP_EXEC_RENDEZVOUS_MEETING_H
+#pragma once
 
 #include "core/error.h"
 
@@ -36,5 +35,3 @@ void pp_meeting_doubt(const char *choice, char *text, size_t bytes);
 /* Of process 0 of `count` on this host, which listens already, all others being started with
  * PIPEEXEC_RUN_ID as it is set here. */
 struct pp_meeting pp_meeting_here(int count, int listener);
-
-#endif

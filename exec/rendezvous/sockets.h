@@ -1,6 +1,5 @@
 /* exec/rendezvous/sockets.h — addresses, listening, calling: private to exec/tcp_*.c. */
-#ifndef PP_EXEC_RENDEZVOUS_SOCKETS_H
-#define PP_EXEC_RENDEZVOUS_SOCKETS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -39,5 +38,3 @@ enum { PP_SILENCE_S = 60 };
 void pp_socket_tune(int fd);
 bool pp_socket_read(int fd, void *data, size_t bytes); /* all of it */
 bool pp_socket_write(int fd, const void *data, size_t bytes);
-
-#endif

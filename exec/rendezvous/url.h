@@ -6,8 +6,7 @@
  * met
  *
  * ?rank=R&world_size=N say who this process is, ?timeout=S how long it waits for the others. */
-#ifndef PP_EXEC_RENDEZVOUS_URL_H
-#define PP_EXEC_RENDEZVOUS_URL_H
+#pragma once
 
 #include "core/arena.h"
 #include "exec/rendezvous/meeting.h"
@@ -25,5 +24,3 @@ enum pp_status pp_rendezvous_open(struct pp_arena *arena, struct pp_meeting *mee
                                   struct pp_error *err);
 /* All have met: the file is of no use any more. */
 void pp_rendezvous_done(const struct pp_meeting *meeting);
-
-#endif

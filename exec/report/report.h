@@ -1,6 +1,5 @@
 /* exec/report/report.h — a run for people, and for programs. */
-#ifndef PP_EXEC_REPORT_REPORT_H
-#define PP_EXEC_REPORT_REPORT_H
+#pragma once
 
 #include "core/text/terminal.h"
 #include "exec/resolve/config.h"
@@ -46,5 +45,3 @@ void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_
  * does not explain
  * ---- */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults, and its programs.
  */
-#ifndef PP_EXEC_RESOLVE_CONFIG_H
-#define PP_EXEC_RESOLVE_CONFIG_H
+#pragma once
 
 #include "exec/machine/transport.h"
 #include "exec/resolve/wish.h"
@@ -104,5 +103,3 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
  * hold none: those with the embedding and the head first, the others spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
                               int **blocks_per_stage, struct pp_error *err);
-
-#endif

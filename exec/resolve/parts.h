@@ -1,7 +1,6 @@
 /* exec/resolve/parts.h — parts of pp_exec_resolve() and pp_exec_plan_make(): private to
  * exec/resolve*.c. */
-#ifndef PP_EXEC_RESOLVE_PARTS_H
-#define PP_EXEC_RESOLVE_PARTS_H
+#pragma once
 
 #include "exec/resolve/config.h"
 
@@ -33,5 +32,3 @@ enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
  * bytes (see exec/stage/stage.h), no recomputation of splits. */
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/resolve/resume.h — --checkpoint and --resume: what a run takes from a checkpoint, and what
  * it writes into one. */
-#ifndef PP_EXEC_RESOLVE_RESUME_H
-#define PP_EXEC_RESOLVE_RESUME_H
+#pragma once
 
 #include "exec/resolve/config.h"
 
@@ -22,5 +21,3 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
                                         struct pp_exec_run *run, struct pp_error *err);
 /* What differs from the checkpoint's options, for a note: "" where nothing does. */
 void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/resolve/what_if.h — --slow, --link-bw and --unit: a run on devices and wires that are not
  * there. What the virtual clock tells then is what the evaluator predicts with the same options. */
-#ifndef PP_EXEC_RESOLVE_WHAT_IF_H
-#define PP_EXEC_RESOLVE_WHAT_IF_H
+#pragma once
 
 #include "exec/resolve/config.h"
 
@@ -19,5 +18,3 @@ enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_exec_w
 bool pp_exec_is_what_if(const char *inject);
 /* "--slow 1=0.5 --link-bw 0-1=0.1", as typed; NULL without any. */
 const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_exec_wish *wish);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/resolve/wires.h — the wires of the virtual clock as text. */
-#ifndef PP_EXEC_RESOLVE_WIRES_H
-#define PP_EXEC_RESOLVE_WIRES_H
+#pragma once
 
 #include "exec/predict/predict.h"
 
@@ -8,5 +7,3 @@
  * usual value. NULL = all usual. At most 10 s, and 1 to 1e18 bytes/s, which is also what a
  * calibration takes. PP_EINVAL with what is expected. */
 enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, struct pp_error *err);
-
-#endif

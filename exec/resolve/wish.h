@@ -1,6 +1,5 @@
 /* exec/resolve/wish.h — what the command line of pipeexec asks for, a field for each option. */
-#ifndef PP_EXEC_RESOLVE_WISH_H
-#define PP_EXEC_RESOLVE_WISH_H
+#pragma once
 
 #include "core/model/options.h"
 #include "schedules/select/options.h"
@@ -15,5 +14,3 @@ struct pp_exec_wish {
 #include "exec/resolve/rows.h"
     } given;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/stage/batch.h — how the samples of a step are cut. */
-#ifndef PP_EXEC_STAGE_BATCH_H
-#define PP_EXEC_STAGE_BATCH_H
+#pragma once
 
 /* Sample i of micro-batch m of replica r is sample
  * (r * micro_batches + m) * mbs + i of the step. */
@@ -11,5 +10,3 @@ static inline int pp_batch_samples(const struct pp_batch *b)
 {
     return b->replicas * b->micro_batches * b->mbs;
 }
-
-#endif

@@ -37,8 +37,7 @@
  * the loss), dnorm. Logits have rows of `logits_width`: words that are none, whose rows of the
  * head's matrix are a gap of the flat vectors, so zero. Their logits become zero gradients, which
  * add zero to d n, and make the gap's gradient zero. */
-#ifndef PP_EXEC_STAGE_LAYOUT_H
-#define PP_EXEC_STAGE_LAYOUT_H
+#pragma once
 
 #include "exec/stage/stage.h"
 
@@ -143,5 +142,3 @@ struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct
 /* `qkv` has room for PP_STAGE_SPLITS. */
 struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv);
 void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/stage/loss.h — the loss of a step, summed over its tokens. */
-#ifndef PP_EXEC_STAGE_LOSS_H
-#define PP_EXEC_STAGE_LOSS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ struct pp_loss_sum {
 };
 void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count);
 double pp_loss_mean(const struct pp_loss_sum *sum);
-
-#endif

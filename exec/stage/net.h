@@ -3,8 +3,7 @@
  * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). If
  * embedding and head are apart, a tied head has its own copy of the embedding matrix. Both copies
  * carry the same tensor id, and their gradients are summed. */
-#ifndef PP_EXEC_STAGE_NET_H
-#define PP_EXEC_STAGE_NET_H
+#pragma once
 
 #include "core/model/model.h"
 
@@ -39,5 +38,3 @@ struct pp_param {
     bool decays;      /* weight decay applies: matrices, tables */
     bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
 };
-
-#endif

@@ -14,8 +14,7 @@
  * statistics and the gradients of norms, which are of G. Where T has 2 bytes, rows * tokens is
  * even.
  */
-#ifndef PP_EXEC_STAGE_STAGE_H
-#define PP_EXEC_STAGE_STAGE_H
+#pragma once
 
 #include "exec/stage/net.h"
 #include "kernels/kernels.h"
@@ -106,5 +105,3 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/stage/state.h — weights, gradient sums and optimizer state of one copy of a stage, and what
  * is done with them: fill, norm, update. Flat vectors as pp_stage lays them out; gaps stay zero. */
-#ifndef PP_EXEC_STAGE_STATE_H
-#define PP_EXEC_STAGE_STATE_H
+#pragma once
 
 #include "exec/stage/stage.h"
 
@@ -79,5 +78,3 @@ void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_ad
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now);
-
-#endif

@@ -3,8 +3,7 @@
  * Any program may connect: a port scan, a browser, another run with the same port. A caller that
  * does not begin as a process of this run is dropped. It only costs one of the places for a while.
  */
-#ifndef PP_EXEC_TCP_DOOR_H
-#define PP_EXEC_TCP_DOOR_H
+#pragma once
 
 #include "exec/rendezvous/sockets.h"
 #include "exec/tcp/tcp.h"
@@ -71,5 +70,3 @@ struct pp_hello pp_tcp_hello(const struct pp_tcp *t);
  */
 enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,
                                   const struct pp_hello *hello, struct pp_error *err);
-
-#endif

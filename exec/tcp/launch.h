@@ -1,7 +1,6 @@
 /* exec/tcp/launch.h — processes of a run that no launcher has started: the first one starts all
  * others, as torchrun does, with its own command line. */
-#ifndef PP_EXEC_TCP_LAUNCH_H
-#define PP_EXEC_TCP_LAUNCH_H
+#pragma once
 
 #include "core/arena.h"
 #include "exec/rendezvous/meeting.h"
@@ -14,5 +13,3 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
 /* Wait until they have ended; who does not is killed. NULL launched: nothing. Of a run that has
  * failed with *err (NULL: it has not), what they have said of it is added. */
 void pp_launched_end(struct pp_launched *launched, struct pp_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * a launcher has started all, at node 0. Every node has a thread that reads and writes all
  * connections and executes frames; it never waits.
  */
-#ifndef PP_EXEC_TCP_TCP_H
-#define PP_EXEC_TCP_TCP_H
+#pragma once
 
 #include "exec/machine/remote.h"
 
@@ -244,5 +243,3 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
  * all[node][bytes]. PP_EFAIL: a process is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/train/parts.h — parts of a training run: private to exec/train. */
-#ifndef PP_EXEC_TRAIN_PARTS_H
-#define PP_EXEC_TRAIN_PARTS_H
+#pragma once
 
 #include "exec/train/train.h"
 
@@ -19,5 +18,3 @@ void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
 enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,
                                  struct pp_training_result *result, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/train/train.h — a training run: steps, checks, calibration, prediction and measurement. */
-#ifndef PP_EXEC_TRAIN_TRAIN_H
-#define PP_EXEC_TRAIN_TRAIN_H
+#pragma once
 
 #include "exec/checkpoint/checkpoint.h"
 #include "exec/predict/predict.h"
@@ -93,5 +92,3 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
 enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
                                   int steps, struct pp_calibration **calibration,
                                   struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/transport/device.h — where messages and sums are work of devices, which wait for each other:
  * what transports nccl and ipc share. */
-#ifndef PP_EXEC_TRANSPORT_DEVICE_H
-#define PP_EXEC_TRANSPORT_DEVICE_H
+#pragma once
 
 #include "exec/machine/remote.h"
 
@@ -15,5 +14,3 @@ void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_b
 void pp_device_join_sums(struct pp_machine *m);
 /* As pp_device_issue, of a sum that instruction i of the worker's list has posted. */
 void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void *argument);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec/transport/ipc.h — what a process knows of its part in messages and sums over memory that
  * processes map: private to the files ipc*.c. */
-#ifndef PP_EXEC_TRANSPORT_IPC_H
-#define PP_EXEC_TRANSPORT_IPC_H
+#pragma once
 
 #include "exec/backend/ipc.h"
 #include "exec/transport/tcp.h"
@@ -52,5 +51,3 @@ static inline struct pp_ipc_run *ipc_of(const struct pp_machine *m)
 {
     return pp_tcp_above(m);
 }
-
-#endif

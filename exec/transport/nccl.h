@@ -1,7 +1,6 @@
 /* exec/transport/nccl.h — what a process knows of its part in messages and sums by NCCL: private to
  * the files nccl*.c. */
-#ifndef PP_EXEC_TRANSPORT_NCCL_H
-#define PP_EXEC_TRANSPORT_NCCL_H
+#pragma once
 
 #include "exec/nccl/calls.h"
 #include "exec/transport/tcp.h"
@@ -46,5 +45,3 @@ static inline struct pp_nccl_run *nccl_of(const struct pp_machine *m)
 {
     return pp_tcp_above(m);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* exec/transport/processes.h — workers as threads or as forked processes of this one. */
-#ifndef PP_EXEC_TRANSPORT_PROCESSES_H
-#define PP_EXEC_TRANSPORT_PROCESSES_H
+#pragma once
 
 #include "exec/machine/remote.h"
 
@@ -17,5 +16,3 @@ enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_wo
 enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err);
 void pp_processes_kill(struct pp_machine *m);
 void pp_processes_reap(struct pp_machine *m);
-
-#endif

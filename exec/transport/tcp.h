@@ -1,7 +1,6 @@
 /* exec/transport/tcp.h — processes over TCP, as transports use them that are built on top: nccl and
  * ipc. See struct pp_transport and struct pp_remote for what each function does. */
-#ifndef PP_EXEC_TRANSPORT_TCP_H
-#define PP_EXEC_TRANSPORT_TCP_H
+#pragma once
 
 #include "exec/tcp/tcp.h"
 
@@ -15,5 +14,3 @@ void pp_tcp_stop(struct pp_machine *m);
 void pp_tcp_drop(struct pp_machine *m);
 bool pp_tcp_is_member(const struct pp_machine *m);
 enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err);
-
-#endif

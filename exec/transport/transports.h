@@ -7,12 +7,9 @@
  *           send each other what others must know
  *   nccl    as tcp, but each process has a GPU, and messages and sums go by NCCL
  *   ipc     as nccl on one host: each process maps the GPU memory of others, and copies */
-#ifndef PP_EXEC_TRANSPORT_TRANSPORTS_H
-#define PP_EXEC_TRANSPORT_TRANSPORTS_H
+#pragma once
 
 #include "exec/machine/transport.h"
 
 extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
     pp_transport_nccl, pp_transport_ipc;
-
-#endif

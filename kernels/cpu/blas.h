@@ -1,7 +1,6 @@
 /* kernels/cpu/blas.h — matrix multiplication of a library: OpenBLAS (blas.c) or none (blas_none.c).
  */
-#ifndef PP_KERNELS_CPU_BLAS_H
-#define PP_KERNELS_CPU_BLAS_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -12,5 +11,3 @@
 const char *pp_blas_load(bool is_pinned);
 /* c = op(a) op(b), plus c unless base is NULL; the rest of `g` is not read. */
 void pp_blas_multiply(void *stream, const struct pp_gemm *g);
-
-#endif

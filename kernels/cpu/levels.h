@@ -1,7 +1,6 @@
 /* kernels/cpu/levels.h — the copies of the single precision kernels, one for each instruction set
  * level that was built. All that have fused multiply-add give the same bits. */
-#ifndef PP_KERNELS_CPU_LEVELS_H
-#define PP_KERNELS_CPU_LEVELS_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -16,5 +15,3 @@ extern const struct pp_simd_level pp_levels[];
 extern const int pp_level_count;
 
 bool pp_cpu_has_avx2(void);
-
-#endif

@@ -6,8 +6,7 @@
  *   element from(double value)            rounded
  *
  * Meaning and shapes are those of kernels/kernels.h. */
-#ifndef PP_KERNELS_CPU_PLAIN_H
-#define PP_KERNELS_CPU_PLAIN_H
+#pragma once
 
 #include "kernels/cpu/shared.h"
 
@@ -199,5 +198,3 @@ static void cross_entropy(void *stream, int batch, int tokens, int first, int st
             memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
         }
 }
-
-#endif

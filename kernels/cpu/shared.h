@@ -1,6 +1,5 @@
 /* kernels/cpu/shared.h — what the tables of the CPU share, once for all element types. */
-#ifndef PP_KERNELS_CPU_SHARED_H
-#define PP_KERNELS_CPU_SHARED_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -54,5 +53,3 @@ struct pp_token_rows {
 /* Rows of dy are added one by one, in the order of the tokens. */
 void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
                         void *dpositions, bool add);
-
-#endif

@@ -3,8 +3,7 @@
  * A vector always has 16 lanes, in as many registers as the instruction set needs. No operation is
  * contracted or reordered. So every tail, every alignment and every level with fused multiply-add
  * gives the same bits. A tail is loaded into a full vector and takes the same code. */
-#ifndef PP_KERNELS_CPU_SIMD_H
-#define PP_KERNELS_CPU_SIMD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -205,5 +204,3 @@ PP_INLINE void transpose(const float *from, size_t stride, size_t rows, size_t c
         for (size_t i = 0; i < columns; i++)
             to[i * to_stride + r] = from[r * stride + i] * scale;
 }
-
-#endif

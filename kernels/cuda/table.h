@@ -2,12 +2,9 @@
  * pp_cuda_stream (kernels/cuda/device/stream.h), and their functions only enqueue work. kernels.h
  * names the memory that device and host both read: ids, targets, loss, blocks, status and step. It
  * must be pinned and mapped. All other memory is on the device. */
-#ifndef PP_KERNELS_CUDA_TABLE_H
-#define PP_KERNELS_CUDA_TABLE_H
+#pragma once
 
 #include "kernels/kernels.h"
 
 extern const struct pp_kernels pp_kernels_cuda_fp32; /* T = G = float, all products in full */
 extern const struct pp_kernels pp_kernels_cuda_bf16; /* T = bf16, G = float */
-
-#endif

@@ -1,6 +1,5 @@
 /* plots/curves/chart.h — the data of pp_plot_curves(): rows, columns, series, axes. */
-#ifndef PP_PLOTS_CURVES_CHART_H
-#define PP_PLOTS_CURVES_CHART_H
+#pragma once
 
 #include "plots/plot.h"
 
@@ -190,5 +189,3 @@ static inline bool pp_chart_in_terminal(const struct pp_chart *chart)
 {
     return chart->target->format == PP_PLOT_TERMINAL;
 }
-
-#endif

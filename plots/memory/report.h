@@ -3,8 +3,7 @@
  * Reads "pipesim.report/1" and "pipesim.comparison/1"; runs of a comparison that were refused are
  * left out. Strict: what is missing or of another type is PP_EINVAL with file and key. Lives in the
  * arena. */
-#ifndef PP_PLOTS_MEMORY_REPORT_H
-#define PP_PLOTS_MEMORY_REPORT_H
+#pragma once
 
 #include "plots/plot.h"
 
@@ -33,5 +32,3 @@ enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *
 /* Of one run; PP_EINVAL for several, and where no link carries anything. */
 enum pp_status pp_report_links(struct pp_arena *arena, const struct pp_report *report,
                                struct pp_plot_links *links, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* plots/memory/time.h — memory over time: curves of ranks, as a figure and in characters. */
-#ifndef PP_PLOTS_MEMORY_TIME_H
-#define PP_PLOTS_MEMORY_TIME_H
+#pragma once
 
 #include "plots/axis.h"
 #include "plots/plot.h"
@@ -24,5 +23,3 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
 /* The curve of a rank without points that cannot be seen: a few thousand at most. */
 struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *sheet,
                                   int rank);
-
-#endif

@@ -4,8 +4,7 @@
  * data, too, for the zoom of the page's script. Lengths along time are shares of the width, so that
  * a picture fits any screen. What is written depends on the data alone and is well-formed XML.
  * Errors of the stream are sticky. */
-#ifndef PP_PLOTS_PAGE_PAGE_H
-#define PP_PLOTS_PAGE_PAGE_H
+#pragma once
 
 #include "plots/plot.h"
 
@@ -66,5 +65,3 @@ enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *h
 /* ---- core/embed.py of plots/page/page.css and plots/page/page.js ---- */
 extern const unsigned char pp_html_style_bytes[], pp_html_script_bytes[];
 extern const size_t pp_html_style_count, pp_html_script_count;
-
-#endif

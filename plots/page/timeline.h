@@ -1,6 +1,5 @@
 /* plots/page/timeline.h — the timeline of an HTML page: its picture, and the data of its ops. */
-#ifndef PP_PLOTS_PAGE_TIMELINE_H
-#define PP_PLOTS_PAGE_TIMELINE_H
+#pragma once
 
 #include "plots/timeline/page.h"
 
@@ -17,5 +16,3 @@ void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE
 /* ---- plots/page/timeline_paint.c ---- */
 /* The boxes of a panel, or its shares of the time, as paths of one colour each. */
 void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, FILE *out);
-
-#endif

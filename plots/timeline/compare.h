@@ -1,6 +1,5 @@
 /* plots/timeline/compare.h — two traces that one picture shows. */
-#ifndef PP_PLOTS_TIMELINE_COMPARE_H
-#define PP_PLOTS_TIMELINE_COMPARE_H
+#pragma once
 
 #include "plots/plot.h"
 #include "traces/compare/compare.h"
@@ -16,5 +15,3 @@ enum pp_status pp_plot_compare_panels(struct pp_arena *arena,
                                       const struct pp_comparison *comparison, const char *time_unit,
                                       struct pp_plot_timeline_panel panels[2],
                                       struct pp_error *err);
-
-#endif

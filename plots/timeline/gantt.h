@@ -1,6 +1,5 @@
 /* plots/timeline/gantt.h — a timeline in characters: a row per rank, a column per time unit. */
-#ifndef PP_PLOTS_TIMELINE_GANTT_H
-#define PP_PLOTS_TIMELINE_GANTT_H
+#pragma once
 
 #include "core/text/terminal.h"
 #include "traces/trace.h"
@@ -21,5 +20,3 @@ struct pp_gantt_options {
  * printed. */
 enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_gantt_options *options,
                               struct pp_terminal terminal, FILE *out, struct pp_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The figure (plots/timeline/page.c) and the HTML page (plots/page/timeline.c) draw the same
  * panels. Lengths on the page are inches; x is time in the unit of the axis. */
-#ifndef PP_PLOTS_TIMELINE_PAGE_H
-#define PP_PLOTS_TIMELINE_PAGE_H
+#pragma once
 
 #include "plots/plot.h"
 #include "plots/timeline/timeline.h"
@@ -125,5 +124,3 @@ extern const char *const pp_timeline_kinds[PP_OP_KINDS];
 /* "chunk 2", "pipeline P3 to P0". */
 const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timeline *timeline,
                                    int class);
-
-#endif

@@ -1,7 +1,6 @@
 /* plots/timeline/parts.h — private to the folder: the steps of drawing a figure, and the text
  * Gantt. */
-#ifndef PP_PLOTS_TIMELINE_PARTS_H
-#define PP_PLOTS_TIMELINE_PARTS_H
+#pragma once
 
 #include "plots/timeline/gantt.h"
 #include "plots/timeline/page.h"
@@ -87,5 +86,3 @@ void pp_gantt_print_label(const struct pp_gantt *g, int rank);
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
 /* The meaning of letters and numbers that occur. */
 void pp_gantt_print_legend(const struct pp_gantt *g);
-
-#endif

@@ -3,8 +3,7 @@
  * A trace has cells, no program. Pipelines and chunks are found in its events. A pipeline is the
  * way of micro-batches through the ranks, numbered by its first micro-batch; without micro-batches
  * it is not found. A chunk is the number of a stage among those of its pipeline on its rank. */
-#ifndef PP_PLOTS_TIMELINE_TIMELINE_H
-#define PP_PLOTS_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -78,5 +77,3 @@ enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, doubl
  * or only received is left out. */
 struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
                                                  const struct pp_timeline *timeline, int *count);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/build/build.h — a complete program from a schedule or a given program: its order, its
  * lowering, its proof. */
-#ifndef PP_SCHEDULES_BUILD_BUILD_H
-#define PP_SCHEDULES_BUILD_BUILD_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/lower/lower.h"
@@ -53,5 +52,3 @@ static inline int pp_build_copies(const struct pp_build *build)
 /* The complete program, in `arena`. Errors: those of the order, of pp_lower() and pp_verify(). */
 enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
                         struct pp_program **program, struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* schedules/evaluate/band.h — the expected range of a step: quantiles of its makespan over random
  * draws of all durations. Ranks wait for the latest of them, so the median lies above a prediction
  * from median durations. */
-#ifndef PP_SCHEDULES_EVALUATE_BAND_H
-#define PP_SCHEDULES_EVALUATE_BAND_H
+#pragma once
 
 #include "schedules/evaluate/evaluate.h"
 
@@ -22,5 +21,3 @@ struct pp_draws {
 enum pp_status pp_band_find(const struct pp_program *program, const struct pp_costs *costs,
                             const struct pp_draws *draws, struct pp_band *band,
                             struct pp_error *err);
-
-#endif

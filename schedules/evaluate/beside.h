@@ -2,8 +2,7 @@
  * loaded inside the op share their link with the copies that the program posts concurrently. The op
  * therefore lasts at least as long as all of them together. Source of the rule:
  * docs/costs-memory.md, "Offloading". */
-#ifndef PP_SCHEDULES_EVALUATE_BESIDE_H
-#define PP_SCHEDULES_EVALUATE_BESIDE_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/program/program.h"
@@ -14,5 +13,3 @@ struct pp_cost pp_program_cost(const struct pp_program *program, const struct pp
 /* Its duration alone. */
 int64_t pp_program_ps(const struct pp_program *program, const struct pp_costs *costs, int i,
                       bool is_fused);
-
-#endif

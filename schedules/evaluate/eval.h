@@ -4,8 +4,7 @@
  *   program -> struct pp_graph (graph.c, compute.c): nodes t = max(inputs) + duration, unsorted
  *   graph -> struct pp_eval (order.c, code.c): nodes in topological order, values in few slots
  *   struct pp_eval -> times (run.c, kernels.c): lanes of replicas, block by block */
-#ifndef PP_SCHEDULES_EVALUATE_EVAL_H
-#define PP_SCHEDULES_EVALUATE_EVAL_H
+#pragma once
 
 #include "schedules/evaluate/evaluate.h"
 
@@ -190,5 +189,3 @@ extern const struct pp_eval_kernel pp_kernels[];
 struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                                   const struct pp_perturbation *perturbation,
                                   enum pp_times_wanted wanted, const struct pp_eval_kernel *kernel);
-
-#endif

@@ -13,8 +13,7 @@
  * starts when all its members of all replicas have posted it and their reduce streams are free. The
  * ops of a weight-gradient stream (schedules/evaluate/weight_stream.h) run concurrently with the
  * rank's other ops. */
-#ifndef PP_SCHEDULES_EVALUATE_EVALUATE_H
-#define PP_SCHEDULES_EVALUATE_EVALUATE_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/program/program.h"
@@ -74,5 +73,3 @@ struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *eval,
                              enum pp_times_wanted wanted);
 /* (T_K - T_1) / (K - 1), or T_1 of a single step. */
 double pp_times_iteration_s(const struct pp_times *times);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/evaluate/makespan.h — the end of one step alone: the program is played once and not
  * compiled (struct pp_eval). For callers that compare many programs, such as the planner. */
-#ifndef PP_SCHEDULES_EVALUATE_MAKESPAN_H
-#define PP_SCHEDULES_EVALUATE_MAKESPAN_H
+#pragma once
 
 #include "schedules/evaluate/evaluate.h"
 
@@ -11,5 +10,3 @@
  * overflow). */
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
                  const struct pp_eval_options *options, int64_t *makespan_ps);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/evaluate/makespan_play.h — the simulation that schedules/evaluate/makespan.h runs.
  * Private to schedules/evaluate/makespan*.c. */
-#ifndef PP_SCHEDULES_EVALUATE_MAKESPAN_PLAY_H
-#define PP_SCHEDULES_EVALUATE_MAKESPAN_PLAY_H
+#pragma once
 
 #include "schedules/evaluate/makespan.h"
 
@@ -92,5 +91,3 @@ static inline void pp_play_turn(struct pp_play *play, struct pp_seat *seat)
     assert(play->turning_count < play->p->ranks);
     play->turning[play->turning_count++] = (uint16_t)seat->rank;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/evaluate/order.h — the order of a graph, on the way to its eval. Private to
  * schedules/evaluate/order.c and code.c. */
-#ifndef PP_SCHEDULES_EVALUATE_ORDER_H
-#define PP_SCHEDULES_EVALUATE_ORDER_H
+#pragma once
 
 #include "schedules/evaluate/eval.h"
 
@@ -36,5 +35,3 @@ static inline const int32_t *pp_node_inputs(const struct pp_graph *g, int32_t no
  * overflow. */
 enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
                             struct pp_eval *eval, struct pp_error *err);
-
-#endif

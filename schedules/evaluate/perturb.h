@@ -3,8 +3,7 @@
  *
  * Random numbers by a counter made of seed, step, instruction and replica (core/random.h): every
  * engine draws the same ones. IEEE doubles without contraction. */
-#ifndef PP_SCHEDULES_EVALUATE_PERTURB_H
-#define PP_SCHEDULES_EVALUATE_PERTURB_H
+#pragma once
 
 #include "core/random.h"
 #include "schedules/evaluate/evaluate.h"
@@ -50,5 +49,3 @@ PP_ALWAYS int64_t pp_slowed_ps(int64_t nominal_ps, double speed)
 
     return speed == 1 ? nominal_ps : pp_perturb_ps(&none, 0, &speed, 0, (double)nominal_ps);
 }
-
-#endif

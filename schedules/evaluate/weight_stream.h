@@ -13,8 +13,7 @@
  *   U, BAR       after all W of the stage, of the rank
  *
  * A W that is half of an overlapped pair runs where the pair does. */
-#ifndef PP_SCHEDULES_EVALUATE_WEIGHT_STREAM_H
-#define PP_SCHEDULES_EVALUATE_WEIGHT_STREAM_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -44,5 +43,3 @@ static inline int pp_weight_stream_after(const struct pp_program *program, int i
 {
     return program->weight_stream ? program->weight_stream->after[instruction] : -1;
 }
-
-#endif

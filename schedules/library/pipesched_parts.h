@@ -1,6 +1,5 @@
 /* schedules/library/pipesched_parts.h — inside of the library: shared by its two files. */
-#ifndef PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
-#define PP_SCHEDULES_LIBRARY_PIPESCHED_PARTS_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/library/pipesched.h"
@@ -30,5 +29,3 @@ enum pp_status pp_pipesched_costs(struct pp_arena *arena,
                                   const struct pipesched_durations *durations,
                                   const struct pp_costs_shape *shape, bool is_complete,
                                   const struct pp_costs **costs, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/lower/lists.h — editing instruction lists: what the passes share. */
-#ifndef PP_SCHEDULES_LOWER_LISTS_H
-#define PP_SCHEDULES_LOWER_LISTS_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -40,5 +39,3 @@ int pp_lists_moments(const struct pp_orders *lists, int rank, struct pp_moment *
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);
 /* Index of the first U after pp_lists_compute_end(), or the count. */
 int pp_lists_tail(const struct pp_orders *lists, int rank);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Order: schedule -> recompute -> gathers -> moves -> send/recv -> sync -> optimizer -> clip ->
  * state moves -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
-#ifndef PP_SCHEDULES_LOWER_LOWER_H
-#define PP_SCHEDULES_LOWER_LOWER_H
+#pragma once
 
 #include "core/cost/state.h"
 #include "schedules/program/program.h"
@@ -76,5 +75,3 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
 enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
                               const struct pp_lower_options *options, struct pp_orders *lists,
                               struct pp_program **lowered, struct pp_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * stage lives on another rank. Messages are numbered by channel and, within a channel, in the order
  * of sending, which is the order of producing. Everything lives in the arena given to
  * pp_messages_build(). */
-#ifndef PP_SCHEDULES_LOWER_MESSAGES_H
-#define PP_SCHEDULES_LOWER_MESSAGES_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -66,5 +65,3 @@ static inline int pp_unit_length(const struct pp_op *first)
 int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m);
 /* Slots that a unit takes: 2 for a pair, 0 for what is not computed per micro-batch. */
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
-
-#endif

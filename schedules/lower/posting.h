@@ -1,6 +1,5 @@
 /* schedules/lower/posting.h — where receives are posted and waited for, one function a policy. */
-#ifndef PP_SCHEDULES_LOWER_POSTING_H
-#define PP_SCHEDULES_LOWER_POSTING_H
+#pragma once
 
 #include "schedules/lower/lower.h"
 #include "schedules/lower/messages.h"
@@ -10,5 +9,3 @@
 typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,
                                      int recv_slots, struct pp_error *err);
 extern const pp_posting pp_postings[]; /* by enum pp_post */
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/lower/sync_own.h — gradient sums that a program brings itself. Private to lower/. */
-#ifndef PP_SCHEDULES_LOWER_SYNC_OWN_H
-#define PP_SCHEDULES_LOWER_SYNC_OWN_H
+#pragma once
 
 #include "schedules/lower/lists.h"
 
@@ -14,5 +13,3 @@ void pp_own_sums_wait(struct pp_arena *arena, const struct pp_program_head *head
 
 /* Remove the tied sums and the WAITs for them. */
 void pp_own_sums_drop_tied(struct pp_orders *lists);
-
-#endif

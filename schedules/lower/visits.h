@@ -2,8 +2,7 @@
  * (or the whole chunk is one). A forward runs through them from the first to the last, a backward
  * from the last to the first. A visit is a maximal run of uses of one unit on a rank; the visits
  * here are those that begin with an op. All of it lives in the arena of the walk. */
-#ifndef PP_SCHEDULES_LOWER_VISITS_H
-#define PP_SCHEDULES_LOWER_VISITS_H
+#pragma once
 
 #include "schedules/lower/lists.h"
 
@@ -35,5 +34,3 @@ void pp_visits_of_grads(const struct pp_visit_walk *walk, struct pp_visits *visi
  * of `stages` chunks. */
 void pp_visits_of_parts(const struct pp_visit_walk *walk, const struct pp_visits *from, int stages,
                         struct pp_visits *visits);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/memory/changes.h — the walk of schedules/memory/memory.h: the memory that every
  * instruction of a rank takes at its start and releases at its end. Private to schedules/memory. */
-#ifndef PP_SCHEDULES_MEMORY_CHANGES_H
-#define PP_SCHEDULES_MEMORY_CHANGES_H
+#pragma once
 
 #include "schedules/memory/lifetimes.h"
 #include "schedules/memory/memory.h"
@@ -48,5 +47,3 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
                                           const struct pp_costs *costs);
 /* Fills `changes` for a rank. */
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
-
-#endif

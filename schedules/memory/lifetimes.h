@@ -3,8 +3,7 @@
  *
  * Note every instruction of a rank with its position, then ask. A cell is (stage, granule, split);
  * it lies on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
-#ifndef PP_SCHEDULES_MEMORY_LIFETIMES_H
-#define PP_SCHEDULES_MEMORY_LIFETIMES_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/map64.h"
@@ -132,5 +131,3 @@ static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const stru
 
     return cell ? cell->wait[send->kind == PP_SEND_B] - 1 : -1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/memory/memory.h — memory as lifetimes over the program, in program order. */
-#ifndef PP_SCHEDULES_MEMORY_MEMORY_H
-#define PP_SCHEDULES_MEMORY_MEMORY_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/program/program.h"
@@ -52,5 +51,3 @@ double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *prog
  * [stages]. At peak_at their sum is activations_bytes. */
 double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
                                  const struct pp_costs *costs, int rank, int position);
-
-#endif

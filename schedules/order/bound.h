@@ -1,8 +1,7 @@
 /* schedules/order/bound.h — what no engine can beat: a step and a rank's memory from below, from
  * the costs of stages alone, without any program. For those who look at a million layouts and play
  * few of them. */
-#ifndef PP_SCHEDULES_ORDER_BOUND_H
-#define PP_SCHEDULES_ORDER_BOUND_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -61,5 +60,3 @@ double pp_bound_step_s(const struct pp_bound_rule *rule, const struct pp_bound_s
 /* A lower bound on the bytes of the fullest rank: its state, and the activations of the row's exact
  * form (else one). Each activation is as small as the smallest on this rank. */
 double pp_bound_peak_bytes(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/order/closed_form.h — what schedule files share: small arithmetic, formulas that
  * several schedules have, and the nearest legal values for refusals. Internal to schedules/. */
-#ifndef PP_SCHEDULES_ORDER_CLOSED_FORM_H
-#define PP_SCHEDULES_ORDER_CLOSED_FORM_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -37,5 +36,3 @@ struct pp_refused {
 /* Append "; nearest: A or B": the legal values below and above. Returns PP_EINVAL. */
 enum pp_status pp_suggest_nearest(const struct pp_shape *shape, struct pp_refused refused,
                                   struct pp_error *err);
-
-#endif

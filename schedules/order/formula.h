@@ -1,6 +1,5 @@
 /* schedules/order/formula.h — a step without any simulation: what a prediction has to beat. */
-#ifndef PP_SCHEDULES_ORDER_FORMULA_H
-#define PP_SCHEDULES_ORDER_FORMULA_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/order/schedule.h"
@@ -10,5 +9,3 @@
  * 2.3, where the schedule gives none of its own; `schedule` may be NULL). */
 double pp_formula_step_s(const struct pp_program *program, const struct pp_schedule *schedule,
                          const struct pp_costs *costs);
-
-#endif

@@ -2,8 +2,7 @@
  * file gives its name, its values and its help to every command line.
  *
  * A schedule lists its rows in `.options`; the value of row i is shape->option[i]. */
-#ifndef PP_SCHEDULES_ORDER_OPTIONS_H
-#define PP_SCHEDULES_ORDER_OPTIONS_H
+#pragma once
 
 #include "core/error.h"
 #include "schedules/program/shape.h"
@@ -36,5 +35,3 @@ void pp_schedule_option_defaults(const struct pp_schedule *schedule, struct pp_s
 /* Refuse values out of range: PP_EINVAL. */
 enum pp_status pp_schedule_option_check(const struct pp_schedule *schedule,
                                         const struct pp_shape *shape, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* schedules/order/order.h — what the order rules share: which stages a rank holds and which
  * micro-batches a pipeline has. Internal to schedules/. */
-#ifndef PP_SCHEDULES_ORDER_ORDER_H
-#define PP_SCHEDULES_ORDER_ORDER_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -27,5 +26,3 @@ void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule
                       const struct pp_places *places, struct pp_orders *orders);
 void pp_key_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                    const struct pp_places *places, struct pp_orders *orders);
-
-#endif

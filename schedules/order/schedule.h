@@ -3,8 +3,7 @@
  * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
  * in schedules/lower add those. To add one: write one file, add one row to registry.c, one line to
  * schedules/meson.build (docs/add-a-schedule.md shows an example that a test builds). */
-#ifndef PP_SCHEDULES_ORDER_SCHEDULE_H
-#define PP_SCHEDULES_ORDER_SCHEDULE_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cost/cost.h"
@@ -183,5 +182,3 @@ struct pp_program;
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,
                                    struct pp_program **program, struct pp_error *err);
-
-#endif

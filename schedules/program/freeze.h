@@ -1,7 +1,6 @@
 /* schedules/program/freeze.h — what the steps of freezing and reading share; private to this
  * folder. */
-#ifndef PP_SCHEDULES_PROGRAM_FREEZE_H
-#define PP_SCHEDULES_PROGRAM_FREEZE_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -95,5 +94,3 @@ enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int 
 enum pp_status pp_reading_sizes(struct pp_reading *reading);
 /* Placement and pipelines of the head (read_infer.c). */
 enum pp_status pp_reading_placement(struct pp_reading *reading);
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/program/lists.h — growing lists of ops, one a rank. */
-#ifndef PP_SCHEDULES_PROGRAM_LISTS_H
-#define PP_SCHEDULES_PROGRAM_LISTS_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/op.h"
@@ -16,5 +15,3 @@ struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
 void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
 /* Make room for `count` ops on a rank, so that adding them copies nothing. */
 void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);
-
-#endif

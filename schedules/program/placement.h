@@ -1,6 +1,5 @@
 /* schedules/program/placement.h — which rank holds which stage of which pipeline. */
-#ifndef PP_SCHEDULES_PROGRAM_PLACEMENT_H
-#define PP_SCHEDULES_PROGRAM_PLACEMENT_H
+#pragma once
 
 #include "core/arena.h"
 
@@ -21,5 +20,3 @@ extern const char *const pp_placement_names[];
  * pipelines (1 except for TWO_WAY). In the arena. Sizes were checked by the caller. */
 uint16_t *pp_placement_make(struct pp_arena *arena, enum pp_placement_kind kind, int ranks,
                             int chunks, int pipelines);
-
-#endif

@@ -4,8 +4,7 @@
  * differ only in clocks. Instructions are a structure of arrays, 24 bytes each. Immutable once
  * frozen; lives in an arena. Two levels: compute only (F B I W R, as PyTorch writes it) and lowered
  * (everything). */
-#ifndef PP_SCHEDULES_PROGRAM_PROGRAM_H
-#define PP_SCHEDULES_PROGRAM_PROGRAM_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cost/state.h"
@@ -216,5 +215,3 @@ enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const 
  * (mark_rank, mark_position), the marked cell in [brackets]. */
 char *pp_program_grid(struct pp_arena *arena, const struct pp_program *p, int mark_rank,
                       int mark_position);
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/program/shape.h — the sizes and options that an order may depend on. */
-#ifndef PP_SCHEDULES_PROGRAM_SHAPE_H
-#define PP_SCHEDULES_PROGRAM_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ static inline int pp_shape_stages(const struct pp_shape *shape)
 {
     return shape->ranks * shape->chunks;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The order depends on costs. It is found once, by simulating the compute ops with transfers of p2p
  * cost, buffered without bound, and then is a program like any other. */
-#ifndef PP_SCHEDULES_SEARCH_EAGER_H
-#define PP_SCHEDULES_SEARCH_EAGER_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/program/program.h"
@@ -22,5 +21,3 @@ enum pp_status pp_eager_program(struct pp_arena *arena, const struct pp_program 
                                 const struct pp_costs *costs,
                                 const struct pp_eager_options *options, struct pp_program **eager,
                                 struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* schedules/search/greedy.h — list scheduling for .generate: play the program through once; a rank
  * that is free runs the ready F or B with the smallest key. The order of that play is the schedule.
  * Every rank's list then runs as played, so it can not deadlock. Private to schedules. */
-#ifndef PP_SCHEDULES_SEARCH_GREEDY_H
-#define PP_SCHEDULES_SEARCH_GREEDY_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -15,5 +14,3 @@ struct pp_greedy {
 
 /* Add the F and B of every stage and micro-batch to `out`. O(ops * log ops). */
 void pp_greedy_play(struct pp_arena *arena, const struct pp_greedy *greedy, struct pp_orders *out);
-
-#endif

@@ -4,8 +4,7 @@
  * Two chunks per rank in a V. All micro-batches repeat one building block with a period of six
  * ticks (one for each F and I, two for the W). The slopes of the block determine how long a rank
  * holds an activation. Then ops move earlier where no memory is added. Internal to schedules/. */
-#ifndef PP_SCHEDULES_SEARCH_VMEM_H
-#define PP_SCHEDULES_SEARCH_VMEM_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -110,5 +109,3 @@ struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_
 enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
                                 const struct pp_costs *costs, const struct pp_vmem_rule *rule,
                                 struct pp_orders *orders);
-
-#endif

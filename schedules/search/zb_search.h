@@ -4,8 +4,7 @@
  * Every rank runs its forwards by ascending micro-batch, and so its input gradients and its weight
  * gradients. An order is therefore a word over F, I, W per rank. Times are picoseconds. Everything
  * is deterministic. */
-#ifndef PP_SCHEDULES_SEARCH_ZB_SEARCH_H
-#define PP_SCHEDULES_SEARCH_ZB_SEARCH_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 
@@ -43,5 +42,3 @@ struct pp_zb_score pp_zb_greedy(struct pp_zb *zb, const struct pp_zb_policy *pol
 struct pp_zb_score pp_zb_evaluate(struct pp_zb *zb, const char *word);
 /* No order has a shorter span or makespan. */
 struct pp_zb_score pp_zb_bound(const struct pp_zb *zb);
-
-#endif

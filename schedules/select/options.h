@@ -2,8 +2,7 @@
  * rows that every program with such options has in its table. `heading`, `mask` and the texts of
  * usual values (NULL = none) are the program's. What they mean: select.c. Include inside a
  * translation unit that holds an option table only. */
-#ifndef PP_SCHEDULES_SELECT_OPTIONS_H
-#define PP_SCHEDULES_SELECT_OPTIONS_H
+#pragma once
 
 #include "core/cli/wish.h"
 
@@ -85,5 +84,3 @@ void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int co
             "batched: in batches between compute ops. sender: where the sender sends.")            \
     PP_ROW_INT(recv_slots, "R", 1, PP_OPTION_BIG, heading, mask, .default_text = "2",              \
                .help = "Receive slots (buffers) per channel.")
-
-#endif

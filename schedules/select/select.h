@@ -1,7 +1,6 @@
 /* schedules/select/select.h — a schedule of the command line: its name or file opened, its options
  * taken. The options themselves: options.h. */
-#ifndef PP_SCHEDULES_SELECT_SELECT_H
-#define PP_SCHEDULES_SELECT_SELECT_H
+#pragma once
 
 #include "core/cli/request.h"
 #include "schedules/order/schedule.h"
@@ -39,5 +38,3 @@ enum pp_status pp_select_shape(const struct pp_request *request, const struct pp
 
 /* Whether a schedule of a list does not look at this option, whatever its value. */
 bool pp_select_drops(const struct pp_subject *subject, const char *option);
-
-#endif

@@ -1,6 +1,5 @@
 /* schedules/verify/gathers.h — shared by gathers.c and scatters.c only. */
-#ifndef PP_SCHEDULES_VERIFY_GATHERS_H
-#define PP_SCHEDULES_VERIFY_GATHERS_H
+#pragma once
 
 #include "schedules/verify/parts.h"
 
@@ -44,5 +43,3 @@ enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. Tables map
  * a unit to the global index of the instruction that does something for it. */
-#ifndef PP_SCHEDULES_VERIFY_ORDER_H
-#define PP_SCHEDULES_VERIFY_ORDER_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -52,5 +51,3 @@ int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VE
 
 /* Each op is there once, where it belongs; fills at[AT_F] to at[AT_R]. PP_EPROGRAM. */
 enum pp_status pp_verify_units(struct pp_verify *v);
-
-#endif

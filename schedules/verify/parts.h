@@ -1,6 +1,5 @@
 /* schedules/verify/parts.h — the checks, and the words of their messages. */
-#ifndef PP_SCHEDULES_VERIFY_PARTS_H
-#define PP_SCHEDULES_VERIFY_PARTS_H
+#pragma once
 
 #include "schedules/verify/order.h"
 #include "schedules/verify/verify.h"
@@ -36,5 +35,3 @@ enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *fo
 enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position);
 /* "  fix: move A before B on rank r", as a line to append. */
 const char *pp_verify_fix(struct pp_verify *v, int needed, int before);
-
-#endif

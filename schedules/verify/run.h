@@ -1,6 +1,5 @@
 /* schedules/verify/run.h — the state of verify's execution, shared with its deadlock report. */
-#ifndef PP_SCHEDULES_VERIFY_RUN_H
-#define PP_SCHEDULES_VERIFY_RUN_H
+#pragma once
 
 #include "schedules/verify/parts.h"
 
@@ -32,5 +31,3 @@ struct pp_verify_run {
 
 int pp_verify_run_lacks(const struct pp_verify_run *run, int i);
 enum pp_status pp_verify_deadlock(struct pp_verify_run *run);
-
-#endif

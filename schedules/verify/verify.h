@@ -1,7 +1,6 @@
 /* schedules/verify/verify.h — proves that a program is legal and cannot deadlock, or says why not.
  */
-#ifndef PP_SCHEDULES_VERIFY_VERIFY_H
-#define PP_SCHEDULES_VERIFY_VERIFY_H
+#pragma once
 
 #include "schedules/program/program.h"
 
@@ -31,5 +30,3 @@ struct pp_verify_options {
  * with the cell marked. */
 enum pp_status pp_verify(const struct pp_program *program, const struct pp_verify_options *options,
                          struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* sim/calibrate/calibrate.h — from traces of real runs to costs of layers
  * (core/cost/measured/file.h), and how wrong those are on a schedule that they were not made from.
  * Everything lives in an arena. */
-#ifndef PP_SIM_CALIBRATE_CALIBRATE_H
-#define PP_SIM_CALIBRATE_CALIBRATE_H
+#pragma once
 
 #include "core/cost/measured/file.h"
 #include "core/nonnegative.h"
@@ -115,5 +114,3 @@ void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_
 enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
                                   const struct pp_calibrate_trial *trials, int count,
                                   const char *path, struct pp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* sim/check/baseline.h — a report that was saved as JSON: the run that it is of, and what has moved
  * since.
  */
-#ifndef PP_SIM_CHECK_BASELINE_H
-#define PP_SIM_CHECK_BASELINE_H
+#pragma once
 
 #include "core/cli/options.h"
 #include "core/text/json.h"
@@ -72,5 +71,3 @@ void pp_changes_print(struct pp_arena *arena, const struct pp_changes *changes, 
 /* All of them: [{"figure", "before", "after", "of", "change_frac"}], null for what has no number.
  */
 json_t *pp_changes_json(const struct pp_changes *changes);
-
-#endif

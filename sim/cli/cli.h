@@ -1,6 +1,5 @@
 /* sim/cli/cli.h — the command line of pipesim: commands, options, examples, as tables. */
-#ifndef PP_SIM_CLI_CLI_H
-#define PP_SIM_CLI_CLI_H
+#pragma once
 
 #include "core/cli/request.h"
 
@@ -44,5 +43,3 @@ enum pp_sim_trait {
 extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */
-
-#endif

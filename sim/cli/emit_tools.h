@@ -1,12 +1,9 @@
 /* sim/cli/emit_tools.h — the frameworks of --emit, alphabetical: rows of a table that help,
  * completion and the writers are made from. */
-#ifndef PP_SIM_CLI_EMIT_TOOLS_H
-#define PP_SIM_CLI_EMIT_TOOLS_H
+#pragma once
 
 #define PP_EMIT_TOOLS(TOOL)                                                                        \
     TOOL(deepspeed)                                                                                \
     TOOL(megatron)                                                                                 \
     TOOL(nanotron)                                                                                 \
     TOOL(torchtitan)
-
-#endif

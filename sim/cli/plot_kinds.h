@@ -2,8 +2,7 @@
  * completion and the command read it. A row has a name, a summary, its sources (mask of enum
  * pp_plot_source), and its function in sim/command/plot.c. Without --kind, the first row that takes
  * the source is drawn. */
-#ifndef PP_SIM_CLI_PLOT_KINDS_H
-#define PP_SIM_CLI_PLOT_KINDS_H
+#pragma once
 
 enum pp_plot_source {
     PP_FROM_TABLE = 1,  /* a sweep, or another CSV file with a header */
@@ -26,5 +25,3 @@ enum pp_plot_source {
          PP_FROM_REPORT | PP_FROM_TABLE, memory)                                                   \
     KIND("memory-time", "activations of each rank over time", PP_FROM_TRACE, held)                 \
     KIND("links", "use of links by class", PP_FROM_REPORT, links)
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/cli/stdout.h — what a command prints to stdout: its report, or one other thing instead. */
-#ifndef PP_SIM_CLI_STDOUT_H
-#define PP_SIM_CLI_STDOUT_H
+#pragma once
 
 #include "sim/cli/cli.h"
 #include "sim/cli/wish.h"
@@ -18,5 +17,3 @@ enum pp_stdout {
 /* PP_EINVAL where two of them are asked for. */
 enum pp_status pp_stdout_owner(const struct pp_wish *wish, enum pp_stdout *owner,
                                struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/cli/wish.h — what the command line of pipesim asks for, a field for each option. */
-#ifndef PP_SIM_CLI_WISH_H
-#define PP_SIM_CLI_WISH_H
+#pragma once
 
 #include "core/model/options.h"
 #include "schedules/select/options.h"
@@ -23,5 +22,3 @@ enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flag
                             struct pp_wish *wish, struct pp_error *err);
 enum pp_status pp_wish_defaults(struct pp_arena *arena, struct pp_wish *wish,
                                 const struct pp_preset *row, struct pp_error *err);
-
-#endif

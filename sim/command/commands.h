@@ -1,6 +1,5 @@
 /* sim/command/commands.h — what each command of pipesim does; main() picks one from a table. */
-#ifndef PP_SIM_COMMAND_COMMANDS_H
-#define PP_SIM_COMMAND_COMMANDS_H
+#pragma once
 
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
@@ -16,5 +15,3 @@ pp_command_function pp_command_run, pp_command_schedules, pp_command_models, pp_
     pp_command_presets, pp_command_program, pp_command_verify, pp_command_compare,
     pp_command_calibrate, pp_command_sweep, pp_command_plan, pp_command_plot, pp_command_check,
     pp_command_export, pp_command_validate;
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/command/plot_part.h — which part of a trace is drawn, and what its times are. */
-#ifndef PP_SIM_COMMAND_PLOT_PART_H
-#define PP_SIM_COMMAND_PLOT_PART_H
+#pragma once
 
 #include "plots/plot.h"
 #include "sim/cli/wish.h"
@@ -17,5 +16,3 @@ enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part
  * pp_plot_step() chooses. */
 enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_part *part,
                                   struct pp_trace **trace, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/command/plot_sources.h — the files of `pipesim plot`: what they are is seen in them. */
-#ifndef PP_SIM_COMMAND_PLOT_SOURCES_H
-#define PP_SIM_COMMAND_PLOT_SOURCES_H
+#pragma once
 
 #include "plots/memory/report.h"
 #include "sim/cli/plot_kinds.h"
@@ -30,5 +29,3 @@ enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_f
                                   struct pp_trace **trace, struct pp_error *err);
 enum pp_status pp_plot_file_report(struct pp_arena *arena, const struct pp_plot_file *file,
                                    struct pp_report *report, struct pp_error *err);
-
-#endif

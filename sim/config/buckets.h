@@ -1,6 +1,5 @@
 /* sim/config/buckets.h — into how many buckets the gradient sum of each stage is cut. */
-#ifndef PP_SIM_CONFIG_BUCKETS_H
-#define PP_SIM_CONFIG_BUCKETS_H
+#pragma once
 
 #include "core/units.h"
 #include "sim/cli/wish.h"
@@ -26,5 +25,3 @@ enum { PP_BUCKETS_TEXT_BYTES = 80 };
 const char *pp_buckets_text(const struct pp_result *result, char text[PP_BUCKETS_TEXT_BYTES]);
 /* --explain: number, size and time of the buckets of each stage. */
 void pp_buckets_explain(const struct pp_result *result, FILE *out);
-
-#endif

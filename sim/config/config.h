@@ -1,6 +1,5 @@
 /* sim/config/config.h — a run as resolved from flags, presets, defaults and the quick planner. */
-#ifndef PP_SIM_CONFIG_CONFIG_H
-#define PP_SIM_CONFIG_CONFIG_H
+#pragma once
 
 #include "core/cli/options.h"
 #include "core/cluster/cluster.h"
@@ -166,5 +165,3 @@ struct pp_result {
         *prepared;       /* for a deeper simulation of the same (sim/run/prepare.h), or NULL */
     const char *refusal; /* why, when status is not PP_OK */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/config/gathers.h — how often parameters are gathered and how much is summed, scattered and
  * gathered in a step. */
-#ifndef PP_SIM_CONFIG_GATHERS_H
-#define PP_SIM_CONFIG_GATHERS_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -18,5 +17,3 @@ int64_t pp_gathers_visits(const struct pp_result *result, int rank);
 double pp_gathers_elements(const struct pp_result *result);
 /* Lines of --explain. */
 void pp_gathers_explain(const struct pp_result *result, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/config/inputs.h — the options of a run, so that a figure can be traced to what was asked
  * for. */
-#ifndef PP_SIM_CONFIG_INPUTS_H
-#define PP_SIM_CONFIG_INPUTS_H
+#pragma once
 
 #include "sim/cli/wish.h"
 #include "sim/config/config.h"
@@ -21,5 +20,3 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
 
 /* What was asked for by this name; NULL: nothing. */
 const struct pp_input *pp_inputs_find(const struct pp_config *config, const char *name);
-
-#endif

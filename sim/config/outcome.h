@@ -1,7 +1,6 @@
 /* sim/config/outcome.h — what a configuration comes to: refused, too large, or so fast. Planners
  * keep it of every choice that they simulate. */
-#ifndef PP_SIM_CONFIG_OUTCOME_H
-#define PP_SIM_CONFIG_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct pp_outcome pp_outcome_refused(const struct pp_error *err);
  * refused. It fits. Its step is shorter by more than rounding. If both do not fit, it needs less
  * memory. */
 bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *best);
-
-#endif

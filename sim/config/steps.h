@@ -1,7 +1,6 @@
 /* sim/config/steps.h — training steps that a continuous schedule runs as one list, without a flush.
  */
-#ifndef PP_SIM_CONFIG_STEPS_H
-#define PP_SIM_CONFIG_STEPS_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -23,5 +22,3 @@ void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
  * much later. */
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times);
-
-#endif

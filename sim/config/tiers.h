@@ -1,7 +1,6 @@
 /* sim/config/tiers.h — --offload, --cpu-optimizer, --act-bits: what lives on another memory tier,
  * and whether it has room there. */
-#ifndef PP_SIM_CONFIG_TIERS_H
-#define PP_SIM_CONFIG_TIERS_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -29,5 +28,3 @@ const char *pp_tiers_text(const struct pp_result *result, char text[PP_TIERS_TEX
 void pp_tiers_explain(const struct pp_result *result, FILE *out);
 /* Bytes that a rank's device copies in one step, down (0) or up (1), streamed state included. */
 double pp_tiers_copied_bytes(const struct pp_result *result, int rank, int stream);
-
-#endif

@@ -1,8 +1,7 @@
 /* sim/emit/emit.h — a resolved run as the configuration of a training framework: the fragment that
  * says the same degrees, batch, schedule, model, recomputation and sharding there. What the
  * framework cannot do is said in a comment, with the nearest that it can. */
-#ifndef PP_SIM_EMIT_EMIT_H
-#define PP_SIM_EMIT_EMIT_H
+#pragma once
 
 #include "sim/cli/wish.h"
 #include "sim/config/config.h"
@@ -41,5 +40,3 @@ bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
  * degrees. PP_EFAIL when a file cannot be written; then none is. */
 enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
                        const struct pp_emit_run *run, FILE *out, struct pp_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * Source of names, and of what is refused: NVIDIA/Megatron-LM, megatron/training/arguments.py
  * (validate_args), megatron/core/transformer/pipeline_parallel_layer_layout.py (the text of a
  * layout), megatron/core/distributed/fsdp (what Megatron-FSDP needs), as of 2026. */
-#ifndef PP_SIM_EMIT_MEGATRON_H
-#define PP_SIM_EMIT_MEGATRON_H
+#pragma once
 
 #include "sim/emit/settings.h"
 
@@ -11,5 +10,3 @@ extern const struct pp_emit_part pp_emit_megatron_layout, pp_emit_megatron_model
     pp_emit_megatron_state;
 
 bool pp_emit_megatron_is_fsdp(const struct pp_emit_job *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/emit/settings.h — what the files of the frameworks share: a framework is its settings,
  * a table of what it cannot do, and a syntax. Internal to sim/emit*.c. */
-#ifndef PP_SIM_EMIT_SETTINGS_H
-#define PP_SIM_EMIT_SETTINGS_H
+#pragma once
 
 #include "schedules/order/schedule.h"
 #include "sim/emit/emit.h"
@@ -141,5 +140,3 @@ const char *pp_emit_say_bits(const struct pp_emit_job *job);
 const char *pp_emit_say_map(const struct pp_emit_job *job);
 /* Closes a stream of open_memstream(); its text in the arena. */
 const char *pp_emit_keep(const struct pp_emit_job *job, FILE *out, char **text);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/engine/engine.h — an engine runs a lowered program under costs and returns a trace. */
-#ifndef PP_SIM_ENGINE_ENGINE_H
-#define PP_SIM_ENGINE_ENGINE_H
+#pragma once
 
 #include "schedules/evaluate/evaluate.h"
 #include "sim/engine/network.h"
@@ -47,4 +46,3 @@ enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_pro
                                      const struct pp_costs *costs, const struct pp_times *times,
                                      const int *step_of, int steps_in_list,
                                      struct pp_metrics *metrics, struct pp_error *err);
-#endif

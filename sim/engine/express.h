@@ -8,8 +8,7 @@
  *
  * Time is int64 picoseconds. Events leave in the order of time, ends before begins, then by wire.
  */
-#ifndef PP_SIM_ENGINE_EXPRESS_H
-#define PP_SIM_ENGINE_EXPRESS_H
+#pragma once
 
 #include "core/arena.h"
 #include "sim/engine/engine.h"
@@ -50,5 +49,3 @@ struct pp_express_event {
 struct pp_express_event pp_express_next(struct pp_express *e);
 /* transfers is not counted here. */
 void pp_express_stats(const struct pp_express *e, struct pp_network_stats *stats);
-
-#endif

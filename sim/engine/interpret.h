@@ -3,8 +3,7 @@
  * Each rank runs ahead on its own clock until it waits for an unfinished instruction. Only
  * transfers, and compute that collectives slow down, happen in the order of time. Semantics:
  * docs/architecture.md. All replicas share the lists and have clocks of their own. */
-#ifndef PP_SIM_ENGINE_INTERPRET_H
-#define PP_SIM_ENGINE_INTERPRET_H
+#pragma once
 
 #include "sim/engine/express.h"
 
@@ -32,5 +31,3 @@ struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job);
  * names rank, position and op. */
 enum pp_status pp_interpret_go(struct pp_run *run, const struct pp_solver *solver,
                                bool *needs_solver, struct pp_error *err);
-
-#endif

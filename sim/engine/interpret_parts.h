@@ -2,8 +2,7 @@
  *
  * An instance is a rank of a replica. A row is an instruction of a step; columns of pp_times hold
  * PP_UNKNOWN_PS until something has happened. */
-#ifndef PP_SIM_ENGINE_INTERPRET_PARTS_H
-#define PP_SIM_ENGINE_INTERPRET_PARTS_H
+#pragma once
 
 #include "sim/engine/interpret.h"
 
@@ -168,5 +167,3 @@ void pp_slow_end(struct pp_run *r, struct pp_instance *in);
 void pp_slow_account(struct pp_run *r, struct pp_instance *in);
 /* Ask for an event at the end of left_ps. */
 void pp_slow_expect(struct pp_run *r, struct pp_instance *in);
-
-#endif

@@ -4,8 +4,7 @@
  * A program rank of a replica is tp * cp devices. Each of them sends its part of a message to its
  * counterpart, bytes/tp each. These parts are lanes. If every device has its own NIC, all lanes are
  * alike and one stands for all. If NICs are shared, all lanes are simulated. */
-#ifndef PP_SIM_ENGINE_NETWORK_H
-#define PP_SIM_ENGINE_NETWORK_H
+#pragma once
 
 #include "core/cluster/fabric.h"
 #include "core/cluster/layout.h"
@@ -26,5 +25,3 @@ static inline int pp_network_device(const struct pp_network *n, int rank, int re
 struct pp_network *pp_network_make(struct pp_arena *arena, const struct pp_fabric *fabric,
                                    const struct pp_cluster *cluster, const struct pp_layout *layout,
                                    struct pp_map_order order);
-
-#endif

@@ -1,8 +1,7 @@
 /* sim/engine/streams.h — what a program sends between two ranks, and the links that carry it.
  *
  * A stream is a pair of ranks, a lane and a replica: its messages all take one route. */
-#ifndef PP_SIM_ENGINE_STREAMS_H
-#define PP_SIM_ENGINE_STREAMS_H
+#pragma once
 
 #include "core/cluster/link_set.h"
 #include "core/cost/cost.h"
@@ -17,5 +16,3 @@ struct pp_rank_pair {
 /* The pairs of ranks with messages, by source and destination. Without costs the bytes are 0. */
 struct pp_rank_pair *pp_rank_pairs(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs, int *count);
-
-#endif

@@ -6,8 +6,7 @@
  * lanes + lane], then rings, [ring_first[stage] + lane * positions + position]. Only links that
  * more than one wire uses are listed, because the others cannot be shared. In an arena, read-only.
  */
-#ifndef PP_SIM_ENGINE_WIRES_H
-#define PP_SIM_ENGINE_WIRES_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "schedules/program/program.h"
@@ -40,5 +39,3 @@ enum pp_status pp_wires_make(struct pp_arena *arena, const struct pp_program *pr
                              const struct pp_costs *costs, const struct pp_network *network,
                              int replicas, bool has_rings, struct pp_wires **wires,
                              struct pp_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * A node of the graph is a program rank of one replica. Its tasks depend on tasks of the same node
  * alone; what one node needs of another comes as a message. Durations are those of the run, op by
  * op: calibrated, jittered, slowed, as its engine had them. */
-#ifndef PP_SIM_EXPORT_EXPORT_H
-#define PP_SIM_EXPORT_EXPORT_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -90,5 +89,3 @@ void pp_export_goal(const struct pp_export *export, FILE *out);
  * be made; then nothing of it is there. */
 enum pp_status pp_export_chakra(const struct pp_export *export, const char *folder,
                                 struct pp_error *err);
-
-#endif

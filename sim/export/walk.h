@@ -1,6 +1,5 @@
 /* sim/export/walk.h — the walk that turns a rank's list into tasks. Private to sim/export. */
-#ifndef PP_SIM_EXPORT_WALK_H
-#define PP_SIM_EXPORT_WALK_H
+#pragma once
 
 #include "sim/export/export.h"
 
@@ -53,5 +52,3 @@ void pp_walk_collective(struct pp_export_walk *w, int i);
 int pp_walk_alone(struct pp_export_walk *w, int lane, int last, int i);
 /* All ranks of all replicas meet. */
 int pp_walk_barrier(struct pp_export_walk *w, int i);
-
-#endif

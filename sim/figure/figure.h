@@ -2,8 +2,7 @@
  *
  * Everything lives in the arena; results and their traces are kept by reference. PP_EINVAL where
  * the run has no such thing, with the reason. */
-#ifndef PP_SIM_FIGURE_FIGURE_H
-#define PP_SIM_FIGURE_FIGURE_H
+#pragma once
 
 #include "plots/plot.h"
 #include "sim/cli/wish.h"
@@ -50,5 +49,3 @@ enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *re
 /* The hottest links of every class over the time of the trace. */
 enum pp_status pp_figure_heat(struct pp_arena *arena, const struct pp_result *result,
                               struct pp_plot_heat *heat, struct pp_error *err);
-
-#endif

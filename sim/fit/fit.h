@@ -3,8 +3,7 @@
  * Every flag is tried by typing it: the user's own command with it is resolved anew and simulated.
  * What the user left open is chosen as ever. The same command prints the same figures.
  * Batch and model stay as they are. */
-#ifndef PP_SIM_FIT_FIT_H
-#define PP_SIM_FIT_FIT_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -36,5 +35,3 @@ struct pp_oom {
 
 /* NULL where there is nothing to say: the run fits, or costs are abstract. In the arena. */
 const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);
-
-#endif

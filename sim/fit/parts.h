@@ -1,7 +1,6 @@
 /* sim/fit/parts.h — the pieces of sim/fit/fit.h: what may be changed of a run, and the same
  * run with it. Private to sim/fit. */
-#ifndef PP_SIM_FIT_PARTS_H
-#define PP_SIM_FIT_PARTS_H
+#pragma once
 
 #include "sim/fit/fit.h"
 
@@ -55,5 +54,3 @@ enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config 
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
                                   bool has_own_links, struct pp_result *result,
                                   struct pp_error *err);
-
-#endif

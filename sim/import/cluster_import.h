@@ -1,7 +1,6 @@
 /* sim/import/cluster_import.h — a cluster text (core/cluster/cluster.h) from what was found on a
  * cluster: the topology of a node, and runs of nccl-tests. Everything lives in the arena. */
-#ifndef PP_SIM_IMPORT_CLUSTER_IMPORT_H
-#define PP_SIM_IMPORT_CLUSTER_IMPORT_H
+#pragma once
 
 #include "core/cluster/cluster.h"
 #include "sim/import/nccl_log.h"
@@ -24,5 +23,3 @@ struct pp_cluster_import {
 /* PP_EINVAL where nothing tells the devices, and for a text that is none. */
 enum pp_status pp_cluster_import(struct pp_arena *arena, struct pp_cluster_import *import,
                                  struct pp_error *err);
-
-#endif

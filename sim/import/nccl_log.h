@@ -5,8 +5,7 @@
  *     #        (B)  (elements)                  (us) (GB/s) (GB/s)          (us) (GB/s) (GB/s)
  *          1048576  262144 float    sum    -1  45.21  23.19  40.59      0  44.90  23.35  40.87   0
  */
-#ifndef PP_SIM_IMPORT_NCCL_LOG_H
-#define PP_SIM_IMPORT_NCCL_LOG_H
+#pragma once
 
 #include "sim/calibrate/calibrate.h"
 
@@ -38,5 +37,3 @@ enum pp_status pp_nccl_log_read(struct pp_arena *arena, const struct pp_nccl_log
 enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const struct pp_nccl_log_source *source,
                                  const char *text, size_t length, struct pp_nccl_log *log,
                                  struct pp_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  *     Step Time : 1.23s GPU utilization: 412.3MODEL_TFLOP/s/GPU             Megatron-Bridge
  *
  * A line is a sample, though it may stand for several steps. Everything lives in the arena. */
-#ifndef PP_SIM_IMPORT_STEP_LOG_H
-#define PP_SIM_IMPORT_STEP_LOG_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -39,5 +38,3 @@ enum pp_status pp_step_log_read(struct pp_arena *arena, const char *path, int sk
 enum pp_status pp_step_log_parse(struct pp_arena *arena, const char *name, const char *text,
                                  size_t length, int skip, struct pp_step_log *log,
                                  struct pp_error *err);
-
-#endif

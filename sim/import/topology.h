@@ -7,8 +7,7 @@
  *     NIC0    PIX    SYS     X
  *
  * Everything lives in the arena. */
-#ifndef PP_SIM_IMPORT_TOPOLOGY_H
-#define PP_SIM_IMPORT_TOPOLOGY_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -52,5 +51,3 @@ enum pp_status pp_topology_read(struct pp_arena *arena, const char *path,
                                 struct pp_topology *topology, struct pp_error *err);
 enum pp_status pp_topology_parse(struct pp_arena *arena, const char *name, const char *text,
                                  size_t length, struct pp_topology *topology, struct pp_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * (core/text/html.h). No date and no host, so the same command gives the same bytes. A page
  * is below 2 MB: its pictures (plots/page/page.h), its tables (PP_PAGE_ROWS rows) and its
  * texts are bounded. */
-#ifndef PP_SIM_PAGE_PAGE_H
-#define PP_SIM_PAGE_PAGE_H
+#pragma once
 
 #include "sim/cli/cli.h"
 #include "sim/cli/wish.h"
@@ -52,5 +51,3 @@ struct pp_page_plan {
     int rows; /* those that the report in text has */
 };
 pp_page_content pp_page_plan; /* of a struct pp_page_plan */
-
-#endif

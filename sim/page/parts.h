@@ -1,6 +1,5 @@
 /* sim/page/parts.h — what pages are made of: small pieces, and the parts of the page of a run. */
-#ifndef PP_SIM_PAGE_PARTS_H
-#define PP_SIM_PAGE_PARTS_H
+#pragma once
 
 #include "sim/page/page.h"
 #include "sim/report/lines.h"
@@ -60,5 +59,3 @@ enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
 void pp_page_others(const struct pp_page *page, const struct pp_others *others);
 void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
                      const struct pp_result *const *rows, int count);
-
-#endif

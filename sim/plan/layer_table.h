@@ -1,6 +1,5 @@
 /* sim/plan/layer_table.h — what the files of a layout search share. Private to sim/plan. */
-#ifndef PP_SIM_PLAN_LAYER_TABLE_H
-#define PP_SIM_PLAN_LAYER_TABLE_H
+#pragma once
 
 #include "sim/plan/search.h"
 
@@ -46,5 +45,3 @@ void pp_stage_sums_fill(struct pp_stage_sums *sums, const struct pp_layer_table 
 /* The same without a known division of layers: every stage has an equal part. */
 void pp_stage_sums_spread(struct pp_stage_sums *sums, const struct pp_layer_table *table,
                           int stages);
-
-#endif

@@ -4,8 +4,7 @@
  * A point is a frame (degrees and micro-batch), a recomputation, a ZeRO stage and an order (a
  * schedule with its chunks). Points are numbered, and flat arrays say what became of each; nothing
  * else is kept of those that are only screened. */
-#ifndef PP_SIM_PLAN_SEARCH_H
-#define PP_SIM_PLAN_SEARCH_H
+#pragma once
 
 #include "core/text/progress.h"
 #include "schedules/order/bound.h"
@@ -253,5 +252,3 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
 /* The command of a run that is this point: all that was said, and what was free. */
 const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *space,
                               int64_t point);
-
-#endif

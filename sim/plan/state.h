@@ -1,7 +1,6 @@
 /* sim/plan/state.h — pipesim plan: what the user leaves free is tried out, each choice simulated,
  * all ranked. What can be free is a table of knobs; a choice is a complete configuration. */
-#ifndef PP_SIM_PLAN_STATE_H
-#define PP_SIM_PLAN_STATE_H
+#pragma once
 
 #include "core/cost/analytic/shards.h"
 #include "sim/config/config.h"
@@ -59,5 +58,3 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
                          FILE *out);
 void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out); /* "pipesim.plan/1" */
 void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out);  /* every point a row */
-
-#endif

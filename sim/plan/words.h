@@ -1,7 +1,6 @@
 /* sim/plan/words.h — a choice of pipesim plan as the command line of a run. Blanks inside of an
  * option are '~', as paragraphs want them. Private to sim/plan. */
-#ifndef PP_SIM_PLAN_WORDS_H
-#define PP_SIM_PLAN_WORDS_H
+#pragma once
 
 #include "sim/cli/cli.h"
 #include "sim/config/config.h"
@@ -15,5 +14,3 @@ const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *na
                         const char *value);
 const char *pp_plan_add_int(struct pp_arena *arena, const char *text, const char *name,
                             int64_t value);
-
-#endif

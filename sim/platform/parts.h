@@ -1,7 +1,6 @@
 /* sim/platform/parts.h — what the files that print platforms share. Private to
  * sim/platform*.c. */
-#ifndef PP_SIM_PLATFORM_PARTS_H
-#define PP_SIM_PLATFORM_PARTS_H
+#pragma once
 
 #include "core/cluster/fabric.h"
 #include "sim/platform/platform.h"
@@ -47,5 +46,3 @@ void pp_platform_open_prop(FILE *out, const char *name);
 void pp_platform_close_prop(FILE *out);
 /* Those of every host. */
 void pp_platform_print_props(const struct pp_xml_page *page);
-
-#endif

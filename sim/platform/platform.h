@@ -13,8 +13,7 @@
  *   DRAGONFLY  level1 local_link_*, level2 green_link_*, level3 black_link_*, level4 blue_link_*
  *   TORUS      level1: all. Latency does not grow with hops: PP_PROP_ALPHA is added to each route
  */
-#ifndef PP_SIM_PLATFORM_PLATFORM_H
-#define PP_SIM_PLATFORM_PLATFORM_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/cluster/cluster.h"
@@ -39,5 +38,3 @@
  * PP_EINVAL where every route would have to be listed and there are too many. */
 enum pp_status pp_platform_print(struct pp_arena *arena, const struct pp_cluster *cluster,
                                  int devices, FILE *out, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/platform/props.h — the properties of a platform file that pipesim knows. */
-#ifndef PP_SIM_PLATFORM_PROPS_H
-#define PP_SIM_PLATFORM_PROPS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -18,5 +17,3 @@ extern const struct pp_prop pp_props[PP_PROPS];
 int pp_prop_line(const char *text, const char *word, const char **name);
 /* Is every pipesim.* in the text known? Else PP_EINVAL with a suggestion, and the line. */
 enum pp_status pp_props_check(const char *text, int *line, struct pp_error *err);
-
-#endif

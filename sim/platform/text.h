@@ -2,8 +2,7 @@
  *
  * SimGrid lists hosts by name and names the place of some errors only. This finds elements by tag
  * and id; it is no XML parser: SimGrid has read the file before, or refused it. */
-#ifndef PP_SIM_PLATFORM_TEXT_H
-#define PP_SIM_PLATFORM_TEXT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -35,5 +34,3 @@ bool pp_elements_next(struct pp_elements *elements, struct pp_element *element);
 int64_t pp_element_hosts(const struct pp_element *element);
 /* Line of the `nth` (from 1) element with that tag and id, 0 when there is none. */
 int pp_element_line(const char *text, const char *tag, const char *id, int nth);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/published/parts.h — what the translation of rows consists of. Private to sim/published. */
-#ifndef PP_SIM_PUBLISHED_PARTS_H
-#define PP_SIM_PUBLISHED_PARTS_H
+#pragma once
 
 #include "sim/published/published.h"
 
@@ -57,5 +56,3 @@ enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp
 void pp_measure_put_recipes(struct pp_measure_writer *w);
 /* --offload with the share that follows the rule's pattern in the cell, if it is above 0. */
 void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule);
-
-#endif

@@ -3,8 +3,7 @@
  * A row of a table becomes a command line with the options that a user would type. It is then
  * resolved and simulated like any other. Cells named metric_* are the measurements, which no
  * other code reads. The tables of words.c translate what is not a plain number. */
-#ifndef PP_SIM_PUBLISHED_PUBLISHED_H
-#define PP_SIM_PUBLISHED_PUBLISHED_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -178,5 +177,3 @@ struct pp_row_prediction {
 };
 struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,
                                                const struct pp_result *result);
-
-#endif

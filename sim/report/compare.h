@@ -1,6 +1,5 @@
 /* sim/report/compare.h — a comparison of two traces for people and for programs. */
-#ifndef PP_SIM_REPORT_COMPARE_H
-#define PP_SIM_REPORT_COMPARE_H
+#pragma once
 
 #include "sim/report/report.h"
 #include "traces/compare/compare.h"
@@ -29,5 +28,3 @@ const char *pp_compare_kind_name(const struct pp_compare_row *row);
 /* How the traces were matched, where that is not event by event: sentences, in the arena,
  * ended by NULL. */
 const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *comparison);
-
-#endif

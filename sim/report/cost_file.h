@@ -1,6 +1,5 @@
 /* sim/report/cost_file.h — costs that were measured, as lines of a report. */
-#ifndef PP_SIM_REPORT_COST_FILE_H
-#define PP_SIM_REPORT_COST_FILE_H
+#pragma once
 
 #include "core/cost/measured/file.h"
 
@@ -25,5 +24,3 @@ void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out);
  * the formulas (pp_costs_explain). `costs` are those of pp_cost_file_apply. */
 void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs *costs, int width,
                           FILE *out);
-
-#endif

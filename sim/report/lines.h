@@ -1,7 +1,6 @@
 /* sim/report/lines.h — what a report says of a run in one sentence or one figure, for the report in
  * text and for the page alike. A "~" stands for a blank at which no line ends. */
-#ifndef PP_SIM_REPORT_LINES_H
-#define PP_SIM_REPORT_LINES_H
+#pragma once
 
 #include "sim/report/text.h"
 
@@ -36,5 +35,3 @@ struct pp_headline {
 enum { PP_HEADLINES = 6 };
 /* The figures that come first; returns how many. */
 int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);
-
-#endif

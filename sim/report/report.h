@@ -1,8 +1,7 @@
 /* sim/report/report.h — results for people and for programs. stdout only; every printed figure has
  * a unit.
  */
-#ifndef PP_SIM_REPORT_REPORT_H
-#define PP_SIM_REPORT_REPORT_H
+#pragma once
 
 #include "core/text/terminal.h"
 #include "sim/config/config.h"
@@ -29,5 +28,3 @@ void pp_report_json(const struct pp_result *result, FILE *out);
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out);
 /* Where each number comes from. */
 void pp_explain_print(const struct pp_result *result, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/report/text.h — small pieces of text that several printers of a result share. */
-#ifndef PP_SIM_REPORT_TEXT_H
-#define PP_SIM_REPORT_TEXT_H
+#pragma once
 
 #include "sim/fit/fit.h"
 #include "sim/report/report.h"
@@ -60,5 +59,3 @@ void pp_oom_json(const struct pp_oom *oom, json_t *object);
 json_t *pp_report_layout_json(const struct pp_layout *layout);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
-
-#endif

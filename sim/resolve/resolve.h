@@ -1,7 +1,6 @@
 /* sim/resolve/resolve.h — from a wish to complete configurations: fixed parts, shape, layout,
  * quick plan. */
-#ifndef PP_SIM_RESOLVE_RESOLVE_H
-#define PP_SIM_RESOLVE_RESOLVE_H
+#pragma once
 
 #include "schedules/select/select.h"
 #include "sim/cli/wish.h"
@@ -114,5 +113,3 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err);
-
-#endif

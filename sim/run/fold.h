@@ -8,8 +8,7 @@
  *     that one replica has for itself, so the sum of those bandwidths bounds the demand, on the way
  *     in as well as on the way out; a stream never asks for more than it gets alone. Max-min shares
  *     that respect a limit by themselves are the same with and without it. */
-#ifndef PP_SIM_RUN_FOLD_H
-#define PP_SIM_RUN_FOLD_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -31,5 +30,3 @@ struct pp_fold pp_fold_network(const struct pp_program *program, const struct pp
 int pp_fold_replicas(struct pp_arena *arena, const struct pp_config *config,
                      const struct pp_program *program, const struct pp_costs *costs,
                      const struct pp_network *network, const char **note);
-
-#endif

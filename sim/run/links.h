@@ -5,8 +5,7 @@
  * simulated as flows or priced as one ring. Otherwise they go inside the nodes first and then
  * across, with a ring for each device of a node. Exchanges of tensor and context parallelism inside
  * an op are not counted. The utilisation of a link is bytes / (bandwidth * step). */
-#ifndef PP_SIM_RUN_LINKS_H
-#define PP_SIM_RUN_LINKS_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -65,5 +64,3 @@ struct pp_link_choice {
  * bytes in all steps. */
 struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_inputs *in,
                                    const struct pp_trace *trace, struct pp_link_choice choice);
-
-#endif

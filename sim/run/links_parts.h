@@ -1,6 +1,5 @@
 /* sim/run/links_parts.h — what the files of the use of links share. Private to sim/links*.c. */
-#ifndef PP_SIM_RUN_LINKS_PARTS_H
-#define PP_SIM_RUN_LINKS_PARTS_H
+#pragma once
 
 #include "core/cluster/link_set.h"
 #include "sim/engine/streams.h"
@@ -48,5 +47,3 @@ struct pp_used_link {
 };
 struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_inputs *in,
                                    struct pp_link_loads *loads, int *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/run/prepare.h — what a simulation begins with: costs, program, memory. */
-#ifndef PP_SIM_RUN_PREPARE_H
-#define PP_SIM_RUN_PREPARE_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -29,5 +28,3 @@ enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prep
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/run/simulate.h — one configuration simulated, to the depth that the caller needs. */
-#ifndef PP_SIM_RUN_SIMULATE_H
-#define PP_SIM_RUN_SIMULATE_H
+#pragma once
 
 #include "sim/config/config.h"
 
@@ -22,5 +21,3 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
                                  const uint16_t *rank_of, struct pp_cost_inputs *inputs,
                                  struct pp_costs **costs, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/run/trace_rows.h — which instruction of a program each event of its trace is. */
-#ifndef PP_SIM_RUN_TRACE_ROWS_H
-#define PP_SIM_RUN_TRACE_ROWS_H
+#pragma once
 
 #include "schedules/program/program.h"
 #include "traces/trace.h"
@@ -19,5 +18,3 @@ static inline bool pp_figure_is_pair(const struct pp_program *p, int i)
 {
     return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_FIRST;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * the end of the child comes back as an error. Its stdout and stderr go to a bounded
  * buffer in memory. An error shows its most telling line. The child leaves no core file, no
  * temporary file and no zombie. It dies with its parent. */
-#ifndef PP_SIM_SIMGRID_CHILD_H
-#define PP_SIM_SIMGRID_CHILD_H
+#pragma once
 
 #include "core/error.h"
 
@@ -40,5 +39,3 @@ enum pp_status pp_child_run(pp_child_function run, void *job, void (*tick)(void 
 void pp_child_reason(const char *log, char *text, size_t size);
 /* What the child wrote until now, in `text`, cut to `size`. */
 void pp_child_log(const struct pp_child *child, char *text, size_t size);
-
-#endif

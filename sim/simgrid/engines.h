@@ -4,8 +4,7 @@
  * SimGrid comes with a good 25 libraries, which would cost every start of pipesim tens of
  * milliseconds. Our code against it is a shared module (sim/simgrid/module/module.h), loaded when
  * two transfers meet or a platform file is read. */
-#ifndef PP_SIM_SIMGRID_ENGINES_H
-#define PP_SIM_SIMGRID_ENGINES_H
+#pragma once
 
 #include "sim/engine/engine.h"
 
@@ -17,5 +16,3 @@ const struct pp_engine *pp_engine_default(bool is_unit);
 /* By name. PP_EINVAL for one that this build lacks, with what to build it from. */
 enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
                               struct pp_error *err);
-
-#endif

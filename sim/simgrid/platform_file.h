@@ -3,8 +3,7 @@
  * A child process loads the file with SimGrid, lists hosts, links and properties, and stays as the
  * server of routes. Device i is host i in the order of the file. Without SimGrid in this build
  * everything here fails with a message that says so (sim/simgrid/none.c). */
-#ifndef PP_SIM_SIMGRID_PLATFORM_FILE_H
-#define PP_SIM_SIMGRID_PLATFORM_FILE_H
+#pragma once
 
 #include "core/cluster/fabric.h"
 #include "sim/platform/text.h"
@@ -37,5 +36,3 @@ enum pp_status pp_platform_reuse(struct pp_arena *arena, struct pp_platforms *pl
 struct pp_fabric *pp_platform_fabric(struct pp_arena *arena, struct pp_platform *platform);
 /* End the child; it ends with the arena anyway. */
 void pp_platform_close(struct pp_platform *platform);
-
-#endif

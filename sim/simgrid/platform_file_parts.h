@@ -1,7 +1,6 @@
 /* sim/simgrid/platform_file_parts.h — an open platform file: private to
  * sim/platform_{file,cluster}.c. */
-#ifndef PP_SIM_SIMGRID_PLATFORM_FILE_PARTS_H
-#define PP_SIM_SIMGRID_PLATFORM_FILE_PARTS_H
+#pragma once
 
 #include "sim/simgrid/child.h"
 #include "sim/simgrid/module/probe.h"
@@ -25,5 +24,3 @@ int pp_platform_find_route(void *platform, int source, int dest, int32_t *links,
                            struct pp_error *err);
 enum pp_status pp_platform_cluster(struct pp_arena *arena, struct pp_platform *p,
                                    struct pp_cluster *c, struct pp_error *err);
-
-#endif

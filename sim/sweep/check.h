@@ -1,6 +1,5 @@
 /* sim/sweep/check.h — what is wrong for the whole sweep, before its first point. */
-#ifndef PP_SIM_SWEEP_CHECK_H
-#define PP_SIM_SWEEP_CHECK_H
+#pragma once
 
 #include "sim/sweep/sweep.h"
 
@@ -43,5 +42,3 @@ enum pp_status pp_sweep_inputs_check_point(const struct pp_grid *grid, int64_t p
                                            struct pp_error *err);
 /* The input that is this file, by whatever name, and its option; NULL: none. */
 const char *pp_sweep_inputs_find(const struct pp_grid *grid, const char *path, const char **option);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/sweep/file.h — the two kinds of result file of a sweep: one to go on with, and one that
  * is a stream. */
-#ifndef PP_SIM_SWEEP_FILE_H
-#define PP_SIM_SWEEP_FILE_H
+#pragma once
 
 #include "core/heap.h"
 #include "core/text/output.h"
@@ -65,5 +64,3 @@ enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error 
 enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
                                    struct pp_sweep_text row, struct pp_error *err);
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/sweep/read.h — the result file of a sweep, or of a part of one, as rows. */
-#ifndef PP_SIM_SWEEP_READ_H
-#define PP_SIM_SWEEP_READ_H
+#pragma once
 
 #include "sim/sweep/sweep.h"
 
@@ -47,5 +46,3 @@ struct pp_sweep_text pp_sweep_field(struct pp_sweep_text row, int index);
 bool pp_sweep_text_is(struct pp_sweep_text field, const char *text);
 /* Index of the column of that name, or -1. */
 int pp_sweep_column(struct pp_sweep_text header, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim/sweep/set.h — rows of result files as a set: each point once, in an order, to be written. */
-#ifndef PP_SIM_SWEEP_SET_H
-#define PP_SIM_SWEEP_SET_H
+#pragma once
 
 #include "sim/sweep/read.h"
 
@@ -39,5 +38,3 @@ enum pp_status pp_sweep_set_once(struct pp_sweep_set *set, pp_sweep_compare *com
 
 /* Header and rows, as those of a sweep of so many points. */
 void pp_sweep_set_write(const struct pp_sweep_set *set, int64_t points, FILE *out);
-
-#endif

@@ -3,8 +3,7 @@
  * A point is exactly `pipesim run` with one value of every list. A row holds the figures of its
  * report under the last names of the JSON fields; a refused point has a row with the reason. Rows
  * depend on their point alone, so parts, workers and resumption cannot change them. */
-#ifndef PP_SIM_SWEEP_SWEEP_H
-#define PP_SIM_SWEEP_SWEEP_H
+#pragma once
 
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
@@ -137,5 +136,3 @@ struct pp_sweep_summary {
 /* In one line how many points, refused ones with the first reason, points that do not fit, speed;
  * in another what to type next. For stdout only what is wrong with all points. */
 void pp_sweep_summary(const struct pp_sweep_summary *summary, FILE *out);
-
-#endif

@@ -8,8 +8,7 @@
  * steps with slopes by differences; the engine is the ordinary one.
  *
  * A family can be left out: then its errors are those that an unknown family would see. */
-#ifndef PP_SIM_VALIDATE_REFIT_H
-#define PP_SIM_VALIDATE_REFIT_H
+#pragma once
 
 #include "core/cost/constants.h"
 #include "sim/published/published.h"
@@ -77,5 +76,3 @@ double pp_refit_loss(const struct pp_refit *refit, int without);
 /* Minimum of the linear model around the present values: the change of each, [value_count].
  * `without` is a family to leave out, -1 for none. */
 void pp_refit_step(const struct pp_refit *refit, int without, double *change);
-
-#endif

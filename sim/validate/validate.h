@@ -1,6 +1,5 @@
 /* sim/validate/validate.h — predictions of many rows, and how wrong they are. */
-#ifndef PP_SIM_VALIDATE_VALIDATE_H
-#define PP_SIM_VALIDATE_VALIDATE_H
+#pragma once
 
 #include "sim/published/published.h"
 
@@ -111,5 +110,3 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
 void pp_validation_json(struct pp_arena *arena, const struct pp_validation *validation, FILE *out);
 /* A line for each row. */
 void pp_validation_csv(const struct pp_validation *validation, FILE *out);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * An error is predicted - measured, or as a fraction predicted / measured - 1. It is negative if
  * the prediction is too short. Fractions of nothing are 0 for 0 / 0, else NAN. */
-#ifndef PP_TRACES_COMPARE_COMPARE_H
-#define PP_TRACES_COMPARE_COMPARE_H
+#pragma once
 
 #include "traces/metrics.h"
 
@@ -100,5 +99,3 @@ struct pp_comparison {
 enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                           const struct pp_trace *measured, const struct pp_compare_options *options,
                           struct pp_comparison *comparison, struct pp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* traces/compare/parts.h — what the files of the comparison share. Private to this folder. */
-#ifndef PP_TRACES_COMPARE_PARTS_H
-#define PP_TRACES_COMPARE_PARTS_H
+#pragma once
 
 #include "traces/compare/compare.h"
 #include "traces/step.h"
@@ -24,5 +23,3 @@ void pp_tally_add(struct pp_tally *tally, const struct pp_trace_event *event, do
                   double measured_s);
 /* A row for each kind that was added, in the order of the table of kinds, fused pairs first. */
 struct pp_compare_row *pp_tally_rows(struct pp_tally *tally, int *count);
-
-#endif

@@ -1,7 +1,6 @@
 /* traces/formats/files.h — operands of a command line as traces: files in this project's formats,
  * or files and folders of one run of PyTorch (traces/kineto/kineto.h). In an arena. */
-#ifndef PP_TRACES_FORMATS_FILES_H
-#define PP_TRACES_FORMATS_FILES_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -19,5 +18,3 @@ enum pp_status pp_trace_files_find(struct pp_arena *arena, const char *const *op
  * pp_kineto_read(). */
 enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace **trace, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* traces/formats/formats.h — traces as files: CSV, Chrome/Perfetto JSON, Paje. Strings and events
  * of a trace that is read live in the arena. */
-#ifndef PP_TRACES_FORMATS_FORMATS_H
-#define PP_TRACES_FORMATS_FORMATS_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -43,5 +42,3 @@ enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct p
 /* Either, by content: a file that begins with '{' is JSON. "-" is stdin, ".gz" is decompressed. */
 enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                              struct pp_error *err);
-
-#endif

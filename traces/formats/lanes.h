@@ -1,7 +1,6 @@
 /* traces/formats/lanes.h — a trace as viewers draw it: ranks with tracks, tracks with boxes that do
  * not overlap, arrows from sends to receives. */
-#ifndef PP_TRACES_FORMATS_LANES_H
-#define PP_TRACES_FORMATS_LANES_H
+#pragma once
 
 #include "traces/trace.h"
 
@@ -46,5 +45,3 @@ struct pp_arrow {
  * many. */
 int pp_arrows_of(struct pp_arena *arena, const struct pp_trace *trace, const bool *is_drawn,
                  struct pp_arrow **arrows);
-
-#endif

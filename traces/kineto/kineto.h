@@ -13,8 +13,7 @@
  * Processes with the same stages are replicas of one pipeline rank, in the order of their ranks; so
  * are peers of tensor and context parallelism. Pipeline ranks are ordered by their first stage. A
  * message starts when both sides have posted it. Everything lives in the arena. */
-#ifndef PP_TRACES_KINETO_KINETO_H
-#define PP_TRACES_KINETO_KINETO_H
+#pragma once
 
 #include "core/text/file.h"
 #include "traces/trace.h"
@@ -39,5 +38,3 @@ bool pp_kineto_is_one(const char *path);
  */
 enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
                               int count, struct pp_kineto *run, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* traces/kineto/parts.h — what the files of the reader share. Private to this folder. Times
  * are whole nanoseconds of the process's own clock. */
-#ifndef PP_TRACES_KINETO_PARTS_H
-#define PP_TRACES_KINETO_PARTS_H
+#pragma once
 
 #include "core/text/json_stream.h"
 #include "traces/kineto/kineto.h"
@@ -110,5 +109,3 @@ static inline bool pp_kineto_is_pair(const struct pp_kineto_message *m)
  * apart, seconds; 0 where no message says. */
 double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_kineto_file *files,
                        int file_count, const struct pp_kineto_message *messages, int count);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cost/analytic/parts.h — the pieces of the analytic costs, private to this folder.
  * Formulas and constants with their sources: docs/costs.md. */
-#ifndef PP_CORE_COST_ANALYTIC_PARTS_H
-#define PP_CORE_COST_ANALYTIC_PARTS_H
+#pragma once
 
 #include "core/cost/analytic/roofline.h"
 #include "core/cost/layers/layers.h"
@@ -221,5 +220,3 @@ void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
 /* For --explain: nothing if all is on the device. */
 void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                FILE *out);
-
-#endif

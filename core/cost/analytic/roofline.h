@@ -2,8 +2,7 @@
  * cluster: a roofline per layer, alpha-beta for messages and collectives. Simple, honest, labelled
  * analytic.
  */
-#ifndef PP_CORE_COST_ANALYTIC_ROOFLINE_H
-#define PP_CORE_COST_ANALYTIC_ROOFLINE_H
+#pragma once
 
 #include "core/cost/cost.h"
 #include "core/cost/inputs.h"
@@ -60,5 +59,3 @@ double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_fl
  * Then come formulas of messages, gradient sums and the optimizer, and values of each run of equal
  * stages. No line is longer than 100 columns. */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  * A mesh takes a divisor of the devices of a node, or whole nodes and a divisor of their number. It
  * fits into another one when it divides it along both axes. A strategy has parameters that fit into
  * gradients, those into the optimizer state, and gradients cut like one of the other two. */
-#ifndef PP_CORE_COST_ANALYTIC_SHARDS_H
-#define PP_CORE_COST_ANALYTIC_SHARDS_H
+#pragma once
 
 #include "core/cost/analytic/roofline.h"
 
@@ -42,5 +41,3 @@ static inline double pp_shard_times_s(struct pp_shard_times t)
 
 /* Of the stage for which it is most, of in->state. */
 struct pp_shard_times pp_shard_times(const struct pp_cost_inputs *in);
-
-#endif

@@ -1,7 +1,6 @@
 /* core/cost/layers/layers.h — a layer as the list of its kernels on one device in one pass.
  * Formulas and where they come from: docs/costs.md, "Time of compute". */
-#ifndef PP_CORE_COST_LAYERS_LAYERS_H
-#define PP_CORE_COST_LAYERS_LAYERS_H
+#pragma once
 
 #include "core/cost/inputs.h"
 #include "core/cost/kernel.h"
@@ -86,5 +85,3 @@ void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
 void pp_layer_add_attention(struct pp_layer_kernels *list);
 /* A mixture of experts, in place of the dense feed-forward matrices. */
 void pp_layer_add_experts(struct pp_layer_kernels *list);
-
-#endif

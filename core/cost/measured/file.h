@@ -5,8 +5,7 @@
  * its granules. Embedding and head count on the stages that hold them; op is the time outside of
  * the layers. Measured at one shape they hold for any number of layers, stages, ranks and
  * micro-batches, and for any schedule. All times are seconds; everything lives in an arena. */
-#ifndef PP_CORE_COST_MEASURED_FILE_H
-#define PP_CORE_COST_MEASURED_FILE_H
+#pragma once
 
 #include "core/cost/analytic/roofline.h"
 #include "core/text/json.h"
@@ -100,5 +99,3 @@ enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_f
  * 2009), at the pace that was measured. `latency_s`: the share that is there without bytes. */
 double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, double bytes,
                                  double *latency_s);
-
-#endif

@@ -1,6 +1,5 @@
 /* kernels/cpu/bf16/bf16.h — elements of bfloat16, and the attention of pp_kernels_bf16. */
-#ifndef PP_KERNELS_CPU_BF16_BF16_H
-#define PP_KERNELS_CPU_BF16_BF16_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/numbers.h"
@@ -22,5 +21,3 @@ static inline element from(double value)
 size_t pp_bf16_attention_scratch_bytes(const struct pp_attention *a);
 void pp_bf16_attention_forward(void *stream, const struct pp_attention *a);
 void pp_bf16_attention_backward(void *stream, const struct pp_attention *a);
-
-#endif

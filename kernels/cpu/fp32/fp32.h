@@ -2,8 +2,7 @@
  * level: PP_AT(name) is the name of this level's copy. Meaning and shapes are those of
  * kernels/kernels.h.
  */
-#ifndef PP_KERNELS_CPU_FP32_FP32_H
-#define PP_KERNELS_CPU_FP32_FP32_H
+#pragma once
 
 #include "kernels/cpu/shared.h"
 
@@ -65,5 +64,3 @@ void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adam
 void PP_AT(squares)(void *stream, const struct pp_flat *flat, double *blocks);
 void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);
-
-#endif

@@ -5,8 +5,7 @@
  * gradients of queries. Another walks over the queries of each tile of keys, for gradients of keys
  * and values. Both take one split of keys after the other, and recompute scores from lse. So the
  * shape alone fixes the order of all additions. */
-#ifndef PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
-#define PP_KERNELS_CUDA_ATTENTION_ATTENTION_CUH
+#pragma once
 
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/functions.h"
@@ -122,5 +121,3 @@ void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_atte
  * lse in log2. */
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);
-
-#endif

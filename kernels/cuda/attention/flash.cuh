@@ -13,8 +13,7 @@
  *
  * This is the accumulator of pp_mma_bf16. Two n at a time and rounded, it is also operand a. So
  * probabilities never leave registers. */
-#ifndef PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
-#define PP_KERNELS_CUDA_ATTENTION_FLASH_CUH
+#pragma once
 
 #include "kernels/cuda/attention/attention.cuh"
 #include "kernels/cuda/attention/mma.cuh"
@@ -267,5 +266,3 @@ static __device__ __forceinline__ struct keys keys_after(struct pp_attention_sha
 }
 
 } // namespace flash
-
-#endif

@@ -17,8 +17,7 @@
  *
  * A copy has 16 bytes, aligned at both ends. It completes before a wait for its group returns.
  * wait<N> leaves the last N committed groups of the thread in flight. */
-#ifndef PP_KERNELS_CUDA_ATTENTION_MMA_CUH
-#define PP_KERNELS_CUDA_ATTENTION_MMA_CUH
+#pragma once
 
 #include "kernels/cuda/device/device.cuh"
 
@@ -114,5 +113,4 @@ static inline void pp_mma_bf16_first(float d[4], const uint32_t a[4], const uint
     pp_mma_bf16(d, a, b);
 }
 
-#endif
 #endif

@@ -7,8 +7,7 @@
  * ...). A tile is zero after head_dim. A tile of rows has `width` floats a row; all lanes read the
  * same one. A tile of columns has `pitch` floats a row. If head_dim is a multiple of 8, this makes
  * 16-byte reads of 8 lanes in 8 rows free of bank conflicts. */
-#ifndef PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
-#define PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
+#pragma once
 
 #include "kernels/cuda/attention/attention.cuh"
 
@@ -108,5 +107,3 @@ static __device__ void store(T *to, const float x[PARTS], float factor, int head
 }
 
 } // namespace simple
-
-#endif

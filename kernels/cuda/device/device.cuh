@@ -5,8 +5,7 @@
  *                        starts a kernel; a template stands in parentheses
  *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes
  *   pp_multiprocessor()  the number of the thread's multiprocessor */
-#ifndef PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
-#define PP_KERNELS_CUDA_DEVICE_DEVICE_CUH
+#pragma once
 
 #ifdef PP_CUDA_EMULATED
 #include <emulated_device.h>
@@ -31,5 +30,3 @@ static __device__ __forceinline__ unsigned pp_multiprocessor()
 
 #include <math.h>
 #include <stdint.h>
-
-#endif

@@ -1,7 +1,6 @@
 /* kernels/cuda/device/element.cuh — elements of T and G as float, and back: rounded to the nearest,
  * ties to even. GELU in its tanh form (Hendrycks and Gimpel 2016), and its slope. */
-#ifndef PP_KERNELS_CUDA_DEVICE_ELEMENT_CUH
-#define PP_KERNELS_CUDA_DEVICE_ELEMENT_CUH
+#pragma once
 
 #include "kernels/cuda/device/device.cuh"
 
@@ -53,5 +52,3 @@ static __device__ __forceinline__ float pp_gelu_slope(float x)
     return fmaf(x * s * (1.0f - s), 2.0f * PP_GELU_SCALE * fmaf(3.0f * PP_GELU_CUBE, x * x, 1.0f),
                 s);
 }
-
-#endif

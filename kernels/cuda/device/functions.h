@@ -4,8 +4,7 @@
  * once. Meaning and shapes are those of kernels/kernels.h; `stream` is a struct pp_cuda_stream
  * (kernels/cuda/device/stream.h). All functions only enqueue work. Errors of launches are sticky:
  * the backend finds them when it asks the device at the end of a step. */
-#ifndef PP_KERNELS_CUDA_DEVICE_FUNCTIONS_H
-#define PP_KERNELS_CUDA_DEVICE_FUNCTIONS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,6 +75,4 @@ void pp_cuda_fixed_fits(void *stream, int64_t count, const int64_t *x, int copie
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * run(int row, int column) lies within a row. A thread has one call, so that threads hide the
  * latency of memory. On an H200, 2,048 threads with 16 bytes each keep more bytes in flight than a
  * multiprocessor needs. Every element is read and written once. */
-#ifndef PP_KERNELS_CUDA_DEVICE_MAP_CUH
-#define PP_KERNELS_CUDA_DEVICE_MAP_CUH
+#pragma once
 
 #include "kernels/cuda/device/stream.h"
 #include "kernels/cuda/device/vector.cuh"
@@ -78,5 +77,3 @@ static void pp_map_rows(void *stream, int rows, int width, bool is_aligned, cons
     else
         pp_map_rows_by<1>(stream, rows, width, op);
 }
-
-#endif

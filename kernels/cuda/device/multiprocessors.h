@@ -1,7 +1,6 @@
 /* kernels/cuda/device/multiprocessors.h — the multiprocessors that a stream reaches, by their
  * numbers. */
-#ifndef PP_KERNELS_CUDA_DEVICE_MULTIPROCESSORS_H
-#define PP_KERNELS_CUDA_DEVICE_MULTIPROCESSORS_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -15,6 +14,4 @@ void pp_cuda_note_multiprocessors(cudaStream_t stream, int blocks, int count, in
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

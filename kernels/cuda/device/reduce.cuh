@@ -1,7 +1,6 @@
 /* kernels/cuda/device/reduce.cuh — sums and maxima over the threads of a warp or of a row of
  * threads. All additions are in a fixed order, and all threads get the same bits. */
-#ifndef PP_KERNELS_CUDA_DEVICE_REDUCE_CUH
-#define PP_KERNELS_CUDA_DEVICE_REDUCE_CUH
+#pragma once
 
 #include "kernels/cuda/device/device.cuh"
 
@@ -45,5 +44,3 @@ template <int COUNT, class V> __device__ __forceinline__ void pp_row_sums(V (&x)
             x[k] += shared[w * COUNT + k];
     }
 }
-
-#endif

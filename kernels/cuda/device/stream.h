@@ -1,7 +1,6 @@
 /* kernels/cuda/device/stream.h — what the functions of CUDA's kernel tables get as `void *stream`.
  */
-#ifndef PP_KERNELS_CUDA_DEVICE_STREAM_H
-#define PP_KERNELS_CUDA_DEVICE_STREAM_H
+#pragma once
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
@@ -20,5 +19,3 @@ struct pp_cuda_stream {
     int sm_count; /* multiprocessors that this stream may use */
     struct pp_cuda_plans *plans;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* kernels/cuda/device/vector.cuh — several neighbouring elements at once. Kernels compute in float;
  * memory holds T = float or bf16. */
-#ifndef PP_KERNELS_CUDA_DEVICE_VECTOR_CUH
-#define PP_KERNELS_CUDA_DEVICE_VECTOR_CUH
+#pragma once
 
 #include "kernels/cuda/device/element.cuh"
 
@@ -58,5 +57,3 @@ template <class... Pointers> static inline bool pp_are_aligned(Pointers... point
 {
     return ((uintptr_t(0) | ... | (uintptr_t)pointers) & 15) == 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* kernels/cuda/gemm/gemm.h — what pp_cuda_gemm_* (kernels/cuda/device/functions.h) do where
  * cuBLASLt does not: kernels for every shape, alignment and combination of fields that
  * kernels/kernels.h has. */
-#ifndef PP_KERNELS_CUDA_GEMM_GEMM_H
-#define PP_KERNELS_CUDA_GEMM_GEMM_H
+#pragma once
 
 #include "kernels/cuda/device/stream.h"
 #include "kernels/kernels.h"
@@ -37,6 +36,4 @@ void pp_cuda_over_move(const struct pp_cuda_stream *stream, const struct pp_gemm
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -8,8 +8,7 @@
  * with it all bits that follow. Processes that share a model over NCCL must compute alike. The
  * table of kernels of bench/gpu shows how near the first proposals come to the device's peak, by
  * shape. */
-#ifndef PP_KERNELS_CUDA_GEMM_PLANS_H
-#define PP_KERNELS_CUDA_GEMM_PLANS_H
+#pragma once
 
 #include "kernels/cuda/device/stream.h"
 #include "kernels/kernels.h"
@@ -60,6 +59,4 @@ struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* kernels/cuda/ops/tokens.cuh — ids and targets lie in memory of the host. They are fetched once,
  * side by side, so that what reads them again and again reads the device's. */
-#ifndef PP_KERNELS_CUDA_OPS_TOKENS_CUH
-#define PP_KERNELS_CUDA_OPS_TOKENS_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ void pp_cuda_fetch_tokens(void *stream, int batch, int tokens, int first, int st
 /* order [count] = the tokens by their ids, those of the same id as they come. `place` [count] is
  * scratch. Every pair of tokens is compared: 16,384 of them are 2^28 comparisons. */
 void pp_cuda_order_tokens(void *stream, int count, const int32_t *ids, int *place, int *order);
-
-#endif

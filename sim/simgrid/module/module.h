@@ -5,8 +5,7 @@
  * to pp_child_run() call an entry, each child one, once. Jobs are plain data of the parent; the
  * child has a copy. Results go through memory that the parent mapped as shared, or through the
  * channel. */
-#ifndef PP_SIM_SIMGRID_MODULE_MODULE_H
-#define PP_SIM_SIMGRID_MODULE_MODULE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -27,5 +26,3 @@ struct pp_simgrid_module {
 /* Load the module, looked for in the library path of the executable (its build folder, or
  * LIBDIR/pipesim when installed). PP_EFAIL when it cannot be loaded or belongs to another build. */
 enum pp_status pp_simgrid_load(const struct pp_simgrid_module **module, struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/simgrid/module/platform.h — a platform loaded by SimGrid: its start, hosts, properties and
  * levels. Inside the module. */
-#ifndef PP_SIM_SIMGRID_MODULE_PLATFORM_H
-#define PP_SIM_SIMGRID_MODULE_PLATFORM_H
+#pragma once
 
 #include "core/arena.h"
 #include "core/error.h"
@@ -35,5 +34,3 @@ enum pp_status pp_simgrid_properties(struct pp_arena *arena, struct pp_simgrid_p
  * any. PP_EINVAL for a value that is no bandwidth or latency, and for a level without links. */
 enum pp_status pp_simgrid_set_levels(struct pp_arena *arena, sg_host_t host, sg_link_t *links,
                                      int count, struct pp_error *err);
-
-#endif

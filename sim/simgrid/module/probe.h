@@ -6,8 +6,7 @@
  * The text holds strings that end with NUL. First come the properties as words of a cluster text
  * ("gpu:8 device:a100"). Then come the names of the hosts in the order of the file, and those of
  * the links. Then the child answers requests, one at a time, until the channel is closed. */
-#ifndef PP_SIM_SIMGRID_MODULE_PROBE_H
-#define PP_SIM_SIMGRID_MODULE_PROBE_H
+#pragma once
 
 #include "core/cluster/fabric.h"
 #include "core/error.h"
@@ -43,5 +42,3 @@ bool pp_probe_receive(int channel, void *data, size_t bytes);
 /* Load the platform, send the listing, answer. */
 enum pp_status pp_simgrid_serve_platform(const struct pp_platform_source *source, int channel,
                                          struct pp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim/simgrid/module/solver.h — SimGrid as a solver for transfers that share links, inside the
  * module. */
-#ifndef PP_SIM_SIMGRID_MODULE_SOLVER_H
-#define PP_SIM_SIMGRID_MODULE_SOLVER_H
+#pragma once
 
 #include "sim/engine/express.h"
 
@@ -20,5 +19,3 @@ struct pp_simgrid_job {
 };
 
 enum pp_status pp_simgrid_run(struct pp_simgrid_job *job, struct pp_error *err);
-
-#endif

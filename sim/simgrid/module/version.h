@@ -3,8 +3,7 @@
  * Written and tested against the headers of 3.32 (Debian 12), and written, but not tested,
  * against 4.1. 4.1 marks what goes away with 4.3. The caller frees lists with free(); their
  * elements belong to SimGrid. */
-#ifndef PP_SIM_SIMGRID_MODULE_VERSION_H
-#define PP_SIM_SIMGRID_MODULE_VERSION_H
+#pragma once
 
 #include <simgrid/host.h>
 #include <simgrid/link.h>
@@ -24,5 +23,3 @@ sg_host_t *pp_sg_zone_hosts(sg_netzone_t zone, int *count);
 sg_netzone_t *pp_sg_zone_children(sg_netzone_t zone, int *count);
 /* Links from one host to another, in order. */
 sg_link_t *pp_sg_route(sg_host_t source, sg_host_t dest, int *count);
-
-#endif
