@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 2 << 20 };
+enum { SMALL_PAGE = 1 << 12, HUGE_PAGE = 2 << 20 };
 struct block {
     void *memory;
     size_t bytes; /* mapped; 0 = from the heap */
@@ -43,10 +43,10 @@ static void cpu_close(struct pp_backend_device *d)
             free(d->blocks[i].memory);
 }
 
-static struct block make_block(const struct pp_backend_device *d, size_t bytes)
+static struct block make_block(const struct pp_backend_device *d, size_t page, size_t bytes)
 {
     if (!d->options.is_shared)
-        return (struct block){.memory = aligned_alloc(PAGE, bytes)};
+        return (struct block){.memory = aligned_alloc(page, bytes)};
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return (struct block){memory == MAP_FAILED ? NULL : memory, bytes};
@@ -55,12 +55,14 @@ static struct block make_block(const struct pp_backend_device *d, size_t bytes)
 static enum pp_status cpu_alloc(struct pp_backend_device *d, size_t bytes, void **memory,
                                 struct pp_error *err)
 {
-    const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE; /* never empty */
-    const struct block block = make_block(d, whole);
+    const size_t page = bytes < HUGE_PAGE ? SMALL_PAGE : HUGE_PAGE;
+    const size_t whole = (bytes / page + 1) * page; /* never empty */
+    const struct block block = make_block(d, page, whole);
 
     if (!block.memory)
         return pp_error_set(err, PP_EFAIL, "cannot allocate %zu bytes", bytes);
-    madvise(block.memory, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
+    if (page == HUGE_PAGE)
+        madvise(block.memory, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
     *memory = block.memory;
     return PP_OK;
