@@ -57,7 +57,7 @@ struct event {
     bool is_of_graph;
 };
 
-/* TRY: work that may have to wait for another process */
+/* TRY: work that may have to wait for another process; it opens the memory that it uses */
 enum node_kind { NODE_WORK, NODE_HOST, NODE_RECORD, NODE_WAIT, NODE_TRY };
 
 struct node {
@@ -186,6 +186,8 @@ const struct allocation *pp_find_allocation(const void *memory, size_t bytes);
 size_t pp_used_bytes(int device);
 void pp_open_memory(void);
 void pp_close_memory(void);
+/* A word of 4 or 8 bytes. Opens its page alone, since a stream that waits reads often. */
+uint64_t pp_read_word(const void *word, size_t bytes);
 /* Ends the program unless `memory` is NULL or may be used on `device`. */
 void pp_need_device_memory(const char *who, const void *memory, size_t bytes, int device);
 

@@ -37,8 +37,8 @@ CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr at, unsigned value, un
     const uint32_t *word = (const uint32_t *)at;
 
     return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
-        pp_issue_attempt(
-            s, [=] { return (int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; });
+        pp_issue_attempt(s,
+                         [=] { return (int32_t)(pp_read_word(word, sizeof *word) - value) >= 0; });
     });
 }
 
@@ -47,8 +47,8 @@ CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr at, uint64_t value, un
     const uint64_t *word = (const uint64_t *)at;
 
     return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
-        pp_issue_attempt(
-            s, [=] { return (int64_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; });
+        pp_issue_attempt(s,
+                         [=] { return (int64_t)(pp_read_word(word, sizeof *word) - value) >= 0; });
     });
 }
 

@@ -109,6 +109,27 @@ void pp_close_memory(void)
     is_open = false;
 }
 
+static void protect_word(const void *word, int protection)
+{
+    if (mprotect((char *)((uintptr_t)word / PAGE * PAGE), PAGE, protection) != 0)
+        pp_runtime_fail("mprotect failed");
+}
+
+uint64_t pp_read_word(const void *word, size_t bytes)
+{
+    const struct allocation *a = mapped_at(word);
+    const bool is_shut = !is_open && a && !a->is_host;
+
+    if (is_shut)
+        protect_word(word, PROT_READ);
+    const uint64_t value = bytes == sizeof(uint32_t)
+                               ? __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE)
+                               : __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE);
+    if (is_shut)
+        protect_word(word, PROT_NONE);
+    return value;
+}
+
 /* ---- who touches what is not his ------------------------------------------------------------- */
 
 static struct sigaction previous;

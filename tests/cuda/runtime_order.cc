@@ -183,11 +183,12 @@ static bool run_on_device(CUstream_st *s)
 
     pp_runtime().first_sm = is_everywhere ? 0 : s->first_sm;
     pp_runtime().sm_count = is_everywhere ? 0 : s->sm_count;
-    pp_open_memory();
-    if (s->nodes.front().kind == NODE_TRY)
+    if (s->nodes.front().kind == NODE_TRY) {
         is_over = attempt(s);
-    else
+    } else {
+        pp_open_memory();
         s->nodes.front().work();
+    }
     pp_runtime().clock_s += thread_s() - start_s;
     if (is_over)
         s->law_s = begin_s(s) + pp_runtime().law * s->nodes.front().law_s;

@@ -124,6 +124,7 @@ static bool attempt(struct work *w, size_t k)
     if (w->number != comm->over + 1 || is_hung(*w) ||
         std::count(w->has_come.begin(), w->has_come.end(), false) > 0)
         return false;
+    pp_open_memory();
     w->is_over = get_on(w);
     comm->over += w->is_over;
     return w->is_over;
