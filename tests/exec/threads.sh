@@ -28,7 +28,8 @@ check() {
 }
 
 for schedule in $("$pipesim" schedules | sed -n 's/^\([a-z0-9-]*\): .*/\1/p'); do
-    case $("$pipeexec" --schedule "$schedule" --steps 1 --json 2>&1) in
+    # shellcheck disable=SC2086
+    case $("$pipeexec" --schedule "$schedule" $small 2>&1) in
     *"only simulated"*) continue ;;
     esac
     check --schedule "$schedule" --np 2 --dp 2

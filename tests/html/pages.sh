@@ -40,10 +40,10 @@ one --schedule dualpipe --pp 4 --micro-batches 8 --unit F=1,B=2
 one --schedule chimera --pp 4 --micro-batches 8 --concat halving --unit F=1,B=2
 one --schedule seq1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
 one --schedule 1f1b --pp 1 --micro-batches 1 --unit F=1,B=0
-one --schedule interleaved --model gpt2 --gpus 16 --pp 4 --tp 2 --engine "$engine" --recompute full --zero 1
+one --schedule interleaved --model gpt2 --gpus 16 --gbs 64 --pp 4 --tp 2 --engine "$engine" --recompute full --zero 1
 one --schedule 1f1b --model llama3-70b --gpus 64 --pp 4 --tp 2 --zero 0 --recompute none --engine dag
 one --schedule 1f1b --model gpt2 --pp 4 --micro-batches 8 --offload os=host,a=host --engine dag --no-alternatives
-figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --engine dag
+figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --gbs 64 --engine dag
 figures --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --steps 5 --step-barrier off
 figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=2
 if [ -n "${PIPESIM_LONG:-}" ]; then
@@ -87,7 +87,7 @@ figures_of_plan --gpus 2 --model llama3-405b --engine dag --gbs 2 --jobs 1
 "$pipesim" --schedule 1f1b --pp 1 --micro-batches 30000 --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && ! grep -q 'class="ops"' page.html && grep -q 'too many to look at one by one' page.html
 result $? "more ops than a page holds"
-"$pipesim" --schedule gpipe --pp 512 --micro-batches 512 --unit F=1,B=2 --html page.html >/dev/null &&
+"$pipesim" --schedule gpipe --pp 256 --micro-batches 256 --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && grep -q 'class="ops"' page.html && grep -q 'one pipeline rank of' page.html
 result $? "more ranks and ops than a page holds: some of them"
 
@@ -98,7 +98,7 @@ one --schedule "./$hostile" --unit F=1,B=2
 ! grep -q '<script>alert' page.html
 result $? "a file's name is no markup"
 printf '{"_name_or_path": "</script><script>alert(1)//", "architectures": ["<b>&\\u0001\\ufffe"], "model_type": "gpt2", "n_layer": 4, "n_embd": 64, "n_head": 4, "vocab_size": 100, "n_positions": 64}' >'a&<i>.json'
-figures --schedule 1f1b --model './a&<i>.json' --gpus 2 --pp 2 --engine dag
+figures --schedule 1f1b --model './a&<i>.json' --gpus 2 --gbs 8 --pp 2 --engine dag
 ! grep -qE '<script>alert|<i>' page.html
 result $? "nor is a model's"
 name=$'\xff\x01bad'
