@@ -51,7 +51,7 @@ $ cd $TMPDIR; pipesim calibrate a.csv a.csv d.csv | grep -E '^ +F '
 $ cd $TMPDIR; pipesim --schedule 1f1b --unit F=1,B=2 --pp 2 --micro-batches 4 --trace u.csv >log; pipesim calibrate u.csv
 ! pipesim: error: u.csv: no message has bytes, so the number of samples of an op is unknown (a trace of --unit has none)
 = 2
-$ cd $TMPDIR; pipesim --schedule 1f1b --model tiny --tp 1 --pp 2 --engine dag --no-alternatives --trace s.json >log; pipesim calibrate s.json
+$ cd $TMPDIR; pipesim --schedule 1f1b --model tiny --gbs 8 --tp 1 --pp 2 --engine dag --no-alternatives --trace s.json >log; pipesim calibrate s.json
 ! pipesim: error: s.json: this trace is not a measured one (engine dag), or an old version wrote it; 'pipeexec --trace FILE.json' writes one
 = 2
 $ cd $TMPDIR; pipesim calibrate a.csv --model gpt2

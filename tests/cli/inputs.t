@@ -38,7 +38,7 @@ $ pipesim --preset chimera-sc21 --gbs 1024 --slow 1=0.9 --link-bw node=2 --link-
 >     "engine": "dag",
 >     "no-fold": true
 >   },
-$ for run in '--gpus 256' '--model llama3-70b --gpus 96 --pp 3' '--pp 3 --micro-batches 4 --unit F=1' '--gpus 64 --slow 0=0.9 --p2p buffered:2'; do pipesim --schedule all $run --engine dag | awk -v run="$run" 'length > 80 { print run ": " $0 }'; done
+$ for run in '--gpus 256' '--model llama3-70b --gpus 96 --pp 3' '--pp 3 --micro-batches 4 --unit F=1' '--gpus 64 --gbs 128 --slow 0=0.9 --p2p buffered:2'; do pipesim --schedule all $run --engine dag | awk -v run="$run" 'length > 80 { print run ": " $0 }'; done
 $ pipesim --schedule 1f1b,gpipe --model gpt2 --gpus 32 --engine dag --cluster "node:4 gpu:8 device:a100 nvlink:300GBps nic:4x200Gbps leaf:2 oversub:4" | awk 'length > 80'
 $ for schedule in chimera zbv seq1f1b zb-auto hanayo pipedream; do pipesim --schedule $schedule --gpus 64 --model llama3-8b --engine dag --grad-sync eager --bucket-size 25MB --explain; pipesim --schedule $schedule --pp 4 --micro-batches 8 --unit F=1,B=2 --explain; done | awk 'length > 100'
 $ pipesim --schedule chimera --gpus 2048 --engine dag --no-alternatives | grep -A 2 '^  note'
