@@ -50,6 +50,8 @@ if [ -n "${PIPESIM_LONG:-}" ]; then
     one --schedule 1f1b --pp 300 --micro-batches 8 --unit F=1,B=2
     one --schedule zbv --pp 8 --micro-batches 300 --unit F=1,I=1,W=1
     one --schedule chimera --gpus 2048 --engine "$engine"
+    one --schedule interleaved --model gpt2 --gpus 16 --pp 4 --tp 2 --engine "$engine" --recompute full --zero 1
+    figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --engine dag
     figures --schedule all --pp 5 --micro-batches 7 --unit F=1,B=2
     figures --schedule gpipe,1f1b,interleaved --model llama3-8b --gpus 64 --pp 8 --tp 2 --engine dag
 fi
@@ -87,7 +89,8 @@ figures_of_plan --gpus 2 --model llama3-405b --engine dag --gbs 2 --jobs 1
 "$pipesim" --schedule 1f1b --pp 1 --micro-batches 30000 --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && ! grep -q 'class="ops"' page.html && grep -q 'too many to look at one by one' page.html
 result $? "more ops than a page holds"
-"$pipesim" --schedule gpipe --pp 256 --micro-batches 256 --unit F=1,B=2 --html page.html >/dev/null &&
+size=${PIPESIM_LONG:+512}
+"$pipesim" --schedule gpipe --pp ${size:-256} --micro-batches ${size:-256} --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && grep -q 'class="ops"' page.html && grep -q 'one pipeline rank of' page.html
 result $? "more ranks and ops than a page holds: some of them"
 
