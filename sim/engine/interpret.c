@@ -313,7 +313,8 @@ struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
                          .replicas = t->replicas};
     memset(t->start_ps, 0xff,
            sizeof(int64_t) * COLUMNS * (size_t)r->size * (size_t)t->replicas * (size_t)t->steps);
-    r->express = pp_express_make(arena, job->wires ? job->wires : &no_wires, job->is_plain);
+    r->express =
+        pp_express_make(arena, job->wires ? job->wires : &no_wires, job->options->is_plain);
     prepare(r);
     return r;
 }

@@ -12,7 +12,6 @@ struct pp_job {
     const struct pp_costs *costs;
     const struct pp_engine_options *options;
     const struct pp_wires *wires;   /* NULL: messages take what the costs say, alone */
-    bool is_plain;                  /* see express.h */
     struct pp_times *times;         /* columns allocated, steps and replicas set */
     struct pp_network_stats *stats; /* out */
     int64_t *executed;              /* out, all along: instructions */

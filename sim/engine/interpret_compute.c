@@ -2,7 +2,7 @@
 #include "schedules/evaluate/perturb.h"
 #include "sim/engine/interpret_parts.h"
 
-int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in, int i)
+static int64_t duration_of(const struct pp_run *r, const struct pp_instance *in, int i)
 {
     const struct pp_perturbation *p = &r->options->perturbation;
     const uint64_t row = (uint64_t)(r->first_step + in->step) * (uint64_t)r->size + (uint64_t)i;
@@ -79,7 +79,7 @@ static bool is_slowed(struct pp_run *r, struct pp_instance *in, int i)
 
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int i)
 {
-    in->duration_ps = pp_compute_duration(r, in, i);
+    in->duration_ps = duration_of(r, in, i);
     in->parts_over = 0;
     if (is_slowed(r, in, i)) {
         in->is_computing = true;

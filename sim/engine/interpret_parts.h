@@ -153,7 +153,6 @@ void pp_collectives_turns(struct pp_run *r);
 void pp_collectives_hop_end(struct pp_run *r, int wire);
 
 /* ---- compute ---- */
-int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in, int instruction);
 /* Start the op at the instance's clock; false when its end is not known yet. */
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int instruction);
 /* The event of an instance at r->now_ps. */

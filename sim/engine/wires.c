@@ -2,7 +2,6 @@
 #include "sim/engine/wires.h"
 
 #include "core/units.h"
-#include "sim/engine/streams.h"
 
 #include <math.h>
 #include <string.h>

@@ -51,15 +51,6 @@ static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_res
     return c;
 }
 
-static double end_s(const struct pp_trace *trace)
-{
-    double end_s = 0;
-
-    for (int k = 0; k < trace->count; k++)
-        end_s = fmax(end_s, trace->events[k].end_s);
-    return end_s;
-}
-
 static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct pp_plot_held *held)
 {
     const struct pp_trace *trace = r->trace;
@@ -76,7 +67,7 @@ static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct
                                   .is_bytes = true,
                                   .ranks = trace->ranks,
                                   .curves = curves,
-                                  .end_s = end_s(trace),
+                                  .end_s = pp_figure_end_s(trace),
                                   .capacity = r->config.cluster.device.memory_bytes};
 }
 

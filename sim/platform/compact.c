@@ -115,61 +115,54 @@ static bool form_torus(const struct pp_xml_page *p, struct pp_form *form)
     return true;
 }
 
-static bool no_form(const struct pp_xml_page *p, struct pp_form *form)
-{
-    (void)p, (void)form;
-    return false;
-}
-
 static bool (*const forms[PP_FABRIC_KINDS])(const struct pp_xml_page *, struct pp_form *) = {
-    [PP_FABRIC_FAT_TREE] = form_fat_tree, [PP_FABRIC_DRAGONFLY] = form_dragonfly,
-    [PP_FABRIC_TORUS] = form_torus,       [PP_FABRIC_STAR] = form_star,
-    [PP_FABRIC_IDEAL] = no_form,          [PP_FABRIC_FILE] = no_form,
+    [PP_FABRIC_FAT_TREE] = form_fat_tree,
+    [PP_FABRIC_DRAGONFLY] = form_dragonfly,
+    [PP_FABRIC_TORUS] = form_torus,
+    [PP_FABRIC_STAR] = form_star,
 };
 
 bool pp_platform_form(const struct pp_xml_page *p, struct pp_form *form)
 {
-    return forms[p->size.kind](p, form);
+    return forms[p->size.kind] && forms[p->size.kind](p, form);
+}
+
+/* The properties of level `number`, from 1. */
+static void print_level(const struct pp_platform_level *level, int number, FILE *out)
+{
+    char name[TEXT_BYTES], text[PP_VALUE_BYTES];
+
+    snprintf(name, sizeof name, PP_PROP_LEVEL_BANDWIDTH, number);
+    pp_platform_prop(out, name, pp_platform_bandwidth(level->bytes_per_s, text));
+    snprintf(name, sizeof name, PP_PROP_LEVEL_LATENCY, number);
+    pp_platform_prop(out, name, pp_platform_latency(level->latency_s, text));
 }
 
 void pp_platform_compact(const struct pp_xml_page *p, const struct pp_form *form)
 {
     FILE *out = p->out;
-    char name[TEXT_BYTES];
+    char speed[PP_VALUE_BYTES], bandwidth[PP_VALUE_BYTES], latency[PP_VALUE_BYTES];
 
     fprintf(out,
             "  <!-- SimGrid gives all links the same speed; with the levels in the properties,\n"
             "       pipesim sets each when it loads this file.%s%s -->\n",
             form->note ? "\n       " : "", form->note ? form->note : "");
-    fprintf(out, "  <cluster id=\"cluster\" prefix=\"gpu\" suffix=\"\" radical=\"0-%d\" speed=\"",
-            pp_fabric_devices(p->fabric) - 1);
-    pp_platform_print_value(out, p->cluster->device.peak_flops_per_s, 1e12, "Tf", "f");
-    fputs("\" bw=\"", out);
-    pp_platform_print_bandwidth(out, form->level[0].bytes_per_s);
-    fputs("\" lat=\"", out);
-    pp_platform_print_latency(out, form->level[0].latency_s);
-    fputs("\"", out);
+    fprintf(out,
+            "  <cluster id=\"cluster\" prefix=\"gpu\" suffix=\"\" radical=\"0-%d\" speed=\"%s\" "
+            "bw=\"%s\" lat=\"%s\"",
+            pp_fabric_devices(p->fabric) - 1,
+            pp_platform_value(p->cluster->device.peak_flops_per_s, 1e12, "Tf", "f", speed),
+            pp_platform_bandwidth(form->level[0].bytes_per_s, bandwidth),
+            pp_platform_latency(form->level[0].latency_s, latency));
     if (form->topology)
         fprintf(out, "\n           topology=\"%s\" topo_parameters=\"%s\"", form->topology,
                 form->parameters);
     fputs(" sharing_policy=\"SPLITDUPLEX\">\n", out);
-    pp_platform_print_props(p);
-    for (int i = 0; i < form->levels; i++) {
-        if (!(form->level[i].bytes_per_s > 0))
-            continue;
-        snprintf(name, sizeof name, PP_PROP_LEVEL_BANDWIDTH, i + 1);
-        pp_platform_open_prop(out, name);
-        pp_platform_print_bandwidth(out, form->level[i].bytes_per_s);
-        pp_platform_close_prop(out);
-        snprintf(name, sizeof name, PP_PROP_LEVEL_LATENCY, i + 1);
-        pp_platform_open_prop(out, name);
-        pp_platform_print_latency(out, form->level[i].latency_s);
-        pp_platform_close_prop(out);
-    }
-    if (form->alpha_s > 0) {
-        pp_platform_open_prop(out, PP_PROP_ALPHA);
-        pp_platform_print_latency(out, form->alpha_s);
-        pp_platform_close_prop(out);
-    }
+    pp_platform_props(p);
+    for (int i = 0; i < form->levels; i++)
+        if (form->level[i].bytes_per_s > 0)
+            print_level(&form->level[i], i + 1, out);
+    if (form->alpha_s > 0)
+        pp_platform_prop(out, PP_PROP_ALPHA, pp_platform_latency(form->alpha_s, latency));
     fputs("  </cluster>\n", out);
 }

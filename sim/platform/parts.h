@@ -36,13 +36,12 @@ struct pp_form {
 bool pp_platform_form(const struct pp_xml_page *page, struct pp_form *form);
 void pp_platform_compact(const struct pp_xml_page *page, const struct pp_form *form);
 
-/* A value with a prefix where that loses nothing: "10.2GBps", else "10200000001Bps". */
-void pp_platform_print_value(FILE *out, double value, double scale, const char *scaled,
-                             const char *unit);
-void pp_platform_print_bandwidth(FILE *out, double bytes_per_s);
-void pp_platform_print_latency(FILE *out, double latency_s);
-/* A property: open, print its value, close. */
-void pp_platform_open_prop(FILE *out, const char *name);
-void pp_platform_close_prop(FILE *out);
+/* A value with a prefix where that loses nothing, in `text`: "10.2GBps", else "10200000001Bps". */
+enum { PP_VALUE_BYTES = 64 };
+const char *pp_platform_value(double value, double scale, const char *scaled, const char *unit,
+                              char text[PP_VALUE_BYTES]);
+const char *pp_platform_bandwidth(double bytes_per_s, char text[PP_VALUE_BYTES]);
+const char *pp_platform_latency(double latency_s, char text[PP_VALUE_BYTES]);
+void pp_platform_prop(FILE *out, const char *name, const char *value);
 /* Those of every host. */
-void pp_platform_print_props(const struct pp_xml_page *page);
+void pp_platform_props(const struct pp_xml_page *page);

@@ -11,13 +11,11 @@ enum { LISTED_DEVICES_MAX = 128, TORUS_SIDE = 4 };
 static void print_link(const struct pp_fabric *f, int link, FILE *out)
 {
     const struct pp_fabric_link l = pp_fabric_link(f, link);
-    char name[PP_LINK_NAME_BYTES];
+    char name[PP_LINK_NAME_BYTES], bandwidth[PP_VALUE_BYTES], latency[PP_VALUE_BYTES];
 
-    fprintf(out, "    <link id=\"%s\" bandwidth=\"", pp_fabric_link_name(f, link, name));
-    pp_platform_print_bandwidth(out, l.bytes_per_s);
-    fputs("\" latency=\"", out);
-    pp_platform_print_latency(out, l.latency_s);
-    fprintf(out, "\" sharing_policy=\"%s\"/>\n", l.is_fatpipe ? "FATPIPE" : "SHARED");
+    fprintf(out, "    <link id=\"%s\" bandwidth=\"%s\" latency=\"%s\" sharing_policy=\"%s\"/>\n",
+            pp_fabric_link_name(f, link, name), pp_platform_bandwidth(l.bytes_per_s, bandwidth),
+            pp_platform_latency(l.latency_s, latency), l.is_fatpipe ? "FATPIPE" : "SHARED");
 }
 
 /* Links that carry the latency which the links of a route lack: in a node, between nodes. */
@@ -36,6 +34,7 @@ static void print_links(const struct pp_xml_page *p, struct pp_arena *arena)
 {
     const int devices = pp_fabric_devices(p->fabric), links = pp_fabric_links(p->fabric);
     char *is_used = PP_ARRAY(arena, char, links);
+    char text[PP_VALUE_BYTES];
     double lacking[2] = {0};
 
     for (int i = 0; i < devices * devices; i++) {
@@ -49,11 +48,11 @@ static void print_links(const struct pp_xml_page *p, struct pp_arena *arena)
         if (is_used[i])
             print_link(p->fabric, i, p->out);
     for (int i = 0; i < 2; i++)
-        if (lacking[i] > 0) {
-            fprintf(p->out, "    <link id=\"%s\" bandwidth=\"1EBps\" latency=\"", carriers[i]);
-            pp_platform_print_latency(p->out, lacking[i]);
-            fputs("\" sharing_policy=\"FATPIPE\"/>\n", p->out);
-        }
+        if (lacking[i] > 0)
+            fprintf(p->out,
+                    "    <link id=\"%s\" bandwidth=\"1EBps\" latency=\"%s\" "
+                    "sharing_policy=\"FATPIPE\"/>\n",
+                    carriers[i], pp_platform_latency(lacking[i], text));
 }
 
 static void print_route(const struct pp_xml_page *p, int a, int b)
@@ -73,13 +72,13 @@ static void print_route(const struct pp_xml_page *p, int a, int b)
 static void print_listed(const struct pp_xml_page *p, struct pp_arena *arena)
 {
     const int devices = pp_fabric_devices(p->fabric);
+    char speed[PP_VALUE_BYTES];
 
+    pp_platform_value(p->cluster->device.peak_flops_per_s, 1e12, "Tf", "f", speed);
     fputs("  <zone id=\"cluster\" routing=\"Full\">\n", p->out);
     for (int i = 0; i < devices; i++) {
-        fprintf(p->out, "    <host id=\"gpu%d\" speed=\"", i);
-        pp_platform_print_value(p->out, p->cluster->device.peak_flops_per_s, 1e12, "Tf", "f");
-        fputs("\">\n", p->out);
-        pp_platform_print_props(p);
+        fprintf(p->out, "    <host id=\"gpu%d\" speed=\"%s\">\n", i, speed);
+        pp_platform_props(p);
         fputs("    </host>\n", p->out);
     }
     print_links(p, arena);

@@ -3,28 +3,23 @@
 
 #include <stdlib.h>
 
-enum { TEXT_BYTES = 64 };
-
-void pp_platform_print_value(FILE *out, double value, double scale, const char *scaled,
-                             const char *unit)
+const char *pp_platform_value(double value, double scale, const char *scaled, const char *unit,
+                              char text[PP_VALUE_BYTES])
 {
-    char text[TEXT_BYTES];
-
-    snprintf(text, sizeof text, "%.15g", value / scale);
-    if (strtod(text, NULL) * scale == value)
-        fprintf(out, "%s%s", text, scaled);
-    else
-        fprintf(out, "%.17g%s", value, unit);
+    snprintf(text, PP_VALUE_BYTES, "%.15g%s", value / scale, scaled);
+    if (strtod(text, NULL) * scale != value)
+        snprintf(text, PP_VALUE_BYTES, "%.17g%s", value, unit);
+    return text;
 }
 
-void pp_platform_print_bandwidth(FILE *out, double bytes_per_s)
+const char *pp_platform_bandwidth(double bytes_per_s, char text[PP_VALUE_BYTES])
 {
-    pp_platform_print_value(out, bytes_per_s, 1e9, "GBps", "Bps");
+    return pp_platform_value(bytes_per_s, 1e9, "GBps", "Bps", text);
 }
 
-void pp_platform_print_latency(FILE *out, double latency_s)
+const char *pp_platform_latency(double latency_s, char text[PP_VALUE_BYTES])
 {
-    pp_platform_print_value(out, latency_s, 1e-6, "us", "s");
+    return pp_platform_value(latency_s, 1e-6, "us", "s", text);
 }
 
 static void print_escaped(FILE *out, const char *text)
@@ -41,40 +36,28 @@ static void print_escaped(FILE *out, const char *text)
     }
 }
 
-void pp_platform_open_prop(FILE *out, const char *name)
+void pp_platform_prop(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "      <prop id=\"%s\" value=\"", name);
-}
-
-void pp_platform_close_prop(FILE *out)
-{
+    print_escaped(out, value);
     fputs("\"/>\n", out);
 }
 
-void pp_platform_print_props(const struct pp_xml_page *p)
+void pp_platform_props(const struct pp_xml_page *p)
 {
     const struct pp_cluster *c = p->cluster;
-    FILE *out = p->out;
+    char text[PP_VALUE_BYTES];
 
-    pp_platform_open_prop(out, PP_PROP_CLUSTER);
-    print_escaped(out, c->name);
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_DEVICE);
-    print_escaped(out, c->device.name);
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_MEMORY);
-    fprintf(out, "%.17gB", c->device.memory_bytes);
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_HBM);
-    pp_platform_print_bandwidth(out, c->device.memory_bytes_per_s);
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_PEAK);
-    pp_platform_print_value(out, c->device.peak_flops_per_s, 1e12, "TF", "F");
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_GPUS);
-    fprintf(out, "%d", c->gpus_per_node);
-    pp_platform_close_prop(out);
-    pp_platform_open_prop(out, PP_PROP_ETA_LINK);
-    fprintf(out, "%.15g", p->eta_link);
-    pp_platform_close_prop(out);
+    pp_platform_prop(p->out, PP_PROP_CLUSTER, c->name);
+    pp_platform_prop(p->out, PP_PROP_DEVICE, c->device.name);
+    snprintf(text, sizeof text, "%.17gB", c->device.memory_bytes);
+    pp_platform_prop(p->out, PP_PROP_MEMORY, text);
+    pp_platform_prop(p->out, PP_PROP_HBM,
+                     pp_platform_bandwidth(c->device.memory_bytes_per_s, text));
+    pp_platform_prop(p->out, PP_PROP_PEAK,
+                     pp_platform_value(c->device.peak_flops_per_s, 1e12, "TF", "F", text));
+    snprintf(text, sizeof text, "%d", c->gpus_per_node);
+    pp_platform_prop(p->out, PP_PROP_GPUS, text);
+    snprintf(text, sizeof text, "%.15g", p->eta_link);
+    pp_platform_prop(p->out, PP_PROP_ETA_LINK, text);
 }

@@ -2,7 +2,7 @@
 #include "sim/run/fold.h"
 
 #include "core/map64.h"
-#include "sim/engine/streams.h"
+#include "sim/engine/network.h"
 
 #include <math.h>
 

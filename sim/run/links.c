@@ -2,6 +2,7 @@
 #include "sim/run/links_parts.h"
 
 #include "core/hash.h"
+#include "core/map64.h"
 #include "sim/config/steps.h"
 
 #include <math.h>
@@ -29,48 +30,33 @@ struct classes {
     struct pp_arena *arena;
     struct pp_link_class *list;
     int count, capacity;
-    int32_t *slots; /* open addressing, index + 1 */
-    uint32_t mask;
+    struct pp_map64 index; /* by the hash of the name, or the next number where that is taken */
 };
-
-static void rehash(struct classes *c)
-{
-    char pattern[PP_LINK_NAME_BYTES];
-
-    c->mask = c->mask ? 2 * c->mask + 1 : 63;
-    c->slots = PP_ARRAY(c->arena, int32_t, c->mask + 1);
-    for (int i = 0; i < c->count; i++) {
-        uint32_t at = pattern_of(c->list[i].name, pattern) & c->mask;
-        while (c->slots[at])
-            at = (at + 1) & c->mask;
-        c->slots[at] = i + 1;
-    }
-}
 
 static struct pp_link_class *class_of(struct classes *c, const char *name)
 {
     char pattern[PP_LINK_NAME_BYTES];
+    uint64_t key = pattern_of(name, pattern);
+    int at = *pp_map64_at(&c->index, key, c->count);
 
-    if (2 * (uint32_t)c->count >= c->mask)
-        rehash(c);
-    uint32_t at = pattern_of(name, pattern) & c->mask;
-    for (; c->slots[at]; at = (at + 1) & c->mask)
-        if (!strcmp(c->list[c->slots[at] - 1].name, pattern))
-            return &c->list[c->slots[at] - 1];
+    while (at < c->count && strcmp(c->list[at].name, pattern) != 0)
+        at = *pp_map64_at(&c->index, ++key, c->count);
+    if (at < c->count)
+        return &c->list[at];
     struct pp_link_class *class = PP_PUSH(c->arena, c->list, c->count, c->capacity);
-    c->slots[at] = c->count;
-    *class = (struct pp_link_class){0};
+    *class = (struct pp_link_class){.number = at};
     memcpy(class->name, pattern, sizeof(pattern));
     return class;
 }
 
 #define TIE_FRAC 1e-9
-/* The class of every used link goes into `links`, where that is asked for. */
-static void sort_into_classes(const struct pp_traffic *t, struct classes *c,
-                              struct pp_used_link *links, int *count)
+/* Every used link goes into `links`, with its class; returns how many. */
+static int sort_into_classes(const struct pp_traffic *t, struct classes *c,
+                             struct pp_used_link *links)
 {
     const struct pp_link_inputs *in = t->in;
     char text[PP_LINK_NAME_BYTES];
+    int count = 0;
 
     for (int i = 0; i < t->links.count; i++) {
         if (t->bytes[i] <= 0)
@@ -86,12 +72,12 @@ static void sort_into_classes(const struct pp_traffic *t, struct classes *c,
         if (frac > class->max_frac * (1 + TIE_FRAC)) /* of equals the first */
             snprintf(class->hottest, sizeof(class->hottest), "%s", name);
         class->max_frac = frac > class->max_frac ? frac : class->max_frac;
-        if (links)
-            links[(*count)++] = (struct pp_used_link){.link = t->links.link[i],
-                                                      .class = (int)(class - c->list),
-                                                      .bytes_per_s = bytes_per_s,
-                                                      .frac = frac};
+        links[count++] = (struct pp_used_link){.link = t->links.link[i],
+                                               .class = class->number,
+                                               .bytes_per_s = bytes_per_s,
+                                               .frac = frac};
     }
+    return count;
 }
 
 static int by_use(const void *a, const void *b)
@@ -115,17 +101,6 @@ static struct pp_link_loads finish(struct classes *classes)
     return (struct pp_link_loads){.count = classes->count, .classes = classes->list};
 }
 
-struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_traffic t = pp_traffic_make(scratch, in);
-    struct classes classes = {.arena = arena};
-
-    pp_traffic_all(&t);
-    sort_into_classes(&t, &classes, NULL, NULL);
-    return finish(&classes);
-}
-
 /* ---- single links ---------------------------------------------------------------------------- */
 
 /* By class, then from the most used link down. Links of equal use, up to rounding, keep the order
@@ -145,27 +120,30 @@ struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_
                                    struct pp_link_loads *loads, int *count)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_traffic t = pp_traffic_make(scratch, in);
-    struct classes classes = {.arena = arena};
+    struct pp_traffic t = pp_traffic_make(scratch, in, 1, NULL, 0);
+    struct classes classes = {.arena = arena, .index = pp_map64_create(scratch, 64)};
 
     pp_traffic_all(&t);
     struct pp_used_link *links = PP_ARRAY(arena, struct pp_used_link, t.links.count + 1);
-    *count = 0;
-    sort_into_classes(&t, &classes, links, count);
-    struct pp_link_class *before =
-        pp_arena_grow(scratch, classes.list, sizeof(*before) * (size_t)classes.count,
-                      sizeof(*before) * ((size_t)classes.count + 1));
+    *count = sort_into_classes(&t, &classes, links);
     *loads = finish(&classes);
     int *place = PP_ARRAY(scratch, int, classes.count + 1); /* sorted place of each class */
-    for (int i = 0; i < classes.count; i++)
-        for (int k = 0; k < classes.count; k++)
-            if (!strcmp(before[i].hottest, loads->classes[k].hottest))
-                place[i] = k;
+    for (int k = 0; k < classes.count; k++)
+        place[loads->classes[k].number] = k;
     for (int i = 0; i < *count; i++)
         links[i].class = place[links[i].class];
     if (*count)
         qsort(links, (size_t)*count, sizeof(*links), by_class);
     return links;
+}
+
+struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in)
+{
+    struct pp_link_loads loads;
+    int count;
+
+    pp_used_links(arena, in, &loads, &count);
+    return loads;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ struct pp_link_inputs {
 struct pp_link_class {
     char name[PP_LINK_NAME_BYTES];    /* "node*.nic*.up", or the name of a single link */
     char hottest[PP_LINK_NAME_BYTES]; /* its most used link */
+    int number;                       /* in the order in which links first came to a class */
     int count;                        /* links that carry something */
     double max_frac, mean_frac;       /* utilisation */
     double bytes;                     /* of all its links together in one step */

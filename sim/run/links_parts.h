@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/cluster/link_set.h"
-#include "sim/engine/streams.h"
+#include "sim/engine/network.h"
 #include "sim/run/links.h"
 
 /* Bytes are lists of `parts` numbers: one for all of a program, or one for each bin of time. */
@@ -18,10 +18,9 @@ struct pp_traffic {
     int32_t *route;
     int room;
 };
-struct pp_traffic pp_traffic_make(struct pp_arena *arena, const struct pp_link_inputs *in);
-/* One for some links only. */
-struct pp_traffic pp_traffic_make_only(struct pp_arena *arena, const struct pp_link_inputs *in,
-                                       int parts, const int32_t *only, int only_count);
+/* Of these links only; `only` NULL: of all. */
+struct pp_traffic pp_traffic_make(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                  int parts, const int32_t *only, int only_count);
 /* The messages of a pair of ranks in one replica, all lanes: [parts]. */
 void pp_traffic_message(struct pp_traffic *traffic, const struct pp_rank_pair *pair, int replica,
                         const double *bytes);

@@ -36,15 +36,6 @@ static void spread(const struct timing *t, double bytes, double start_s, double 
         profile[bin] += bytes * (fmin(bin + 1, last) - from) / (last - first);
 }
 
-static double last_end_s(const struct pp_trace *trace)
-{
-    double end_s = 0;
-
-    for (int k = 0; k < trace->count; k++)
-        end_s = fmax(end_s, trace->events[k].end_s);
-    return end_s;
-}
-
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static int *pair_table(const struct timing *t, const struct pp_rank_pair *pairs, int count)
@@ -237,7 +228,7 @@ struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_
                        .trace = trace,
                        .events = pp_figure_events(scratch, in->program, trace),
                        .bins = choice.bins,
-                       .end_s = last_end_s(trace)};
+                       .end_s = pp_figure_end_s(trace)};
     const int bins = choice.bins;
     struct pp_link_times times = {.bins = bins, .end_s = t.end_s};
     const struct pp_used_link *links = choose_links(&t, choice, &times.count);
@@ -247,7 +238,7 @@ struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_
     for (int i = 0; i < times.count; i++)
         only[i] = links[i].link;
     qsort(only, (size_t)times.count, sizeof(*only), pp_ascending_ints);
-    t.traffic = pp_traffic_make_only(scratch, in, bins, only, times.count);
+    t.traffic = pp_traffic_make(scratch, in, bins, only, times.count);
     send_messages(&t);
     send_sums(&t);
     times.rows = PP_ARRAY(arena, struct pp_link_row, times.count + 1);

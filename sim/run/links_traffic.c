@@ -288,29 +288,19 @@ void pp_traffic_all(struct pp_traffic *t)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-struct pp_traffic pp_traffic_make(struct pp_arena *arena, const struct pp_link_inputs *in)
+struct pp_traffic pp_traffic_make(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                  int parts, const int32_t *only, int only_count)
 {
     const struct pp_network *n = in->network;
-
-    return (struct pp_traffic){.arena = arena,
-                               .in = in,
-                               .parts = 1,
-                               .links = pp_link_set_make(arena, n->fabric, 2 * n->layout.gpus),
-                               .route =
-                                   PP_ARRAY(arena, int32_t, pp_fabric_route_max(n->fabric) + 1)};
-}
-
-struct pp_traffic pp_traffic_make_only(struct pp_arena *arena, const struct pp_link_inputs *in,
-                                       int parts, const int32_t *only, int only_count)
-{
-    const struct pp_fabric *fabric = in->network->fabric;
+    const size_t numbers = (size_t)parts * (size_t)only_count;
 
     return (struct pp_traffic){.arena = arena,
                                .in = in,
                                .parts = parts,
-                               .bytes =
-                                   PP_ARRAY(arena, double, (size_t)parts *(size_t)only_count + 1),
+                               .links = pp_link_set_make(arena, n->fabric, 2 * n->layout.gpus),
+                               .bytes = PP_ARRAY(arena, double, numbers + 1),
                                .only = only,
                                .only_count = only_count,
-                               .route = PP_ARRAY(arena, int32_t, pp_fabric_route_max(fabric) + 1)};
+                               .route =
+                                   PP_ARRAY(arena, int32_t, pp_fabric_route_max(n->fabric) + 1)};
 }

@@ -12,19 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --slow of ranks and replicas that there are. */
-static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_config *config,
-                                   int replicas, struct pp_perturbation *perturbation,
-                                   struct pp_error *err)
-{
-    const struct pp_slow_machine machine = {config->shape.ranks, config->layout.dp, replicas};
-    double *slow;
-
-    PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
-    perturbation->slow = slow;
-    return PP_OK;
-}
-
 /* Flops of what costs time: an ignored head does not raise the MFU. */
 static double flops_per_sample(const struct pp_config *c)
 {
@@ -135,12 +122,15 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
 {
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
+    double *slow;
 
     if (c->costs.fabric && !c->cost) /* measured channels are no links of a cluster */
         options->network = pp_network_make(arena, c->costs.fabric, &c->cluster, &c->layout, c->map);
     options->replicas = result->replicas_simulated = pp_fold_replicas(
         arena, c, result->program, result->costs, options->network, &result->fold_note);
-    PP_TRY(slow_factors(arena, c, options->replicas, &options->perturbation, err));
+    const struct pp_slow_machine machine = {c->shape.ranks, c->layout.dp, options->replicas};
+    PP_TRY(pp_slow_table(arena, c->slow, c->slow_count, &machine, &slow, err));
+    options->perturbation.slow = slow;
     PP_TRY(check_stretch(result, err));
     struct pp_engine_options run = *options;
     run.eval = pp_steps_plan(c);

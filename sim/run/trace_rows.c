@@ -2,6 +2,7 @@
 #include "sim/run/trace_rows.h"
 
 #include <assert.h>
+#include <math.h>
 
 struct pp_figure_events pp_figure_events(struct pp_arena *arena, const struct pp_program *p,
                                          const struct pp_trace *trace)
@@ -26,4 +27,13 @@ struct pp_figure_events pp_figure_events(struct pp_arena *arena, const struct pp
         e.repeats = repeat + 1 > e.repeats ? repeat + 1 : e.repeats;
     }
     return e;
+}
+
+double pp_figure_end_s(const struct pp_trace *trace)
+{
+    double end_s = 0;
+
+    for (int k = 0; k < trace->count; k++)
+        end_s = fmax(end_s, trace->events[k].end_s);
+    return end_s;
 }

@@ -13,6 +13,8 @@ struct pp_figure_events {
 };
 struct pp_figure_events pp_figure_events(struct pp_arena *arena, const struct pp_program *program,
                                          const struct pp_trace *trace);
+/* The end of its last event. */
+double pp_figure_end_s(const struct pp_trace *trace);
 /* Its second op has no event of its own. */
 static inline bool pp_figure_is_pair(const struct pp_program *p, int i)
 {

@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-/* Engines that not every build has, and what they need. */
-static const struct {
-    const char *name, *needs;
-} OPTIONAL[] = {
-    {"simgrid", "SimGrid 3.32 or later (Debian: libsimgrid-dev), then meson setup --reconfigure "
-                "and ninja; --engine dag needs nothing and ignores contention"},
-};
-
 const struct pp_engine *pp_engine_default(bool is_unit)
 {
     return is_unit ? &pp_engine_dag : pp_engines[0];
@@ -25,8 +17,10 @@ enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
             return PP_OK;
         }
     pp_error_set(err, PP_EINVAL, "--engine %s: this build does not have it", name);
-    for (size_t i = 0; i < PP_COUNT(OPTIONAL); i++)
-        if (!strcmp(OPTIONAL[i].name, name))
-            pp_error_append(err, "; it needs %s", OPTIONAL[i].needs);
+    if (!strcmp(name, "simgrid"))
+        pp_error_append(err,
+                        "; it needs SimGrid 3.32 or later (Debian: libsimgrid-dev), then meson "
+                        "setup --reconfigure and ninja; --engine dag needs nothing and "
+                        "ignores contention");
     return PP_EINVAL;
 }

@@ -8,7 +8,6 @@
 
 #include "sim/engine/engine.h"
 
-bool pp_simgrid_is_built(void);
 /* NULL-terminated; the first is the default. */
 extern const struct pp_engine *const pp_engines[];
 /* The engine of a run: the first, or dag in unit mode, which is exact without a network. */

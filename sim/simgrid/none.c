@@ -5,11 +5,6 @@
 
 #include <stddef.h>
 
-bool pp_simgrid_is_built(void)
-{
-    return false;
-}
-
 const struct pp_engine *const pp_engines[] = {&pp_engine_dag, NULL};
 
 enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,

@@ -93,11 +93,6 @@ static void print_endpoints(const struct pp_wires *wires, const struct endpoints
     fputs("</zone>\n</platform>\n", out);
 }
 
-bool pp_simgrid_is_built(void)
-{
-    return true;
-}
-
 /* ---- in the child ------------------------------------------------------------------------- */
 
 enum { SMALL_BYTES = 1 << 22 };
@@ -140,7 +135,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     struct child *child = context;
     const struct pp_job *job = child->job;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct endpoints endpoints = make_endpoints(arena, job->wires, job->is_plain);
+    const struct endpoints endpoints = make_endpoints(arena, job->wires, job->options->is_plain);
     char path[64];
     struct pp_simgrid_job simgrid = {.platform = path,
                                      .hosts = endpoints.hosts,
@@ -235,11 +230,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
     const int replicas = options->replicas > 0 ? options->replicas : 1;
     const int steps = options->eval.steps > 0 ? options->eval.steps : 1;
     struct pp_times times = {0};
-    struct pp_job job = {.program = program,
-                         .costs = costs,
-                         .options = options,
-                         .is_plain = options->is_plain,
-                         .times = &times};
+    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = &times};
     struct shared shared = {0};
     struct pp_wires *wires = NULL;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
