@@ -5,13 +5,6 @@
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 
-/* A line that begins with a blank is printed as it stands; the others are paragraphs. */
-#define LINES(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
 static void list_schedules(FILE *out, int width)
 {
     fputs("\nWhich schedule for what (D ranks, N micro-batches, V chunks a rank):\n", out);
@@ -19,10 +12,11 @@ static void list_schedules(FILE *out, int width)
         pp_text_paragraph(out, width, 19, pp_schedules[i]->name, pp_schedules[i]->when);
 }
 
+/* A line that begins with a blank is printed as it stands; the others are paragraphs. */
 const struct pp_topic pp_sim_topics[] = {
     {.name = "bubble",
      .title = "how much of the step is waiting",
-     .lines = LINES(
+     .lines = PP_NAMES(
          "The bubble is the share of the step in which an average pipeline rank waits for other "
          "stages: its next op has no data yet, or it has nothing left to do before the step ends. "
          "It is in the first lines of every report, and `bubble_frac` in JSON:",
@@ -46,25 +40,26 @@ const struct pp_topic pp_sim_topics[] = {
          "  pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",
-     .lines = LINES("Peak memory is the memory of a device of the fullest pipeline rank, at the "
-                    "worst moment of the program. It consists of parameters, gradients, optimizer "
-                    "state, activations that wait for their backward, buffers of messages, and the "
-                    "contexts and caches of the software. It depends on the order of the ops, not "
-                    "on their times, so every engine gives the same number. pipeexec measures it.",
-                    "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes: weight, gradient, "
-                    "optimizer state. --zero 1 shards the optimizer state over the replicas, "
-                    "--zero 2 also the gradients, --zero 3 also the weights. 1f1b keeps the "
-                    "activations of D - r micro-batches on rank r, gpipe those of all N.",
-                    "For a run that does not fit, the report lists the tensors that fill the "
-                    "device, and options that would help. Each of these options was simulated. The "
-                    "exit code is 0; with --require-fit it is 3.",
-                    "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-                    "      --micro-batches 16",
-                    "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-                    "      --micro-batches 16 --recompute full")},
+     .lines =
+         PP_NAMES("Peak memory is the memory of a device of the fullest pipeline rank, at the "
+                  "worst moment of the program. It consists of parameters, gradients, optimizer "
+                  "state, activations that wait for their backward, buffers of messages, and the "
+                  "contexts and caches of the software. It depends on the order of the ops, not "
+                  "on their times, so every engine gives the same number. pipeexec measures it.",
+                  "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes: weight, gradient, "
+                  "optimizer state. --zero 1 shards the optimizer state over the replicas, "
+                  "--zero 2 also the gradients, --zero 3 also the weights. 1f1b keeps the "
+                  "activations of D - r micro-batches on rank r, gpipe those of all N.",
+                  "For a run that does not fit, the report lists the tensors that fill the "
+                  "device, and options that would help. Each of these options was simulated. The "
+                  "exit code is 0; with --require-fit it is 3.",
+                  "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+                  "      --micro-batches 16",
+                  "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+                  "      --micro-batches 16 --recompute full")},
     {.name = "mfu",
      .title = "model flops utilisation",
-     .lines = LINES(
+     .lines = PP_NAMES(
          "MFU is the work that the model needs over the work that the devices could do:",
          "  flops of forward and backward / (step x dense peak x GPUs)",
          "Recomputed forwards are work, but not the model's: they count in HFU alone. The peak is "
@@ -80,21 +75,21 @@ const struct pp_topic pp_sim_topics[] = {
          "  pipesim --schedule 1f1b --model llama3-8b --gpus 8 --flops causal --json")},
     {.name = "schedules",
      .title = "the order in which ranks run forwards and backwards",
-     .lines =
-         LINES("A model is cut into stages, and the batch of a step into micro-batches. Each "
-               "micro-batch runs forward (F) through all stages and backward (B) through them "
-               "again. A schedule says which op each rank runs next. Some schedules split the "
-               "backward into the gradient of the input (I), for which the stage before waits, and "
-               "the gradient of the weights (W), which can run later. A rank may hold several "
-               "chunks of the model (--vp); bidirectional schedules hold every stage twice.",
-               "A file in PyTorch's pipelining CSV is a schedule, too. The first command shows "
-               "what a schedule needs, the formula of its bubble, and its paper:",
-               "  pipesim schedules zbv",
-               "  pipesim program --schedule zbv --pp 4 --micro-batches 8 --compute"),
+     .lines = PP_NAMES(
+         "A model is cut into stages, and the batch of a step into micro-batches. Each "
+         "micro-batch runs forward (F) through all stages and backward (B) through them "
+         "again. A schedule says which op each rank runs next. Some schedules split the "
+         "backward into the gradient of the input (I), for which the stage before waits, and "
+         "the gradient of the weights (W), which can run later. A rank may hold several "
+         "chunks of the model (--vp); bidirectional schedules hold every stage twice.",
+         "A file in PyTorch's pipelining CSV is a schedule, too. The first command shows "
+         "what a schedule needs, the formula of its bubble, and its paper:",
+         "  pipesim schedules zbv",
+         "  pipesim program --schedule zbv --pp 4 --micro-batches 8 --compute"),
      .more = list_schedules},
     {.name = "units",
      .title = "how numbers are written, in options and in reports",
-     .lines = LINES(
+     .lines = PP_NAMES(
          "  counts       7.5e9  7.5B  175B  4M  2k           B = billion",
          "  memory       80GB = 80e9 bytes, 80GiB = 80 x 2^30",
          "  bandwidth    450GBps  50GB/s  400Gb  8x200Gbps   B bytes, b bits; per second",

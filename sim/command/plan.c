@@ -19,15 +19,15 @@
 #define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1", "--framework", "amsp"
 static const struct pp_preset WITH_DP = {
     .name = "plan",
-    .arguments = (const char *const[]){DEFAULTS, NULL},
+    .arguments = PP_NAMES(DEFAULTS),
 };
 static const struct pp_preset FLAT = {
     .name = "plan",
-    .arguments = (const char *const[]){DEFAULTS, "--pp", "1", NULL},
+    .arguments = PP_NAMES(DEFAULTS, "--pp", "1"),
 };
 static const struct pp_preset LAYOUTS = {
     .name = "plan",
-    .arguments = (const char *const[]){SCHEDULE, NULL},
+    .arguments = PP_NAMES(SCHEDULE),
 };
 
 static enum pp_status open_wish(struct pp_arena *arena, const struct pp_parsed *flags,
