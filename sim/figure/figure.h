@@ -29,16 +29,14 @@ enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *
  * title and say which part it is. Of several runs, at most PP_PLOT_TIMELINE_PANELS: a panel each,
  * on one axis, with comparable unit costs. Apart: each with its own costs. */
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
-                                            int count, struct pp_plot_timeline_panel *panels);
-struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,
-                                                  const struct pp_result *results, int count,
-                                                  struct pp_plot_timeline_panel *panels);
+                                            int count, bool is_apart,
+                                            struct pp_plot_timeline_panel *panels);
 
 /* ---- sim/figure/memory.c ---- */
-/* One run: its ranks, each at its own peak. Several: one bar each, at its fullest rank; those that
- * were refused are left out. In unit mode chunk activations. */
-enum pp_status pp_figure_memory(struct pp_arena *arena, const struct pp_result *results, int count,
-                                struct pp_plot_memory *memory, struct pp_error *err);
+/* One run: its ranks, each at its own peak. Several, none of which was refused: one bar each, at
+ * its fullest rank. In unit mode chunk activations. */
+struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_result *results,
+                                       int count);
 
 /* ---- sim/figure/held.c ---- */
 /* Bytes alive on each rank over the time of the trace; in unit mode chunk activations. */

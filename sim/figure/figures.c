@@ -17,13 +17,10 @@ static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_resu
                                     struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    struct pp_plot_timeline options;
-
     /* In the terminal each has an axis of its own. */
-    if (target->format == PP_PLOT_TERMINAL && count > 1)
-        options = pp_figure_timelines_apart(arena, results, count, panels);
-    else
-        options = pp_figure_timelines(arena, results, count, panels);
+    const struct pp_plot_timeline options =
+        pp_figure_timelines(arena, results, count, target->format == PP_PLOT_TERMINAL, panels);
+
     if (count == 1)
         return pp_plot_timeline(arena, panels->trace, &options, target, err);
     return pp_plot_timeline_panels(arena, panels, count, &options, target, err);
@@ -33,9 +30,8 @@ static enum pp_status draw_memory(struct pp_arena *arena, const struct pp_result
                                   int count, const struct pp_plot_target *target,
                                   struct pp_error *err)
 {
-    struct pp_plot_memory memory;
+    const struct pp_plot_memory memory = pp_figure_memory(arena, results, count);
 
-    PP_TRY(pp_figure_memory(arena, results, count, &memory, err));
     return pp_plot_memory(arena, &memory, target, err);
 }
 

@@ -22,29 +22,23 @@ static const struct pp_rank_memory *fullest(const struct pp_result *r)
     return most;
 }
 
-enum pp_status pp_figure_memory(struct pp_arena *arena, const struct pp_result *results, int count,
-                                struct pp_plot_memory *memory, struct pp_error *err)
+struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_result *results,
+                                       int count)
 {
-    const bool is_one = count == 1 && results->status == PP_OK;
+    const bool is_one = count == 1;
     const int bars = is_one ? results->program->ranks : count;
-    const struct pp_config *first = NULL;
+    const struct pp_config *first = &results->config;
+    struct pp_plot_memory memory = {
+        .axis = is_one ? "pipeline rank" : "schedule",
+        .bars = PP_ARRAY(arena, struct pp_plot_bar, bars),
+        .title = pp_plot_memory_title(arena, is_one ? first->schedule_name : NULL, first->is_unit),
+        .has_bytes = !first->is_unit,
+        .capacity_bytes = first->is_unit ? 0 : first->cluster.device.memory_bytes};
 
-    *memory = (struct pp_plot_memory){.axis = is_one ? "pipeline rank" : "schedule",
-                                      .bars = PP_ARRAY(arena, struct pp_plot_bar, bars)};
-    for (int i = 0; i < count; i++) {
-        if (results[i].status != PP_OK)
-            continue;
-        first = first ? first : &results[i].config;
-        if (!is_one)
-            add_bar(memory, results[i].config.schedule_name, fullest(&results[i]));
-    }
-    if (!first)
-        return pp_error_set(err, PP_EINVAL, "no run to draw: all were refused");
-    for (int rank = 0; is_one && rank < bars; rank++)
-        add_bar(memory, pp_arena_printf(arena, "%d", rank), &results->memory[rank]);
-    memory->title =
-        pp_plot_memory_title(arena, is_one ? first->schedule_name : NULL, first->is_unit);
-    memory->has_bytes = !first->is_unit;
-    memory->capacity_bytes = first->is_unit ? 0 : first->cluster.device.memory_bytes;
-    return PP_OK;
+    for (int i = 0; i < bars; i++)
+        if (is_one)
+            add_bar(&memory, pp_arena_printf(arena, "%d", i), &results->memory[i]);
+        else
+            add_bar(&memory, results[i].config.schedule_name, fullest(&results[i]));
+    return memory;
 }

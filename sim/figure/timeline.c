@@ -73,33 +73,20 @@ static struct pp_plot_timeline options_of(const struct pp_result *results)
                                      .granules = results->program->granules};
 }
 
-static struct pp_plot_timeline with_costs(struct pp_arena *arena, const struct pp_result *results,
-                                          int count, enum costs costs,
-                                          struct pp_plot_timeline_panel *panels)
-{
-    struct pp_plot_timeline options = options_of(results);
-
-    options.axis = AXES[costs];
-    for (int i = 0; i < count; i++)
-        panels[i] = panel_of(arena, &results[i], costs);
-    return options;
-}
-
-struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,
-                                                  const struct pp_result *results, int count,
-                                                  struct pp_plot_timeline_panel *panels)
-{
-    return with_costs(arena, results, count, AS_THEY_ARE, panels);
-}
-
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
-                                            int count, struct pp_plot_timeline_panel *panels)
+                                            int count, bool is_apart,
+                                            struct pp_plot_timeline_panel *panels)
 {
-    if (count > 1)
-        return with_costs(arena, results, count, choose_costs(results, count), panels);
-    const struct pp_plot_step step = pp_plot_step(arena, results->trace);
+    const enum costs costs = is_apart ? AS_THEY_ARE : choose_costs(results, count);
     struct pp_plot_timeline options = options_of(results);
 
+    if (count > 1) {
+        options.axis = AXES[costs];
+        for (int i = 0; i < count; i++)
+            panels[i] = panel_of(arena, &results[i], costs);
+        return options;
+    }
+    const struct pp_plot_step step = pp_plot_step(arena, results->trace);
     options.title = heading(arena, results, AS_THEY_ARE);
     options.part = step.note;
     options.from_s = step.from_s;

@@ -161,7 +161,8 @@ static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_pa
                                       struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    const struct pp_plot_timeline options = pp_figure_timelines(arena, results, count, panels);
+    const struct pp_plot_timeline options =
+        pp_figure_timelines(arena, results, count, false, panels);
 
     if (count == 1 && options.part)
         panels->heading = pp_arena_printf(arena, "%s, %s", options.title, options.part);

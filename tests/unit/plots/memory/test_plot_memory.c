@@ -54,7 +54,7 @@ Test(plot_memory, bars_are_the_ranks_of_a_run)
     struct pp_plot_memory memory;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_figure_memory(arena, &r, 1, &memory, &err), PP_OK);
+    memory = pp_figure_memory(arena, &r, 1);
     cr_assert_eq(memory.count, 4);
     cr_assert_eq(memory.capacity_bytes, r.config.cluster.device.memory_bytes);
     for (int rank = 0; rank < 4; rank++) {
@@ -73,7 +73,7 @@ Test(plot_memory, unit_mode_shows_activations)
     const struct pp_result r = run(arena, UNIT);
     struct pp_plot_memory memory;
 
-    cr_assert_eq(pp_figure_memory(arena, &r, 1, &memory, NULL), PP_OK);
+    memory = pp_figure_memory(arena, &r, 1);
     cr_assert_not(memory.has_bytes);
     drawn_is(arena, draw_memory(arena, &memory, true), "memory_unit.gp");
     drawn_is(arena, draw_memory(arena, &memory, false), "memory_unit.txt");
@@ -86,7 +86,7 @@ Test(plot_memory, what_does_not_fit_is_marked)
     struct pp_plot_memory memory;
 
     cr_assert_not(r.fits);
-    cr_assert_eq(pp_figure_memory(arena, &r, 1, &memory, NULL), PP_OK);
+    memory = pp_figure_memory(arena, &r, 1);
     int over = 0;
     for (int rank = 0; rank < 16; rank++)
         over += r.memory[rank].peak_bytes > memory.capacity_bytes;
@@ -299,7 +299,7 @@ Test(plot_memory, a_report_draws_what_the_run_draws)
         const struct pp_result r = run(arena, LINES[i]);
         const struct pp_report report = read_back(arena, &r, 1);
         struct pp_plot_memory a, b;
-        cr_assert_eq(pp_figure_memory(arena, &r, 1, &a, NULL), PP_OK);
+        a = pp_figure_memory(arena, &r, 1);
         cr_assert_eq(pp_report_memory(arena, &report, &b, NULL), PP_OK);
         cr_assert_str_eq(draw_memory(arena, &a, true), draw_memory(arena, &b, true));
         cr_assert_eq(report.runs[0].peak_rank, r.config.is_unit ? 1 : r.peak_rank);
@@ -317,7 +317,7 @@ Test(plot_memory, refused_runs_of_a_comparison_are_skipped)
     const struct pp_report report = read_back(arena, results, 3);
     cr_assert_eq(report.count, 2);
     cr_assert_eq(pp_report_memory(arena, &report, &b, NULL), PP_OK);
-    cr_assert_eq(pp_figure_memory(arena, results, 3, &a, NULL), PP_OK);
+    a = pp_figure_memory(arena, results, 2);
     cr_assert_eq(a.count, 2);
     cr_assert_eq(b.count, 2);
     for (int i = 0; i < 2; i++) /* the report is ranked */
