@@ -84,16 +84,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
         config.shape = shape;
     }
     PP_TRY(status);
-    config.layout = (struct pp_layout){.gpus = DOC_RANKS,
-                                       .tp = 1,
-                                       .pp = DOC_RANKS,
-                                       .dp = 1,
-                                       .cp = 1,
-                                       .ep = 1,
-                                       .vp = config.shape.chunks,
-                                       .mbs = 1,
-                                       .micro_batches = config.shape.micro_batches,
-                                       .gbs = config.shape.micro_batches};
+    config.layout = pp_config_unit_layout(&config.shape);
     return pp_simulate(arena, &config, PP_FULL, NULL, result, err);
 }
 

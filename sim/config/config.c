@@ -10,6 +10,20 @@ const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *
                                                     shape->ranks, shape->chunks, shape->pipelines);
 }
 
+struct pp_layout pp_config_unit_layout(const struct pp_shape *shape)
+{
+    return (struct pp_layout){.gpus = shape->ranks,
+                              .tp = 1,
+                              .pp = shape->ranks,
+                              .dp = 1,
+                              .cp = 1,
+                              .ep = 1,
+                              .vp = shape->chunks,
+                              .micro_batches = shape->micro_batches,
+                              .mbs = 1,
+                              .gbs = shape->micro_batches};
+}
+
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of)
 {
     const struct pp_shape *shape = &config->shape;

@@ -126,6 +126,8 @@ struct pp_config {
 
 /* Rank of every [pipeline * stages + stage]. */
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config);
+/* The layout of unit mode: one device a rank, one replica, a sample a micro-batch. */
+struct pp_layout pp_config_unit_layout(const struct pp_shape *shape);
 /* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of);
 

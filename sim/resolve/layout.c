@@ -249,20 +249,9 @@ static enum pp_status unit_shape(const struct pp_wish *wish, struct pp_config *c
 enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *config,
                                struct pp_error *err)
 {
-    struct pp_layout *l = &config->layout;
-
     if (!config->file_program)
         PP_TRY(unit_shape(wish, config, err));
-    *l = (struct pp_layout){.gpus = config->shape.ranks,
-                            .tp = 1,
-                            .pp = config->shape.ranks,
-                            .dp = 1,
-                            .cp = 1,
-                            .ep = 1,
-                            .vp = config->shape.chunks,
-                            .micro_batches = config->shape.micro_batches,
-                            .mbs = 1,
-                            .gbs = config->shape.micro_batches};
+    config->layout = pp_config_unit_layout(&config->shape);
     config->lower.recv_slots = 0;
     config->engine_options.eval.is_buffered = true;
     return PP_OK;
