@@ -221,23 +221,17 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_wi
 
 enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* the choices of --attention */
 
-static enum pp_status resolve_precision(const struct pp_wish *wish, struct pp_config *config,
-                                        struct pp_error *err)
-{
-    if (!wish->given.precision.count)
-        return PP_OK;
-    return pp_device_set_precision(&config->cluster.device, (enum pp_precision)wish->precision,
-                                   err);
-}
-
 /* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
 static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_config *config,
                                       struct pp_error *err)
 {
-    PP_TRY(resolve_precision(wish, config, err));
+    struct pp_device *device = &config->cluster.device;
+
+    if (wish->given.precision.count)
+        PP_TRY(pp_device_set_precision(device, (enum pp_precision)wish->precision, err));
     if (wish->given.attention.count) {
-        config->cluster.device.is_attention_unfused = wish->attention == ATTENTION_UNFUSED;
-        config->cluster.device.is_attention_first = wish->attention == ATTENTION_FIRST;
+        device->is_attention_unfused = wish->attention == ATTENTION_UNFUSED;
+        device->is_attention_first = wish->attention == ATTENTION_FIRST;
     }
     config->costs.is_tp_only = wish->sequence_parallel == 1;
     config->costs.tp_overlap_frac = wish->tp_overlap;

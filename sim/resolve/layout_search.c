@@ -298,40 +298,27 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
     return PP_OK;
 }
 
-static int64_t gpus_of(const struct pp_cluster *c)
-{
-    return (int64_t)c->nodes * c->gpus_per_node;
-}
-
 static enum pp_status too_many_gpus(const struct pp_wish *wish, const struct pp_config *config,
-                                    int gpus, struct pp_error *err)
+                                    int gpus, int64_t most, struct pp_error *err)
 {
     const struct pp_cluster *c = &config->cluster;
-    const long long have = gpus_of(c);
 
-    pp_error_set(err, PP_EINVAL,
-                 "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
-                 wish->given.gpus.typed, have, c->nodes, c->gpus_per_node, have);
+    pp_error_set(
+        err, PP_EINVAL, "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
+        wish->given.gpus.typed, (long long)most, c->nodes, c->gpus_per_node, (long long)most);
     if (config->platform)
         return pp_error_append(err, ", or a file with more hosts");
     return pp_error_append(err, ", or node:%d in --cluster",
                            (gpus + c->gpus_per_node - 1) / c->gpus_per_node);
 }
 
-/* What no layout could mend. */
-static enum pp_status check_request(const struct pp_wish *wish, const struct pp_config *config,
-                                    int gpus, struct pp_error *err)
-{
-    const struct pp_cluster *c = &config->cluster;
-
-    return c->nodes && gpus > gpus_of(c) ? too_many_gpus(wish, config, gpus, err) : PP_OK;
-}
-
 enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                struct pp_error *err)
 {
+    const int64_t most = (int64_t)config->cluster.nodes * config->cluster.gpus_per_node;
+
     PP_TRY(count_gpus(wish, config, gpus, err));
-    return check_request(wish, config, *gpus, err);
+    return most && *gpus > most ? too_many_gpus(wish, config, *gpus, most, err) : PP_OK;
 }
 
 static void mark_choices(const struct pp_wish *wish, struct pp_config *config)

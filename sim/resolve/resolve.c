@@ -71,7 +71,7 @@ static bool has_groups(const struct pp_config *config)
 
 /* Needs of an option, in the order in which they are checked. If several of the degrees `by` are
  * open, another choice of the tool might meet the need. */
-enum { TP = 1 << 0, PP = 1 << 1, DP = 1 << 2 };
+enum { TP = PP_CHOSE_TP, PP = PP_CHOSE_PP, DP = PP_CHOSE_DP };
 static const struct need {
     enum pp_sim_trait trait;
     bool (*is_met)(const struct pp_config *config);
@@ -108,20 +108,11 @@ static bool is_neutral(const struct pp_option *option, const struct pp_option_va
             pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
-/* Degrees that the user left open: TP, PP, DP. */
-static unsigned open_degrees(const struct pp_wish *wish, const struct pp_config *config)
-{
-    const unsigned open = (wish->tp ? 0U : TP) | (wish->pp ? 0U : PP) | (wish->dp ? 0U : DP);
-
-    return config->file_program ? open & ~(unsigned)PP : open;
-}
-
 /* Another choice of the tool for these GPUs might have met the need: one open degree alone follows
  * from the others. */
-static bool might_be_met(const struct need *need, const struct pp_wish *wish,
-                         const struct pp_config *config)
+static bool might_be_met(const struct need *need, const struct pp_config *config)
 {
-    const unsigned open = open_degrees(wish, config);
+    const unsigned open = config->origin.chosen & (TP | PP | DP);
     const bool has_gpus = !(config->origin.chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 
     return has_gpus && (open & (open - 1)) && (open & need->by);
@@ -185,15 +176,17 @@ static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *w
     char typed[PP_REQUEST_TYPED_BYTES];
 
     pp_request_typed(&wish->request, option, typed);
-    if (!might_be_met(need, wish, config))
+    if (!might_be_met(need, config))
         return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed, need->text);
     note(arena, config,
          pp_arena_printf(arena, "%s has no effect in the layout chosen: %s", typed, need->text));
     return PP_OK;
 }
 
-enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *wish,
-                                  struct pp_config *config, struct pp_error *err)
+/* Refuses flags that cannot change the answer of this configuration. If the tool chose the degrees,
+ * and others would make a difference, config->origin.notes gets a note instead. */
+static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish *wish,
+                                    struct pp_config *config, struct pp_error *err)
 {
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
@@ -235,5 +228,5 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                    : PP_OK;
     }
     PP_TRY(pp_resolve_plan(arena, wish, config, prepared, err));
-    return pp_resolve_effects(arena, wish, config, err);
+    return check_effects(arena, wish, config, err);
 }

@@ -103,10 +103,6 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
                                    struct pp_error *err);
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
-/* Refuses flags that cannot change the answer of this configuration. If the tool chose the degrees,
- * and others would make a difference, config->origin.notes gets a note instead. */
-enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_wish *wish,
-                                  struct pp_config *config, struct pp_error *err);
 
 /* Everything above in order. `prepared` is what simulations of the choice have made, for
  * pp_simulate(); NULL: it is not kept. */
