@@ -108,12 +108,14 @@ static bool is_less(double bytes, double than_bytes)
 /* What follows from a change of degrees, where the batch stays. */
 static void settle(struct pp_relief_setting *s, const struct pp_config *c)
 {
-    const int64_t copies = (int64_t)s->dp * s->cp * c->shape.pipelines;
+    struct pp_layout *l = &s->layout;
+    const int64_t copies = (int64_t)l->dp * l->cp * c->shape.pipelines,
+                  samples = (int64_t)l->dp * l->mbs;
 
     if (copies == 1 && s->zero > 0)
         s->zero = 0; /* nothing is left to share it with */
-    if (s->gbs % ((int64_t)s->dp * s->mbs) == 0)
-        s->micro_batches = (int)(s->gbs / ((int64_t)s->dp * s->mbs));
+    if (l->gbs % samples == 0)
+        l->micro_batches = (int)(l->gbs / samples);
 }
 
 /* The kinds that help by themselves, on top of `on`, at the degrees of `on`: no layout is looked

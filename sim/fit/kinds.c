@@ -12,12 +12,12 @@ struct change {
 };
 
 /* Twice as many devices share what one has held: replicas become fewer, or devices more. */
-static bool give_devices(struct pp_relief_setting *s)
+static bool give_devices(struct pp_layout *l)
 {
-    if (s->dp % 2 == 0)
-        s->dp /= 2;
-    else if (s->gpus <= INT32_MAX / 2)
-        s->gpus *= 2;
+    if (l->dp % 2 == 0)
+        l->dp /= 2;
+    else if (l->gpus <= INT32_MAX / 2)
+        l->gpus *= 2;
     else
         return false;
     return true;
@@ -42,7 +42,7 @@ static bool recompute_full(const struct change *x)
 
 static bool share_sequence(const struct change *x)
 {
-    if (!x->s->is_tp_only || x->s->tp == 1)
+    if (!x->s->is_tp_only || x->s->layout.tp == 1)
         return false;
     x->s->is_tp_only = false;
     return true;
@@ -50,7 +50,7 @@ static bool share_sequence(const struct change *x)
 
 static bool shard(const struct change *x)
 {
-    const int64_t copies = (int64_t)x->s->dp * x->s->cp * x->c->shape.pipelines;
+    const int64_t copies = (int64_t)x->s->layout.dp * x->s->layout.cp * x->c->shape.pipelines;
 
     if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->zero)
         return false;
@@ -60,37 +60,37 @@ static bool shard(const struct change *x)
 
 static bool halve_mbs(const struct change *x)
 {
-    if (x->s->mbs < 2 || x->s->mbs % 2)
+    if (x->s->layout.mbs < 2 || x->s->layout.mbs % 2)
         return false;
-    x->s->mbs /= 2;
+    x->s->layout.mbs /= 2;
     return true;
 }
 
 static bool double_tp(const struct change *x)
 {
-    if (2 * x->s->tp > x->c->cluster.gpus_per_node)
+    if (2 * x->s->layout.tp > x->c->cluster.gpus_per_node)
         return false;
-    x->s->tp *= 2;
-    return give_devices(x->s);
+    x->s->layout.tp *= 2;
+    return give_devices(&x->s->layout);
 }
 
 static bool double_pp(const struct change *x)
 {
-    if (x->c->file_program || 2 * x->s->pp > x->c->model.layers)
+    if (x->c->file_program || 2 * x->s->layout.pp > x->c->model.layers)
         return false;
-    x->s->pp *= 2;
-    return give_devices(x->s);
+    x->s->layout.pp *= 2;
+    return give_devices(&x->s->layout);
 }
 
 static bool double_cp(const struct change *x)
 {
-    x->s->cp *= 2;
-    return give_devices(x->s);
+    x->s->layout.cp *= 2;
+    return give_devices(&x->s->layout);
 }
 
 static bool change_schedule(const struct change *x)
 {
-    if (x->c->file_program || x->s->pp == 1 || !strcmp(x->s->schedule, x->word))
+    if (x->c->file_program || x->s->layout.pp == 1 || !strcmp(x->s->schedule, x->word))
         return false;
     x->s->schedule = x->word;
     return true;

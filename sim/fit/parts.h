@@ -6,9 +6,8 @@
 
 /* What a relief changes of a run; all else is as asked for. */
 struct pp_relief_setting {
-    int gpus, tp, cp, pp, dp, mbs, micro_batches;
+    struct pp_layout layout;
     int zero; /* -1: cut by --shard */
-    int64_t gbs;
     const char *recompute, *schedule, *offload;
     bool is_tp_only;
 };

@@ -11,18 +11,10 @@
 
 struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
 {
-    const struct pp_layout *l = &c->layout;
     const struct pp_input *offload = pp_inputs_find(c, "offload");
 
     return (struct pp_relief_setting){
-        .gpus = l->gpus,
-        .tp = l->tp,
-        .cp = l->cp,
-        .pp = l->pp,
-        .dp = l->dp,
-        .mbs = l->mbs,
-        .micro_batches = l->micro_batches,
-        .gbs = l->gbs,
+        .layout = c->layout,
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
         .recompute = pp_recompute_names[c->costs.recompute],
         .schedule = c->schedule_name,
@@ -75,19 +67,20 @@ static void change_schedule(const struct pp_config *config, const char *name,
 void pp_relief_change(const struct pp_config *config, const struct pp_relief_setting *from,
                       const struct pp_relief_setting *to, struct pp_relief_flags *flags)
 {
+    const struct pp_layout *old = &from->layout, *new = &to->layout;
     const struct {
         const char *flag;
         int from, to;
         bool follows; /* from the rest, unless it was said */
     } numbers[] = {
-        {"zero", from->zero, to->zero, (int64_t)to->dp * to->cp * config->shape.pipelines == 1},
-        {"gpus", from->gpus, to->gpus, true},
-        {"tp", from->tp, to->tp, false},
-        {"cp", from->cp, to->cp, false},
-        {"pp", from->pp, to->pp, false},
-        {"dp", from->dp, to->dp, true},
-        {"mbs", from->mbs, to->mbs, false},
-        {"micro-batches", from->micro_batches, to->micro_batches, true},
+        {"zero", from->zero, to->zero, (int64_t) new->dp *new->cp * config->shape.pipelines == 1},
+        {"gpus", old->gpus, new->gpus, true},
+        {"tp", old->tp, new->tp, false},
+        {"cp", old->cp, new->cp, false},
+        {"pp", old->pp, new->pp, false},
+        {"dp", old->dp, new->dp, true},
+        {"mbs", old->mbs, new->mbs, false},
+        {"micro-batches", old->micro_batches, new->micro_batches, true},
     };
 
     if (strcmp(from->schedule, to->schedule) != 0)
@@ -112,7 +105,8 @@ struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
     const struct {
         const char *flag;
         int value;
-    } degrees[] = {{"tp", setting->tp}, {"pp", setting->pp}, {"dp", setting->dp}};
+    } degrees[] = {
+        {"tp", setting->layout.tp}, {"pp", setting->layout.pp}, {"dp", setting->layout.dp}};
 
     for (size_t i = 0; i < PP_COUNT(degrees); i++)
         if (!pp_inputs_find(config, degrees[i].flag))
@@ -183,27 +177,20 @@ static struct words words_of(struct pp_arena *arena, const struct pp_config *c,
     return w;
 }
 
-static enum pp_status resolve_words(struct pp_arena *arena, const struct words *w,
-                                    struct pp_config *config, struct pp_error *err)
-{
-    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
-    struct pp_subject *subjects;
-    int count;
-
-    PP_TRY(pp_options_parse(arena, &pp_sim_cli, w->count, w->list, parsed, err));
-    PP_TRY(pp_wish_open(arena, parsed, wish, err));
-    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
-    return pp_resolve(arena, wish, &subjects[0], config, NULL, err);
-}
-
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
                                    struct pp_relief_flags *flags, struct pp_config *other,
                                    struct pp_error *err)
 {
     const struct words w = words_of(arena, config, flags);
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
+    struct pp_subject *subjects;
+    int count;
 
-    return resolve_words(arena, &w, other, err);
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, w.count, w.list, parsed, err));
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
+    return pp_resolve(arena, wish, &subjects[0], other, NULL, err);
 }
 
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
