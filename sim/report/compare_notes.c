@@ -1,8 +1,6 @@
 /* What a reader must know about how two traces were compared. */
 #include "sim/report/compare.h"
 
-enum { MAX_NOTES = 8 }; /* of the comparison itself */
-
 const char *pp_compare_kind_name(const struct pp_compare_row *row)
 {
     return row->is_fused ? "F+B" : pp_op_kinds[row->kind].text;
@@ -32,51 +30,48 @@ static const char *step_note(struct pp_arena *arena, const struct pp_comparison 
                                  c->step_count, predicted);
 }
 
-static int note_count(const struct pp_trace *trace)
-{
-    int count = 0;
+struct notes {
+    struct pp_arena *arena;
+    const char **list;
+    int count, capacity;
+};
 
-    while (trace->notes && trace->notes[count])
-        count++;
-    return count;
+static void add(struct notes *n, const char *note)
+{
+    *PP_PUSH(n->arena, n->list, n->count, n->capacity) = note;
 }
 
-/* What its reader had to say; returns how many. */
-static int add_notes(const struct pp_trace *trace, const char **notes)
+/* What its reader had to say. */
+static void add_notes(struct notes *n, const struct pp_trace *trace)
 {
-    const int count = note_count(trace);
-
-    for (int i = 0; i < count; i++)
-        notes[i] = trace->notes[i];
-    return count;
+    for (const char *const *note = trace->notes; note && *note; note++)
+        add(n, *note);
 }
 
 const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *c)
 {
     const struct pp_trace *predicted = c->predicted.trace, *measured = c->measured.trace;
-    const char **notes =
-        PP_ARRAY(arena, const char *, MAX_NOTES + note_count(predicted) + note_count(measured) + 1);
-    int count = add_notes(predicted, notes);
+    struct notes notes = {.arena = arena};
 
-    count += add_notes(measured, &notes[count]);
-
+    add_notes(&notes, predicted);
+    add_notes(&notes, measured);
     if (c->is_partial)
-        notes[count++] = "one of the two names no program: only common events are compared";
+        add(&notes, "one of the two names no program: only common events are compared");
     else if (!c->is_same_program)
-        notes[count++] = "the programs differ: only common events are compared";
+        add(&notes, "the programs differ: only common events are compared");
     if (c->is_folded)
-        notes[count++] =
-            pp_arena_printf(arena, "the predicted replica stands for all %d measured ones",
-                            c->measured.trace->replicas);
+        add(&notes, pp_arena_printf(arena, "the predicted replica stands for all %d measured ones",
+                                    measured->replicas));
     if (!c->is_pairwise)
-        notes[count++] = step_note(arena, c);
+        add(&notes, step_note(arena, c));
     if (c->predicted.is_overlapping != c->measured.is_overlapping)
-        notes[count++] = pp_arena_printf(arena, "steps overlap in %s alone",
-                                         c->predicted.is_overlapping ? c->predicted.trace->program
-                                                                     : c->measured.trace->program);
+        add(&notes,
+            pp_arena_printf(arena, "steps overlap in %s alone",
+                            c->predicted.is_overlapping ? predicted->program : measured->program));
     if (c->missing.count > 0)
-        notes[count++] = odd_note(arena, &c->missing, "predicted");
+        add(&notes, odd_note(arena, &c->missing, "predicted"));
     if (c->extra.count > 0)
-        notes[count++] = odd_note(arena, &c->extra, "measured");
-    return notes;
+        add(&notes, odd_note(arena, &c->extra, "measured"));
+    add(&notes, NULL);
+    return notes.list;
 }
