@@ -11,7 +11,16 @@
 
 struct job {
     const struct pp_wish *wish;
+    const struct format *format;
     const struct pp_result *result;
+};
+struct format {
+    const char *name;
+    enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
+                            struct pp_error *err);
+    bool has_wires; /* it may say what messages take */
+    bool is_folder;
+    enum pp_pytorch_list list;
 };
 
 /* A step by itself. */
@@ -45,33 +54,15 @@ static enum pp_status goal(struct pp_arena *arena, const struct job *job, FILE *
     return PP_OK;
 }
 
-static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job,
-                                   enum pp_pytorch_list list, FILE *out, struct pp_error *err)
-{
-    const char *warning;
-
-    PP_TRY(pp_export_pytorch(arena, job->result->program, list, out, &warning, err));
-    if (warning)
-        fprintf(stderr, "pipesim: warning: %s\n", warning);
-    return PP_OK;
-}
-
 static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FILE *out,
                               struct pp_error *err)
 {
-    return pytorch_form(arena, job, PP_PYTORCH_COMPUTE, out, err);
-}
+    const char *warning;
 
-static enum pp_status pytorch_comms(struct pp_arena *arena, const struct job *job, FILE *out,
-                                    struct pp_error *err)
-{
-    return pytorch_form(arena, job, PP_PYTORCH_COMMS, out, err);
-}
-
-static enum pp_status pytorch_waits(struct pp_arena *arena, const struct job *job, FILE *out,
-                                    struct pp_error *err)
-{
-    return pytorch_form(arena, job, PP_PYTORCH_WAITS, out, err);
+    PP_TRY(pp_export_pytorch(arena, job->result->program, job->format->list, out, &warning, err));
+    if (warning)
+        fprintf(stderr, "pipesim: warning: %s\n", warning);
+    return PP_OK;
 }
 
 /* A folder: `out` is not written to. */
@@ -86,23 +77,18 @@ static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE
 }
 
 /* In the order of the choices of --to. */
-static const struct format {
-    const char *name;
-    bool has_wires; /* it may say what messages take */
-    bool is_folder;
-    enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
-                            struct pp_error *err);
-} FORMATS[] = {
-    {"goal", true, false, goal},
-    {"chakra", false, true, chakra},
-    {"pytorch", false, false, pytorch},
-    {"pytorch-comms", false, false, pytorch_comms},
-    {"pytorch-waits", false, false, pytorch_waits},
+static const struct format FORMATS[] = {
+    {"goal", goal, .has_wires = true},
+    {"chakra", chakra, .is_folder = true},
+    {"pytorch", pytorch, .list = PP_PYTORCH_COMPUTE},
+    {"pytorch-comms", pytorch, .list = PP_PYTORCH_COMMS},
+    {"pytorch-waits", pytorch, .list = PP_PYTORCH_WAITS},
 };
 
-static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
-                                 const struct job *job, FILE *out, struct pp_error *err)
+static enum pp_status write_file(struct pp_arena *arena, const struct job *job, FILE *out,
+                                 struct pp_error *err)
 {
+    const struct format *format = job->format;
     const char *path = job->wish->output;
     struct pp_output output;
 
@@ -153,6 +139,6 @@ enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_wish *t
         return pp_error_set(err, PP_EINVAL,
                             "pipesim export writes one schedule, --schedule lists %d", count);
     PP_TRY(run(arena, &wish, &subjects[0], &result, err));
-    const struct job job = {&wish, &result};
-    return write_file(arena, format, &job, out, err);
+    const struct job job = {&wish, format, &result};
+    return write_file(arena, &job, out, err);
 }

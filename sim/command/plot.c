@@ -46,6 +46,7 @@ static struct pp_curves curves_of(const struct job *job)
 
 static enum pp_status draw_curves(struct job *job, struct pp_error *err)
 {
+    const struct pp_plot_file *file = &job->files.files[0];
     struct pp_curves curves = curves_of(job);
     const char *points = job->wish->points;
     struct pp_table table, marks;
@@ -54,7 +55,7 @@ static enum pp_status draw_curves(struct job *job, struct pp_error *err)
         curves.kind++;
         assert(curves.kind->name);
     }
-    PP_TRY(pp_plot_file_table(job->arena, &job->files.files[0], &table, err));
+    PP_TRY(pp_table_parse(job->arena, file->name, file->text, file->length, &table, err));
     if (points) {
         PP_TRY(pp_table_read(job->arena, points, &marks, err));
         curves.points = &marks;
@@ -71,10 +72,10 @@ static enum pp_status draw_memory(struct job *job, struct pp_error *err)
     struct pp_table table;
 
     if (file->source == PP_FROM_TABLE) {
-        PP_TRY(pp_plot_file_table(job->arena, file, &table, err));
+        PP_TRY(pp_table_parse(job->arena, file->name, file->text, file->length, &table, err));
         PP_TRY(pp_plot_memory_table(job->arena, &table, &options, &memory, err));
     } else {
-        PP_TRY(pp_plot_file_report(job->arena, file, &report, err));
+        PP_TRY(pp_report_parse(job->arena, file->name, file->text, file->length, &report, err));
         PP_TRY(pp_report_memory(job->arena, &report, &memory, err));
     }
     return pp_plot_memory(job->arena, &memory, &job->target, err);
@@ -82,10 +83,11 @@ static enum pp_status draw_memory(struct job *job, struct pp_error *err)
 
 static enum pp_status draw_links(struct job *job, struct pp_error *err)
 {
+    const struct pp_plot_file *file = &job->files.files[0];
     struct pp_plot_links links;
     struct pp_report report;
 
-    PP_TRY(pp_plot_file_report(job->arena, &job->files.files[0], &report, err));
+    PP_TRY(pp_report_parse(job->arena, file->name, file->text, file->length, &report, err));
     PP_TRY(pp_report_links(job->arena, &report, &links, err));
     return pp_plot_links(job->arena, &links, &job->target, err);
 }
@@ -125,31 +127,23 @@ static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
     return pp_plot_timeline(job->arena, step.trace, &timeline, &job->target, err);
 }
 
-struct pair {
-    struct pp_trace *predicted, *measured;
-};
-
-static enum pp_status read_pair(const struct job *job, struct pair *pair, struct pp_error *err)
-{
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &pair->predicted, err));
-    return pp_plot_file_trace(job->arena, &job->files.files[1], &pair->measured, err);
-}
-
 static enum pp_status draw_compare(struct job *job, struct pp_error *err)
 {
-    struct pair pair;
+    struct pp_trace *predicted, *measured;
 
-    PP_TRY(read_pair(job, &pair, err));
-    return pp_plot_timelines(job->arena, pair.predicted, pair.measured, &job->part.timeline,
-                             &job->target, err);
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &predicted, err));
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], &measured, err));
+    return pp_plot_timelines(job->arena, predicted, measured, &job->part.timeline, &job->target,
+                             err);
 }
 
 static enum pp_status draw_error(struct job *job, struct pp_error *err)
 {
-    struct pair pair;
+    struct pp_trace *predicted, *measured;
 
-    PP_TRY(read_pair(job, &pair, err));
-    return pp_plot_error(job->arena, pair.predicted, pair.measured, &job->target, err);
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &predicted, err));
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], &measured, err));
+    return pp_plot_error(job->arena, predicted, measured, &job->target, err);
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */

@@ -107,12 +107,6 @@ enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *pat
     return combine(files, err);
 }
 
-enum pp_status pp_plot_file_table(struct pp_arena *arena, const struct pp_plot_file *file,
-                                  struct pp_table *table, struct pp_error *err)
-{
-    return pp_table_parse(arena, file->name, file->text, file->length, table, err);
-}
-
 enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_file *file,
                                   struct pp_trace **trace, struct pp_error *err)
 {
@@ -121,10 +115,4 @@ enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_f
     return *begin(file) == '{'
                ? pp_trace_parse_chrome(arena, file->name, file->text, file->length, trace, err)
                : pp_trace_parse_csv(arena, file->name, file->text, file->length, trace, err);
-}
-
-enum pp_status pp_plot_file_report(struct pp_arena *arena, const struct pp_plot_file *file,
-                                   struct pp_report *report, struct pp_error *err)
-{
-    return pp_report_parse(arena, file->name, file->text, file->length, report, err);
 }

@@ -23,9 +23,5 @@ enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *pat
 /* "a sweep", "two traces" */
 const char *pp_plot_source_name(unsigned source);
 
-enum pp_status pp_plot_file_table(struct pp_arena *arena, const struct pp_plot_file *file,
-                                  struct pp_table *table, struct pp_error *err);
 enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_file *file,
                                   struct pp_trace **trace, struct pp_error *err);
-enum pp_status pp_plot_file_report(struct pp_arena *arena, const struct pp_plot_file *file,
-                                   struct pp_report *report, struct pp_error *err);

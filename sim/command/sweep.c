@@ -52,10 +52,8 @@ static enum pp_status take_jobs(const struct pp_parsed *parsed, int *jobs, struc
     PP_TRY(take(parsed, "jobs", &text, err));
     if (!text)
         return PP_OK;
-    for (int i = 0; i < pp_sim_cli.option_count; i++)
-        if (&parsed->values[i] == value &&
-            pp_option_read(&pp_sim_cli.options[i], text, &read, err) != PP_OK)
-            return pp_error_prefix(err, "%s: ", value->typed);
+    if (pp_option_read(&pp_sim_cli.options[value - parsed->values], text, &read, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", value->typed);
     *jobs = (int)read.integer;
     return PP_OK;
 }
@@ -180,10 +178,7 @@ static enum pp_status open_file(struct pp_arena *arena, const struct pp_wish *wi
     for (int64_t point = s->part.index - 1; point < points; point += s->part.count)
         wanted[point] = true;
     PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, wish->fresh, wanted, &s->file, err));
-    for (int64_t point = 0; point < points; point++)
-        s->count += wanted[point];
-    s->points = PP_ARRAY(arena, int64_t, s->count + 1);
-    s->count = 0;
+    s->points = PP_ARRAY(arena, int64_t, points + 1);
     for (int64_t point = 0; point < points; point++)
         if (wanted[point])
             s->points[s->count++] = point;

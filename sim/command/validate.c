@@ -13,14 +13,6 @@
 
 enum { WIDTH = 80, LABEL = 10 };
 
-static enum pp_status read_files(struct pp_arena *arena, const struct pp_wish *wish,
-                                 struct pp_measurements *list, struct pp_error *err)
-{
-    for (int i = 0; i < wish->request.flags->operand_count; i++)
-        PP_TRY(pp_measurements_read(arena, wish->request.flags->operands[i], list, err));
-    return PP_OK;
-}
-
 static void warn_of_columns(const struct pp_measurements *list)
 {
     for (int i = 0; i < list->hint_count; i++)
@@ -281,7 +273,8 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish 
 
     PP_TRY(check_options(wish, err));
     PP_TRY(pp_stdout_owner(wish, &owner, err));
-    PP_TRY(read_files(arena, wish, &list, err));
+    for (int i = 0; i < wish->request.flags->operand_count; i++)
+        PP_TRY(pp_measurements_read(arena, wish->request.flags->operands[i], &list, err));
     warn_of_columns(&list);
     warn_of_twins(arena, &list);
     if (family)
