@@ -16,16 +16,17 @@
 
 /* ---- the shape --------------------------------------------------------------------------- */
 
-struct rate {
-    char text[PP_UNITS_TEXT_BYTES];
-};
-
-static struct rate rate(double bytes_per_s)
+/* "450 GB/s", in the arena. */
+static const char *amount(struct pp_arena *arena, double value, enum pp_unit unit)
 {
-    struct rate r;
+    char text[PP_UNITS_TEXT_BYTES];
 
-    pp_units_print(bytes_per_s, PP_UNIT_BYTES_PER_S, r.text);
-    return r;
+    return pp_arena_strdup(arena, pp_units_print(value, unit, text));
+}
+
+static const char *rate(struct pp_arena *arena, double bytes_per_s)
+{
+    return amount(arena, bytes_per_s, PP_UNIT_BYTES_PER_S);
 }
 
 static int nics_of(const struct pp_cluster *c)
@@ -33,9 +34,9 @@ static int nics_of(const struct pp_cluster *c)
     return c->fabric.nics > 0 ? c->fabric.nics : c->gpus_per_node;
 }
 
-static struct rate nic_rate(const struct pp_cluster *c)
+static const char *nic_rate(struct pp_arena *arena, const struct pp_cluster *c)
 {
-    return rate(c->inter.bytes_per_s * c->gpus_per_node / nics_of(c));
+    return rate(arena, c->inter.bytes_per_s * c->gpus_per_node / nics_of(c));
 }
 
 static const char *plural(int count)
@@ -43,84 +44,79 @@ static const char *plural(int count)
     return count == 1 ? "" : "s";
 }
 
-static void shape_fat_tree(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+static const char *shape_fat_tree(struct pp_arena *arena, const struct pp_cluster *c)
 {
     const struct pp_fabric_shape *s = &c->fabric;
-    int used = snprintf(text, PP_TEXT_BYTES, "fat tree, %d rail%s of %s", nics_of(c),
-                        plural(nics_of(c)), nic_rate(c).text);
+    const bool is_wide = s->leaf_nodes == 0 || (!s->is_static && s->oversubscription <= 1);
+    const char *leaves = "";
 
     if (s->leaf_nodes > 0)
-        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
-                         ", %d node%s a leaf switch, uplinks %g:1, %s routing", s->leaf_nodes,
-                         plural(s->leaf_nodes), s->oversubscription > 0 ? s->oversubscription : 1,
-                         s->is_static ? "static" : "adaptive");
-    if (s->leaf_nodes == 0 || (!s->is_static && s->oversubscription <= 1))
-        snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
-                 ": only devices and NICs can be full");
+        leaves = pp_arena_printf(arena, ", %d node%s a leaf switch, uplinks %g:1, %s routing",
+                                 s->leaf_nodes, plural(s->leaf_nodes),
+                                 s->oversubscription > 0 ? s->oversubscription : 1,
+                                 s->is_static ? "static" : "adaptive");
+    return pp_arena_printf(arena, "fat tree, %d rail%s of %s%s%s", nics_of(c), plural(nics_of(c)),
+                           nic_rate(arena, c), leaves,
+                           is_wide ? ": only devices and NICs can be full" : "");
 }
 
-static void shape_dragonfly(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+static const char *shape_dragonfly(struct pp_arena *arena, const struct pp_cluster *c)
 {
     const struct pp_fabric_shape *s = &c->fabric;
-    int used = snprintf(text, PP_TEXT_BYTES, "dragonfly, %s routing, %d NIC%s of %s",
-                        s->is_static ? "static" : "adaptive", nics_of(c), plural(nics_of(c)),
-                        nic_rate(c).text);
-
-    if (s->routers > 0)
-        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
-                         "; groups of %d chassis of %d routers of %d nodes", s->chassis, s->routers,
-                         s->router_nodes);
-    if (s->groups > 0)
-        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), ", %d groups", s->groups);
     const struct {
         double bytes_per_s;
         const char *where;
     } links[] = {{s->chassis_bytes_per_s, "between two routers of a chassis"},
                  {s->group_bytes_per_s, "of two chassis"},
                  {s->global_bytes_per_s, "between two groups"}};
+    const char *text = pp_arena_printf(arena, "dragonfly, %s routing, %d NIC%s of %s",
+                                       s->is_static ? "static" : "adaptive", nics_of(c),
+                                       plural(nics_of(c)), nic_rate(arena, c));
+
+    if (s->routers > 0)
+        text = pp_arena_printf(arena, "%s; groups of %d chassis of %d routers of %d nodes", text,
+                               s->chassis, s->routers, s->router_nodes);
+    if (s->groups > 0)
+        text = pp_arena_printf(arena, "%s, %d groups", text, s->groups);
     for (size_t i = 0; i < PP_COUNT(links); i++)
         if (links[i].bytes_per_s > 0)
-            used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s %s %s", i ? "," : ";",
-                             rate(links[i].bytes_per_s).text, links[i].where);
+            text = pp_arena_printf(arena, "%s%s %s %s", text, i ? "," : ";",
+                                   rate(arena, links[i].bytes_per_s), links[i].where);
+    return text;
 }
 
-static void shape_torus(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+static const char *shape_torus(struct pp_arena *arena, const struct pp_cluster *c)
 {
     const struct pp_fabric_shape *s = &c->fabric;
-    int used = snprintf(text, PP_TEXT_BYTES, "torus");
+    const char *text = "torus";
 
     for (int i = 0; i < PP_TORUS_DIMS && s->torus[i] > 0; i++)
-        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s%d", i ? "x" : " ",
-                         s->torus[i]);
-    snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s, %s to each neighbor",
-             s->torus[0] > 0 ? " nodes" : " as cubic as the nodes allow",
-             s->torus_bytes_per_s > 0 ? rate(s->torus_bytes_per_s).text : nic_rate(c).text);
+        text = pp_arena_printf(arena, "%s%s%d", text, i ? "x" : " ", s->torus[i]);
+    return pp_arena_printf(arena, "%s%s, %s to each neighbor", text,
+                           s->torus[0] > 0 ? " nodes" : " as cubic as the nodes allow",
+                           s->torus_bytes_per_s > 0 ? rate(arena, s->torus_bytes_per_s)
+                                                    : nic_rate(arena, c));
 }
 
-static void shape_star(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+static const char *shape_of(struct pp_arena *arena, const struct pp_cluster *c)
 {
-    snprintf(text, PP_TEXT_BYTES, "star, %d NIC%s of %s a node on one switch that never blocks",
-             nics_of(c), plural(nics_of(c)), nic_rate(c).text);
+    switch (c->fabric.kind) {
+    case PP_FABRIC_FAT_TREE:
+        return shape_fat_tree(arena, c);
+    case PP_FABRIC_DRAGONFLY:
+        return shape_dragonfly(arena, c);
+    case PP_FABRIC_TORUS:
+        return shape_torus(arena, c);
+    case PP_FABRIC_STAR:
+        return pp_arena_printf(arena, "star, %d NIC%s of %s a node on one switch that never blocks",
+                               nics_of(c), plural(nics_of(c)), nic_rate(arena, c));
+    case PP_FABRIC_IDEAL:
+        return "ideal: nothing is shared";
+    default:
+        return pp_arena_printf(arena, "links and routes of %s",
+                               c->fabric.file ? c->fabric.file : "file");
+    }
 }
-
-static void shape_ideal(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
-{
-    (void)c;
-    snprintf(text, PP_TEXT_BYTES, "ideal: nothing is shared");
-}
-
-static void shape_file(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
-{
-    snprintf(text, PP_TEXT_BYTES, "links and routes of %s",
-             c->fabric.file ? c->fabric.file : "file");
-}
-
-static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_cluster *,
-                                             char text[PP_TEXT_BYTES]) = {
-    [PP_FABRIC_FAT_TREE] = shape_fat_tree, [PP_FABRIC_DRAGONFLY] = shape_dragonfly,
-    [PP_FABRIC_TORUS] = shape_torus,       [PP_FABRIC_STAR] = shape_star,
-    [PP_FABRIC_IDEAL] = shape_ideal,       [PP_FABRIC_FILE] = shape_file,
-};
 
 /* ---- a cluster --------------------------------------------------------------------------- */
 
@@ -137,23 +133,22 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
 }
 
 /* Memory of a node outside of its devices. */
-static void print_tiers(const struct pp_cluster *c, FILE *out)
+static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE *out)
 {
     const struct pp_tier_memory *host = &c->tiers[PP_TIER_HOST], *drives = &c->tiers[PP_TIER_NVME];
-    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
 
     if (!(host->bytes > 0))
         return;
     fprintf(out, "  host     %s a node%s%s, %s a device and direction\n",
-            pp_units_print(host->bytes, PP_UNIT_BYTES, a), host->bytes_per_s > 0 ? " at " : "",
-            host->bytes_per_s > 0 ? rate(host->bytes_per_s).text : "",
-            rate(host->link_bytes_per_s).text);
+            amount(arena, host->bytes, PP_UNIT_BYTES), host->bytes_per_s > 0 ? " at " : "",
+            host->bytes_per_s > 0 ? rate(arena, host->bytes_per_s) : "",
+            rate(arena, host->link_bytes_per_s));
     if (c->update_params_per_s > 0)
         fprintf(out, "           its processors update %.3g parameters a second\n",
                 c->update_params_per_s);
     if (drives->bytes > 0)
-        fprintf(out, "  drives   %s a node at %s\n",
-                pp_units_print(drives->bytes, PP_UNIT_BYTES, b), rate(drives->bytes_per_s).text);
+        fprintf(out, "  drives   %s a node at %s\n", amount(arena, drives->bytes, PP_UNIT_BYTES),
+                rate(arena, drives->bytes_per_s));
 }
 
 /* The end of the line of shares, multiprocessors, and what --precision may say. */
@@ -178,34 +173,30 @@ static void print_precisions(const struct pp_device *d, FILE *out)
     fputc('\n', out);
 }
 
-static void print_cluster(const struct pp_cluster *c, FILE *out)
+static void print_cluster(struct pp_arena *arena, const struct pp_cluster *c, FILE *out)
 {
     const struct pp_device *d = &c->device;
-    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
 
     fprintf(out, "%s: %d x %s a node\n", c->name, c->gpus_per_node, d->title);
     pp_text_paragraph(out, 80, 11, "network", c->title);
     fprintf(out, "  device   %s dense %s, memory %s",
-            pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
-            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
+            amount(arena, d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S), d->dtype,
+            amount(arena, d->memory_bytes, PP_UNIT_BYTES));
     fprintf(out, " at %s\n           kernel launch %g us, reached of peak: matrix %g, memory %g",
-            pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
-            d->gemm_eta, d->memory_eta);
+            rate(arena, d->memory_bytes_per_s), d->launch_s * 1e6, d->gemm_eta, d->memory_eta);
     print_precisions(d, out);
     fprintf(out, "  in node  %s a device and direction, latency %g us%s\n",
-            pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6,
+            rate(arena, c->intra.bytes_per_s), c->intra.alpha_s * 1e6,
             c->fabric.is_pcie ? ", through host memory" : "");
     fprintf(out, "  fabric   %s a device and direction, latency %g us, reached share %g\n",
-            pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
-            c->eta_link);
+            rate(arena, c->inter.bytes_per_s), c->inter.alpha_s * 1e6, c->eta_link);
     print_rings(c, out);
-    print_tiers(c, out);
-    shapes[c->fabric.kind](c, text);
-    pp_text_paragraph(out, 80, 11, "shape", text);
+    print_tiers(arena, c, out);
+    pp_text_paragraph(out, 80, 11, "shape", shape_of(arena, c));
     fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",
-            pp_units_print(c->other_bytes, PP_UNIT_BYTES, a));
-    snprintf(text, sizeof(text), "%s; %s", d->source, c->source);
-    pp_text_paragraph(out, 80, 11, "source", text);
+            amount(arena, c->other_bytes, PP_UNIT_BYTES));
+    pp_text_paragraph(out, 80, 11, "source",
+                      pp_arena_printf(arena, "%s; %s", d->source, c->source));
 }
 
 static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml,
@@ -297,7 +288,7 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_wis
         return pp_platform_print(arena, &import.cluster, wish->gpus, out, err);
     if (output && !strcmp(output, "-"))
         return PP_OK;
-    print_cluster(&import.cluster, out);
+    print_cluster(arena, &import.cluster, out);
     print_import(&import, out);
     return PP_OK;
 }
@@ -334,12 +325,12 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_wish 
         PP_TRY(load(arena, flags->operands[0], wish->xml, &c, err));
         if (wish->xml)
             return pp_platform_print(arena, &c, wish->gpus, out, err);
-        print_cluster(&c, out);
+        print_cluster(arena, &c, out);
         return PP_OK;
     }
     for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {
         fputs(c == pp_cluster_presets ? "" : "\n", out);
-        print_cluster(c, out);
+        print_cluster(arena, c, out);
     }
     return PP_OK;
 }

@@ -5,7 +5,6 @@
 #include "core/units.h"
 #include "sim/report/text.h"
 
-#include <string.h>
 #include <strings.h>
 
 static void print_model(const struct pp_model *m, FILE *out)
@@ -58,17 +57,14 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *w
     return PP_OK;
 }
 
-static void print_preset(const struct pp_preset *p, FILE *out)
+static void print_preset(struct pp_arena *arena, const struct pp_preset *p, FILE *out)
 {
-    char text[PP_TEXT_BYTES] = "pipesim";
-    size_t used = strlen(text);
+    const char *text = "pipesim";
 
     fprintf(out, "%s: %s\n", p->name, p->summary);
     pp_text_paragraph(out, 80, 10, "source", p->source);
-    for (int i = 0; p->arguments[i] && used < sizeof(text);
-         i++) /* an option and its value stay together */
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%c%s", i % 2 ? '~' : ' ',
-                                 p->arguments[i]);
+    for (int i = 0; p->arguments[i]; i++) /* an option and its value stay together */
+        text = pp_arena_printf(arena, "%s%c%s", text, i % 2 ? '~' : ' ', p->arguments[i]);
     pp_text_paragraph(out, 80, 10, "means", text);
 }
 
@@ -80,13 +76,12 @@ enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_wish *
     const char *names[64] = {0};
     int count = 0;
 
-    (void)arena;
     for (const struct pp_preset *p = pp_presets; p->name; p++) {
         names[count++] = p->name;
         if (wanted && strcasecmp(p->name, wanted) != 0)
             continue;
         fputs(count > 1 && !wanted ? "\n" : "", out);
-        print_preset(p, out);
+        print_preset(arena, p, out);
         if (wanted)
             return PP_OK;
     }

@@ -6,60 +6,53 @@
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
-#include <string.h>
-
-static const char *exactness(const struct pp_closed_form *form)
+/* "(D-1) / (N + D-1) (exact)" */
+static const char *closed_form(struct pp_arena *arena, const struct pp_closed_form *form,
+                               const char *unit)
 {
-    return form->is_exact ? "exact" : "approximate";
+    return pp_arena_printf(arena, "%s%s (%s)", form->text, unit,
+                           form->is_exact ? "exact" : "approximate");
 }
 
+/* Nothing where there is no text. */
 static void row(FILE *out, const char *label, const char *text)
 {
-    pp_text_paragraph(out, 80, 13, label, text);
+    if (*text)
+        pp_text_paragraph(out, 80, 13, label, text);
 }
 
-static const char *alias_list(const struct pp_schedule *s, char text[PP_TEXT_BYTES])
+static const char *alias_list(struct pp_arena *arena, const struct pp_schedule *s)
 {
-    size_t used = 0;
+    const char *text = "";
 
-    text[0] = '\0';
-    for (int i = 0; s->aliases && s->aliases[i] && used < PP_TEXT_BYTES; i++)
-        used += (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s", i ? ", " : "",
-                                 s->aliases[i]);
+    for (int i = 0; s->aliases && s->aliases[i]; i++)
+        text = pp_arena_printf(arena, "%s%s%s", text, i ? ", " : "", s->aliases[i]);
     return text;
 }
 
 /* "torchtitan as Interleaved1F1B (not with all options)". */
-static const char *call_list(const struct pp_schedule *s, char text[PP_TEXT_BYTES])
+static const char *call_list(struct pp_arena *arena, const struct pp_schedule *s)
 {
-    size_t used = 0;
+    const char *text = "";
 
-    text[0] = '\0';
-    for (const struct pp_schedule_call *c = s->calls; c && c->tool && used < PP_TEXT_BYTES; c++)
-        used +=
-            (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s as %s%s", used ? ", " : "",
-                             c->tool, c->name, c->is_same ? " (not with all options)" : "");
+    for (const struct pp_schedule_call *c = s->calls; c && c->tool; c++)
+        text = pp_arena_printf(arena, "%s%s%s as %s%s", text, *text ? ", " : "", c->tool, c->name,
+                               c->is_same ? " (not with all options)" : "");
     return text;
 }
 
-static void print_schedule(const struct pp_schedule *s, FILE *out)
+static void print_schedule(struct pp_arena *arena, const struct pp_schedule *s, FILE *out)
 {
-    char text[PP_TEXT_BYTES];
-
     fprintf(out, "%s: %s\n", s->name, s->summary);
     row(out, "rule", s->rule);
     row(out, "limits", s->limits ? s->limits : "none");
-    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
-    row(out, "bubble", text);
-    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
-    row(out, "peak", text);
+    row(out, "bubble", closed_form(arena, &s->bubble_frac, ""));
+    row(out, "peak", closed_form(arena, &s->peak, " chunk activations"));
     row(out, "use", s->when);
     row(out, "placement", pp_placement_names[s->placement]);
     row(out, "source", s->source);
-    if (alias_list(s, text)[0])
-        row(out, "aliases", text);
-    if (call_list(s, text)[0])
-        row(out, "runs in", text);
+    row(out, "aliases", alias_list(arena, s));
+    row(out, "runs in", call_list(arena, s));
 }
 
 /* ---- docs/schedules.md ----------------------------------------------------------------------- */
@@ -88,34 +81,30 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
     return pp_simulate(arena, &config, PP_FULL, NULL, result, err);
 }
 
-/* One row of a table; a bar inside the text would end the cell. */
+/* One row of a table, if there is a text; a bar inside it would end the cell. */
 static void cell_row(FILE *out, const char *label, const char *text)
 {
+    if (!*text)
+        return;
     fprintf(out, "| %s | ", label);
     for (; *text; text++)
         fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
     fputs(" |\n", out);
 }
 
-static void cell_rows(FILE *out, const struct pp_schedule *s)
+static void cell_rows(struct pp_arena *arena, const struct pp_schedule *s, FILE *out)
 {
-    char text[PP_TEXT_BYTES];
-
     fputs("| | |\n|---|---|\n", out);
-    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
-    cell_row(out, "bubble", text);
-    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
-    cell_row(out, "peak", text);
+    cell_row(out, "bubble", closed_form(arena, &s->bubble_frac, ""));
+    cell_row(out, "peak", closed_form(arena, &s->peak, " chunk activations"));
     cell_row(out, "limits", s->limits ? s->limits : "none");
     cell_row(out, "use", s->when);
-    snprintf(text, sizeof(text), "%s%s", pp_placement_names[s->placement],
-             s->is_simulated_only ? "; simulated only" : "");
-    cell_row(out, "placement", text);
+    cell_row(out, "placement",
+             pp_arena_printf(arena, "%s%s", pp_placement_names[s->placement],
+                             s->is_simulated_only ? "; simulated only" : ""));
     cell_row(out, "source", s->source);
-    if (alias_list(s, text)[0])
-        cell_row(out, "aliases", text);
-    if (call_list(s, text)[0])
-        cell_row(out, "runs in", text);
+    cell_row(out, "aliases", alias_list(arena, s));
+    cell_row(out, "runs in", call_list(arena, s));
 }
 
 static enum pp_status document(struct pp_arena *arena, const struct pp_schedule *s, FILE *out,
@@ -126,7 +115,7 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
 
     PP_TRY(picture(arena, s, &r, err));
     fprintf(out, "\n## %s\n\n%s. Rule: %s.\n\n", s->name, s->summary, s->rule);
-    cell_rows(out, s);
+    cell_rows(arena, s, out);
     fprintf(
         out,
         "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1: step %g, bubble %.1f %%, span form "
@@ -168,7 +157,7 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_wish
         }
         if (is_markdown)
             return document(arena, s, out, err);
-        print_schedule(s, out);
+        print_schedule(arena, s, out);
         return PP_OK;
     }
     if (is_markdown)
@@ -180,7 +169,7 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_wish
           out);
     for (int i = 0; pp_schedules[i]; i++) {
         fputs(i ? "\n" : "", out);
-        print_schedule(pp_schedules[i], out);
+        print_schedule(arena, pp_schedules[i], out);
     }
     return PP_OK;
 }

@@ -1,12 +1,11 @@
 /* What the network did in a step: exposed communication, the busiest links, what the engine met. */
-#include "sim/report/text.h"
+#include "sim/report/lines.h"
 
 #include "core/cost/measured/file.h"
 #include "core/units.h"
 #include "sim/run/links.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { LABEL = 11, MAX_CLASSES = 3 };
 #define SHOWN_FRAC  0.0005
@@ -19,7 +18,7 @@ static const char *fabric_name(const struct pp_result *r)
 }
 
 /* Where transfers go: through a cluster, or as they were measured. */
-static void print_ways(const struct pp_result *r, char text[PP_TEXT_BYTES])
+static const char *ways(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const int per_node = c->cluster.gpus_per_node;
@@ -27,93 +26,79 @@ static void print_ways(const struct pp_result *r, char text[PP_TEXT_BYTES])
     char count[PP_UNITS_TEXT_BYTES];
 
     if (c->cost)
-        snprintf(text, PP_TEXT_BYTES, "channels of %.200s", c->cost->path);
-    else
-        snprintf(text, PP_TEXT_BYTES, "%s of %s~node%s", fabric_name(r),
-                 pp_units_print_count(nodes, count), nodes == 1 ? "" : "s");
+        return pp_arena_printf(arena, "channels of %.200s", c->cost->path);
+    return pp_arena_printf(arena, "%s of %s~node%s", fabric_name(r),
+                           pp_units_print_count(nodes, count), nodes == 1 ? "" : "s");
 }
 
-static void print_fabric(const struct pp_result *r, int width, FILE *out)
+/* What transfers did to each other. */
+static const char *meetings(struct pp_arena *arena, const struct pp_result *r)
 {
-    const struct pp_config *c = &r->config;
     const struct pp_network_stats *stats = &r->network_stats;
-    char text[PP_TEXT_BYTES], count[PP_UNITS_TEXT_BYTES], met[PP_UNITS_TEXT_BYTES],
-        links[PP_UNITS_TEXT_BYTES];
+    char count[PP_UNITS_TEXT_BYTES], met[PP_UNITS_TEXT_BYTES], links[PP_UNITS_TEXT_BYTES];
 
-    print_ways(r, text);
-    size_t used = strlen(text);
-    used += (size_t)snprintf(text + used, sizeof(text) - used, "; engine~%s: ", c->engine->name);
-
-    if (!c->engine->shares_links)
-        snprintf(text + used, sizeof(text) - used, "transfers do not slow each other down");
-    else if (stats->transfers == 0)
-        snprintf(text + used, sizeof(text) - used, "transfers share links");
-    else if (stats->shared == 0)
-        snprintf(text + used, sizeof(text) - used, "%s~transfers, each alone on its links",
-                 pp_units_print_count(stats->transfers, count));
-    else
-        snprintf(
-            text + used, sizeof(text) - used, "%s~transfers, %s~met~others on %s~link%s",
-            pp_units_print_count(stats->transfers, count), pp_units_print_count(stats->shared, met),
-            pp_units_print_count(stats->shared_links, links), stats->shared_links == 1 ? "" : "s");
-    pp_text_paragraph(out, width, LABEL, "network", text);
+    if (!r->config.engine->shares_links)
+        return "transfers do not slow each other down";
+    if (stats->transfers == 0)
+        return "transfers share links";
+    pp_units_print_count(stats->transfers, count);
+    if (stats->shared == 0)
+        return pp_arena_printf(arena, "%s~transfers, each alone on its links", count);
+    return pp_arena_printf(arena, "%s~transfers, %s~met~others on %s~link%s", count,
+                           pp_units_print_count(stats->shared, met),
+                           pp_units_print_count(stats->shared_links, links),
+                           stats->shared_links == 1 ? "" : "s");
 }
 
-static void print_exposed(const struct pp_result *r, int width, FILE *out)
+static const char *exposed(struct pp_arena *arena, const struct pp_result *r)
 {
-    static const struct {
-        enum pp_time_part part;
-        const char *words;
-    } PARTS[] = {{PP_TIME_P2P, "p2p~in~flight"}, {PP_TIME_DP_SYNC, "DP~sync"},
-                 {PP_TIME_TP_COMM, "TP~comm"},   {PP_TIME_CP_COMM, "CP~comm"},
-                 {PP_TIME_EP_COMM, "EP~comm"},   {PP_TIME_MOVES, "moves"}};
-    char text[PP_TEXT_BYTES] = "none", time[PP_UNITS_TEXT_BYTES];
-    size_t used = 0;
+    static const enum pp_time_part PARTS[] = {PP_TIME_P2P,     PP_TIME_DP_SYNC, PP_TIME_TP_COMM,
+                                              PP_TIME_CP_COMM, PP_TIME_EP_COMM, PP_TIME_MOVES};
+    char time[PP_UNITS_TEXT_BYTES];
+    const char *text = "";
 
     for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
-        const double frac = r->metrics.time_frac[PARTS[i].part];
+        const double frac = r->metrics.time_frac[PARTS[i]];
         if (frac < 0.00005)
             continue;
         pp_units_print(frac * r->metrics.iteration_s, PP_UNIT_SECONDS, time);
         for (char *blank = time; *blank; blank++)
             *blank = *blank == ' ' ? '~' : *blank;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s~%.1f~%%~(%s)",
-                                 used ? "~| " : "", PARTS[i].words, 100 * frac, time);
+        text = pp_arena_printf(arena, "%s%s%s~%.1f~%%~(%s)", text, *text ? "~| " : "",
+                               pp_time_part_words[PARTS[i]], 100 * frac, time);
     }
-    pp_text_paragraph(out, width, LABEL, "exposed", text);
+    return *text ? text : "none";
 }
 
-static void print_class(const struct pp_link_class *class, const char *label, int width, FILE *out)
+static const char *class_text(struct pp_arena *arena, const struct pp_link_class *class)
 {
-    char text[PP_TEXT_BYTES], count[PP_UNITS_TEXT_BYTES];
+    char count[PP_UNITS_TEXT_BYTES];
 
     if (class->count == 1)
-        snprintf(text, sizeof(text), "%s: %.1f~%%~busy", class->name, 100 * class->max_frac);
-    else
-        snprintf(text, sizeof(text), "%s: %s~links, %.1f~%%~mean, %.1f~%%~max (%s)", class->name,
-                 pp_units_print_count(class->count, count), 100 * class->mean_frac,
-                 100 * class->max_frac, class->hottest);
-    pp_text_paragraph(out, width, LABEL, label, text);
+        return pp_arena_printf(arena, "%s: %.1f~%%~busy", class->name, 100 * class->max_frac);
+    return pp_arena_printf(arena, "%s: %s~links, %.1f~%%~mean, %.1f~%%~max (%s)", class->name,
+                           pp_units_print_count(class->count, count), 100 * class->mean_frac,
+                           100 * class->max_frac, class->hottest);
 }
 
 /* A link that is asked for about all it carries, or more. */
-static void print_demand(const struct pp_result *r, const struct pp_link_class *class, int width,
-                         FILE *out)
+static bool is_in_demand(const struct pp_result *r, const struct pp_link_class *class)
 {
-    char text[PP_TEXT_BYTES];
+    return class->max_frac >= NEARLY_FULL &&
+           (!r->config.engine->shares_links || class->max_frac > FULL);
+}
 
-    if (class->max_frac < NEARLY_FULL ||
-        (r->config.engine->shares_links && class->max_frac <= FULL))
-        return;
-    snprintf(
-        text, sizeof(text),
+static const char *demand(struct pp_arena *arena, const struct pp_result *r,
+                          const struct pp_link_class *class)
+{
+    return pp_arena_printf(
+        arena,
         r->config.engine->shares_links
             ? "the demand on %s is %.0f~%% of its capacity: sums take the time of their formula, "
               "without other messages and sums on the link; --collectives~flows simulates them"
             : "the demand on %s is %.0f~%% of its capacity; transfers do not wait for each other "
               "in this engine, but in --engine~simgrid",
         class->hottest, 100 * class->max_frac);
-    pp_text_paragraph(out, width, LABEL, "", text);
 }
 
 void pp_report_network(const struct pp_result *r, int width, FILE *out)
@@ -124,13 +109,16 @@ void pp_report_network(const struct pp_result *r, int width, FILE *out)
     if (!r->config.engine_options.network && !r->config.cost)
         return;
     fputc('\n', out);
-    print_fabric(r, width, out);
-    print_exposed(r, width, out);
+    pp_text_paragraph(out, width, LABEL, "network",
+                      pp_arena_printf(arena, "%s; engine~%s: %s", ways(arena, r),
+                                      r->config.engine->name, meetings(arena, r)));
+    pp_text_paragraph(out, width, LABEL, "exposed", exposed(arena, r));
     for (int i = 0; i < loads.count && i < MAX_CLASSES; i++)
         if (i == 0 || loads.classes[i].max_frac >= SHOWN_FRAC)
-            print_class(&loads.classes[i], i ? "" : "links", width, out);
-    if (loads.count > 0)
-        print_demand(r, &loads.classes[0], width, out);
+            pp_text_paragraph(out, width, LABEL, i ? "" : "links",
+                              class_text(arena, &loads.classes[i]));
+    if (loads.count > 0 && is_in_demand(r, &loads.classes[0]))
+        pp_text_paragraph(out, width, LABEL, "", demand(arena, r, &loads.classes[0]));
 }
 
 void pp_explain_network(const struct pp_result *r, FILE *out)

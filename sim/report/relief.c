@@ -11,13 +11,9 @@
 enum { SHOWN_HOLDERS = 5, FLAGS_WIDTH = 33 };
 
 /* "optimizer of stage 0" */
-static const char *holder_text(const struct pp_holder *h, char text[PP_TEXT_BYTES])
+static const char *holder_text(struct pp_arena *arena, const struct pp_holder *h)
 {
-    if (h->stage < 0)
-        snprintf(text, PP_TEXT_BYTES, "%s", h->what);
-    else
-        snprintf(text, PP_TEXT_BYTES, "%s of stage %d", h->what, h->stage);
-    return text;
+    return h->stage < 0 ? h->what : pp_arena_printf(arena, "%s of stage %d", h->what, h->stage);
 }
 
 /* Percents that a relief adds; never "-0.0". */
@@ -29,46 +25,46 @@ static double added_percents(const struct pp_oom *oom, const struct pp_relief *r
 }
 
 /* "+3.1 % time, fits" */
-static const char *effect_text(const struct pp_oom *oom, const struct pp_relief *relief,
-                               char text[PP_TEXT_BYTES])
+static const char *effect_text(struct pp_arena *arena, const struct pp_oom *oom,
+                               const struct pp_relief *relief)
 {
-    snprintf(text, PP_TEXT_BYTES, "%+.1f %% time%s", added_percents(oom, relief),
-             relief->fits ? ", fits" : "");
-    return text;
+    return pp_arena_printf(arena, "%+.1f %% time%s", added_percents(oom, relief),
+                           relief->fits ? ", fits" : "");
 }
 
 /* "--tp 4 in place of --tp 2" */
-static const char *change_text(const struct pp_relief *relief, char text[PP_TEXT_BYTES])
+static const char *change_text(struct pp_arena *arena, const struct pp_relief *relief)
 {
-    snprintf(text, PP_TEXT_BYTES, "%s%s%s", relief->flags,
-             *relief->instead_of ? " in place of " : "", relief->instead_of);
-    return text;
+    return pp_arena_printf(arena, "%s%s%s", relief->flags,
+                           *relief->instead_of ? " in place of " : "", relief->instead_of);
 }
 
 /* Flags that are too long stand on a line of their own. */
-static void print_relief(const struct pp_result *r, const struct pp_relief *relief, FILE *out)
+static void print_relief(struct pp_arena *arena, const struct pp_result *r,
+                         const struct pp_relief *relief, FILE *out)
 {
-    char time[PP_TEXT_BYTES], effect[PP_TEXT_BYTES];
+    char time[PP_TEXT_BYTES];
     const bool is_long = strlen(relief->flags) > FLAGS_WIDTH;
 
     if (is_long)
         fprintf(out, "    %s\n", relief->flags);
     fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : relief->flags,
             relief->peak_bytes / PP_GIB, pp_text_time(&r->config, relief->iteration_s, time),
-            effect_text(r->oom, relief, effect));
+            effect_text(arena, r->oom, relief));
 }
 
 void pp_oom_print(const struct pp_result *r, int width, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_oom *oom = r->oom;
-    char text[PP_TEXT_BYTES], line[4 * PP_TEXT_BYTES];
-    int used =
-        snprintf(line, sizeof line, "rank~%d needs %.1f~GiB more than its device has; it holds",
-                 r->peak_rank, oom->needed_bytes / PP_GIB);
+    const char *line =
+        pp_arena_printf(arena, "rank~%d needs %.1f~GiB more than its device has; it holds",
+                        r->peak_rank, oom->needed_bytes / PP_GIB);
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %.1f~GiB", i ? "," : "",
-                         holder_text(&oom->holders[i], text), oom->holders[i].bytes / PP_GIB);
+        line =
+            pp_arena_printf(arena, "%s%s %s %.1f~GiB", line, i ? "," : "",
+                            holder_text(arena, &oom->holders[i]), oom->holders[i].bytes / PP_GIB);
     fputc('\n', out);
     pp_text_paragraph(out, width, PP_TEXT_LABEL, "memory", line);
     if (oom->relief_count == 0)
@@ -77,37 +73,36 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
             oom->is_contention_free ? "less memory with, own links" : "less memory with", "GiB",
             "iteration");
     for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
-        print_relief(r, &oom->reliefs[i], out);
-    if (!*oom->replaced)
-        return;
-    snprintf(line, sizeof line, "these replace %s of the command", oom->replaced);
-    pp_text_paragraph(out, width, 4, "", line);
+        print_relief(arena, r, &oom->reliefs[i], out);
+    if (*oom->replaced)
+        pp_text_paragraph(out, width, 4, "",
+                          pp_arena_printf(arena, "these replace %s of the command", oom->replaced));
 }
 
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
 {
-    char text[PP_TEXT_BYTES], change[PP_TEXT_BYTES];
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
-        pp_error_append(err, "\n  %s: %.1f GiB", holder_text(&oom->holders[i], text),
+        pp_error_append(err, "\n  %s: %.1f GiB", holder_text(arena, &oom->holders[i]),
                         oom->holders[i].bytes / PP_GIB);
     for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
-        pp_error_append(err, "\n  with %s: %.1f GiB, %s", change_text(&oom->reliefs[i], change),
+        pp_error_append(err, "\n  with %s: %.1f GiB, %s", change_text(arena, &oom->reliefs[i]),
                         oom->reliefs[i].peak_bytes / PP_GIB,
-                        effect_text(oom, &oom->reliefs[i], text));
+                        effect_text(arena, oom, &oom->reliefs[i]));
 }
 
 const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
 {
-    char effect[PP_TEXT_BYTES], change[PP_TEXT_BYTES];
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (oom->relief_count == 0)
         return "does not fit, and no option that was tried needs less: more GPUs, or another model";
     const struct pp_relief *best = &oom->reliefs[0];
     if (best->fits)
         snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
-                 change_text(best, change), best->peak_bytes / PP_GIB,
-                 effect_text(oom, best, effect));
+                 change_text(arena, best), best->peak_bytes / PP_GIB,
+                 effect_text(arena, oom, best));
     else
         snprintf(text, PP_TEXT_BYTES,
                  "does not fit, even with all options that were tried together: more GPUs, or "

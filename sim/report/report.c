@@ -12,6 +12,7 @@
 enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 
 struct page {
+    struct pp_arena *arena;
     FILE *out;
     int width;
     const char *bold, *plain;
@@ -44,10 +45,8 @@ static void print_model(const struct page *page, const struct pp_config *c)
     char text[PP_LINE_BYTES];
 
     paragraph(page, "model", pp_line_model(c, text));
-    if (!c->model.notes || !c->model.notes[0])
-        return;
-    snprintf(text, sizeof(text), "of the file: %s", c->model.notes);
-    paragraph(page, "", text);
+    if (c->model.notes && c->model.notes[0])
+        paragraph(page, "", pp_arena_printf(page->arena, "of the file: %s", c->model.notes));
 }
 
 static void print_trials(const struct page *page, const struct pp_config *c)
@@ -70,15 +69,12 @@ static void print_headlines(const struct page *page, const struct pp_result *r)
 
 static void print_time_parts(const struct page *page, const struct pp_result *r)
 {
-    char text[2 * PP_TEXT_BYTES];
-    size_t used = 0;
+    const char *text = "";
 
-    text[0] = '\0';
     for (int i = 0; i < PP_TIME_PARTS; i++)
         if (r->metrics.time_frac[i] >= 0.00005)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s~%.1f~%%",
-                                     used ? "~| " : "", pp_time_part_words[i],
-                                     100 * r->metrics.time_frac[i]);
+            text = pp_arena_printf(page->arena, "%s%s%s~%.1f~%%", text, *text ? "~| " : "",
+                                   pp_time_part_words[i], 100 * r->metrics.time_frac[i]);
     paragraph(page, "time", text);
 }
 
@@ -120,23 +116,20 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
     if (!pp_tiers_are_used(r))
         return;
     fputc('\n', page->out);
-    pp_tiers_text(r, text);
-    if (pp_tiers_full(r) != PP_TIER_DEVICE)
-        strncat(text, ": DOES NOT FIT", sizeof(text) - strlen(text) - 1);
-    paragraph(page, "tiers", text);
+    paragraph(page, "tiers",
+              pp_arena_printf(page->arena, "%s%s", pp_tiers_text(r, text),
+                              pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
 }
 
 static void print_activations(const struct page *page, const struct pp_result *r)
 {
     const int ranks = r->program->ranks;
-    char text[2 * PP_TEXT_BYTES];
-    size_t used = (size_t)snprintf(text, sizeof(text), "peak chunk activations by rank:");
+    const char *text = "peak chunk activations by rank:";
 
     for (int i = 0; i < ranks && i < MAX_ACTIVATION_RANKS; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, " %g",
-                                 r->memory[i].peak_activations);
+        text = pp_arena_printf(page->arena, "%s %g", text, r->memory[i].peak_activations);
     if (ranks > MAX_ACTIVATION_RANKS)
-        snprintf(text + used, sizeof(text) - used, " ... (%d ranks)", ranks);
+        text = pp_arena_printf(page->arena, "%s ... (%d ranks)", text, ranks);
     paragraph(page, "memory", text);
 }
 
@@ -163,7 +156,9 @@ static void print_unit_headline(const struct page *page, const struct pp_result 
 void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                      struct pp_terminal terminal, FILE *out)
 {
-    const struct page page = {.out = out,
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct page page = {.arena = arena,
+                              .out = out,
                               .width = terminal.width < 60    ? 60
                                        : terminal.width > 100 ? 100
                                                               : terminal.width,

@@ -1,5 +1,5 @@
 /* A child process that runs one function and reports its status. */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* strsignal */
 #include "sim/simgrid/child.h"
 
 #include "core/process/process.h"
@@ -16,35 +16,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { REASON_BYTES = 1024, LINE_BYTES = 8192 };
+
 /* Where the text of an error line starts; NULL for other lines and those that only say that all is
  * over. */
-static const char *error_text(const char *line, const char *end)
+static const char *error_text(const char *line)
 {
     static const char *const levels[] = {"/CRITICAL] ", "/ERROR] "};
     static const char *const empty[] = {"Exiting now", "Backtrace", "Current backtrace"};
 
     for (int i = 0; i < 2; i++) {
-        const size_t length = strlen(levels[i]);
-        const char *found = memmem(line, (size_t)(end - line), levels[i], length);
-
+        const char *found = strstr(line, levels[i]);
         if (!found)
             continue;
+        found += strlen(levels[i]);
         for (int k = 0; k < 3; k++)
-            if (!strncmp(found + length, empty[k], strlen(empty[k])))
+            if (!strncmp(found, empty[k], strlen(empty[k])))
                 return NULL;
-        return found + length;
+        return found;
     }
     return NULL;
 }
 
 /* Skip `text` and all up to `until`, when the line has both. */
-static const char *skip(const char *line, const char *end, const char *text, const char *until)
+static const char *skip(const char *line, const char *text, const char *until)
 {
-    const size_t length = strlen(text);
+    const char *found =
+        strncmp(line, text, strlen(text)) ? NULL : strstr(line + strlen(text), until);
 
-    if ((size_t)(end - line) < length || strncmp(line, text, length) != 0)
-        return line;
-    const char *found = memmem(line + length, (size_t)(end - line) - length, until, strlen(until));
     return found ? found + strlen(until) : line;
 }
 
@@ -55,26 +54,19 @@ static const char *skip(const char *line, const char *end, const char *text, con
  *   Z */
 void pp_child_reason(const char *log, char *text, size_t size)
 {
-    const char *start = NULL, *end = log;
+    char line[LINE_BYTES];
+    const char *reason = NULL;
 
-    text[0] = '\0';
-    for (const char *line = log; *line && !start; line = *end ? end + 1 : end) {
-        end = line + strcspn(line, "\n");
-        start = error_text(line, end);
+    for (size_t length; *log && !reason; log += length + (log[length] == '\n')) {
+        length = strcspn(log, "\n");
+        snprintf(line, sizeof(line), "%.*s", (int)length, log);
+        reason = error_text(line);
     }
-    if (!start)
-        return;
-    start = skip(start, end, "Parse error at", " ");
-    start = skip(start, end, "Uncaught exception ", ": ");
-    size_t length = (size_t)(end - start);
-    if (length >= size)
-        length = size - 1;
-    for (size_t i = 0; i < length; i++)
-        text[i] = isprint((unsigned char)start[i]) ? start[i] : '?';
-    text[length] = '\0';
+    reason = reason ? skip(reason, "Parse error at", " ") : "";
+    snprintf(text, size, "%s", skip(reason, "Uncaught exception ", ": "));
+    for (char *c = text; *c; c++)
+        *c = isprint((unsigned char)*c) ? *c : '?';
 }
-
-enum { REASON_BYTES = 1024 };
 
 struct pp_child_answer {
     bool is_given; /* the function returned; else the process ended inside */
