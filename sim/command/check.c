@@ -176,7 +176,6 @@ static enum pp_status check_one(const struct check *check, const char *path, FIL
 static enum pp_status check_all(const struct check *check, const struct pp_parsed *flags, FILE *out,
                                 struct pp_error *err)
 {
-    struct pp_error all = {0};
     enum pp_status worst = PP_OK;
 
     for (int i = 0; i < flags->operand_count; i++) {
@@ -189,14 +188,11 @@ static enum pp_status check_all(const struct check *check, const struct pp_parse
                                   json_pack("{so* so*}", "file", json_string(flags->operands[i]),
                                             "error", json_string(one.message)));
         if (worst == PP_OK)
-            all = one;
+            *err = one;
         else
-            pp_error_append(&all, "\n%s", one.message);
+            pp_error_append(err, "\n%s", one.message);
         if (worst == PP_OK || worst == PP_ETOLERANCE)
             worst = status; /* what could not be looked at counts more than what moved */
-    }
-    if (worst != PP_OK) {
-        *err = all;
         err->status = worst;
     }
     return worst;

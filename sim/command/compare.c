@@ -115,16 +115,6 @@ static enum pp_status find_steps(struct pp_arena *arena, const char *path,
 
 /* ---- text ------------------------------------------------------------------------------------*/
 
-static const char *tolerance_words(const struct steps *c, char text[64])
-{
-    text[0] = '\0';
-    if (!isnan(c->tolerance_frac))
-        snprintf(text, 64, ", %s the tolerance of %g %%",
-                 fabs(c->error_frac) <= c->tolerance_frac ? "within" : "OUTSIDE",
-                 100 * c->tolerance_frac);
-    return text;
-}
-
 static void print_rate(FILE *out, double flops_per_s)
 {
     char text[PP_UNITS_TEXT_BYTES];
@@ -138,12 +128,13 @@ static void print_rate(FILE *out, double flops_per_s)
 static void print_steps(const struct steps *c, FILE *out)
 {
     const struct pp_step_log *log = c->log;
-    char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES], tolerance[64], line[PP_TEXT_BYTES];
+    char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES], tolerance[PP_TOLERANCE_BYTES],
+        line[PP_TEXT_BYTES];
 
     snprintf(line, sizeof(line), "step: predicted %s, measured %s, error %+.1f %%%s",
              pp_units_print(c->predicted_s, PP_UNIT_SECONDS, p),
              pp_units_print(log->median_s, PP_UNIT_SECONDS, q), 100 * c->error_frac + 0.0,
-             tolerance_words(c, tolerance));
+             pp_compare_tolerance(c->error_frac, c->tolerance_frac, tolerance));
     pp_text_wrap(out, 80, fprintf(out, "pipesim %s  ", PP_VERSION), 2, line);
     fputc('\n', out);
     pp_text_paragraph(out, 80, 13, "predicted", c->predicted);

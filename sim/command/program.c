@@ -183,7 +183,6 @@ enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *w
                                  struct pp_error *err)
 {
     enum pp_status worst = PP_OK;
-    struct pp_error all = {0};
 
     for (int i = 0; i < wish->request.flags->operand_count; i++) {
         const char *path = wish->request.flags->operands[i];
@@ -200,14 +199,10 @@ enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *w
             continue;
         }
         if (worst == PP_OK)
-            all = one;
+            *err = one;
         else
-            pp_error_append(&all, "\n%s", one.message);
-        worst = status > worst ? status : worst;
-    }
-    if (worst != PP_OK) {
-        *err = all;
-        err->status = worst;
+            pp_error_append(err, "\n%s", one.message);
+        err->status = worst = status > worst ? status : worst;
     }
     return worst;
 }

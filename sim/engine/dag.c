@@ -59,7 +59,6 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
 
 const struct pp_engine pp_engine_dag = {
     .name = "dag",
-    .summary = "exact and free of contention: a longest path over the program",
     .run = run,
     .times = find_times,
 };

@@ -10,7 +10,6 @@ struct pp_network_stats {
     int64_t transfers;    /* messages, and hops of collectives sent as flows */
     int64_t shared;       /* transfers that met another one on a link */
     int64_t shared_links; /* links on which they met */
-    int64_t solver_calls; /* times that shares were computed anew */
 };
 
 struct pp_engine_options {
@@ -25,7 +24,7 @@ struct pp_engine_options {
         sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
 };
 struct pp_engine {
-    const char *name, *summary;
+    const char *name;
     bool shares_links; /* transfers on one link slow each other down */
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,

@@ -208,7 +208,6 @@ struct pp_express_event pp_express_next(struct pp_express *e)
             int64_t end_ps = e->now_ps;
             if (!e->solver.advance)
                 return (struct pp_express_event){PP_EXPRESS_SOLVER, 0, e->now_ps};
-            e->stats.solver_calls++;
             const int wire = e->solver.advance(e->solver.context, next_ps, &end_ps);
             if (wire >= 0) {
                 e->now_ps = end_ps > e->now_ps ? end_ps : e->now_ps;

@@ -4,24 +4,21 @@
 
 /* ---- preparation -------------------------------------------------------------------------- */
 
-/* 0 when it is no ring: that of a tied embedding or with another purpose has one cost. */
-static int turns_of(const struct pp_run *r, int kind, bool is_other)
+/* NULL when it is no ring: that of a tied embedding or with another purpose has one cost. */
+static const struct pp_ring *ring_of(const struct pp_run *r, int kind, int stage, bool is_other)
 {
-    return r->options->eval.ring_flows && !is_other && r->costs->rings ? pp_ring_turns(kind) : 0;
-}
+    const struct pp_ring *rings = r->options->eval.ring_flows ? r->costs->rings : NULL;
 
-static const struct pp_ring *ring_of(const struct pp_run *r, int stage)
-{
-    return r->costs->rings && stage < r->costs->stages && r->costs->rings[stage].positions > 1
-               ? &r->costs->rings[stage]
+    return rings && !is_other && stage < r->costs->stages && rings[stage].positions > 1 &&
+                   pp_ring_turns(kind) > 0
+               ? &rings[stage]
                : NULL;
 }
 
 /* One cost for all: that of the table, or of a ring whose members start together. */
 static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
 {
-    const int turns = turns_of(r, op->kind, op->aux == PP_TIED || op->purpose);
-    const struct pp_ring *ring = turns > 0 ? ring_of(r, op->stage) : NULL;
+    const struct pp_ring *ring = ring_of(r, op->kind, op->stage, op->aux == PP_TIED || op->purpose);
 
     return ring ? pp_ring_together_ps(ring, op->kind, op->granules)
                 : pp_costs_op(r->costs, op, NULL).ps;
@@ -172,8 +169,8 @@ static bool is_ring(const struct pp_run *r, int i)
 {
     const struct pp_program *p = r->p;
 
-    return r->ring && turns_of(r, p->kind[i], p->aux[i] == PP_TIED || p->purpose[i]) > 0 &&
-           p->stage[i] < r->costs->stages && r->wires->ring_first[p->stage[i]] >= 0;
+    return r->ring &&
+           ring_of(r, p->kind[i], p->stage[i], p->aux[i] == PP_TIED || p->purpose[i]) != NULL;
 }
 
 static void open_ring(struct pp_run *r, int i)
@@ -184,7 +181,7 @@ static void open_ring(struct pp_run *r, int i)
     const int wires = positions * r->wires->ring_lanes;
 
     ring->collective = op.arg;
-    ring->steps = turns_of(r, op.kind, false) * (positions - 1);
+    ring->steps = pp_ring_turns(op.kind) * (positions - 1);
     ring->left = wires;
     ring->bytes = pp_costs_op(r->costs, &op, NULL).bytes / positions;
     for (int w = 0; w < wires; w++) {

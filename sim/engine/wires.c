@@ -83,8 +83,8 @@ static void share_links(struct maker *m)
                 continue;
             }
             if (id[link] == 0) {
-                *PP_PUSH(m->arena, w->shared, w->shared_count, shared_capacity) =
-                    (struct pp_shared_link){l.bytes_per_s, m->links.link[link], m->uses[link]};
+                *PP_PUSH(m->arena, w->shared_bytes_per_s, w->shared_count, shared_capacity) =
+                    l.bytes_per_s;
                 id[link] = w->shared_count;
             }
             slowest = fmin(slowest, l.bytes_per_s);

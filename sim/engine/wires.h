@@ -18,18 +18,13 @@ struct pp_wire {
     double cap_bytes_per_s; /* where a link of its own is slower than its shared ones, else 0 */
     int32_t first, count;   /* shared links, in `used` */
 };
-struct pp_shared_link {
-    double bytes_per_s;
-    int32_t link; /* of the fabric */
-    int32_t wires;
-};
 struct pp_wires {
     struct pp_wire *wire;
     int count;
-    int lanes, ring_lanes; /* wires of a channel and replica, of a ring position */
-    int *ring_first;       /* [stage]: first wire of its ring, -1 = none; NULL without rings */
-    int32_t *used;         /* indices of `shared` */
-    struct pp_shared_link *shared;
+    int lanes, ring_lanes;      /* wires of a channel and replica, of a ring position */
+    int *ring_first;            /* [stage]: first wire of its ring, -1 = none; NULL without rings */
+    int32_t *used;              /* indices of `shared_bytes_per_s` */
+    double *shared_bytes_per_s; /* [shared link] */
     int shared_count;
 };
 

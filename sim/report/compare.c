@@ -53,19 +53,27 @@ static const char *print_frac(double frac, char text[PP_UNITS_TEXT_BYTES])
     return text;
 }
 
+const char *pp_compare_tolerance(double error_frac, double tolerance_frac,
+                                 char text[PP_TOLERANCE_BYTES])
+{
+    text[0] = '\0';
+    if (!isnan(tolerance_frac))
+        snprintf(text, PP_TOLERANCE_BYTES, ", %s the tolerance of %g %%",
+                 fabs(error_frac) <= tolerance_frac ? "within" : "OUTSIDE", 100 * tolerance_frac);
+    return text;
+}
+
 static void print_answer(const struct pp_compare_report *report, int width, FILE *out)
 {
     const struct pp_comparison *c = report->comparison;
     char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES], frac[PP_UNITS_TEXT_BYTES],
-        tolerance[64] = "", line[256];
+        tolerance[PP_TOLERANCE_BYTES], line[256];
 
-    if (!isnan(report->tolerance_frac))
-        snprintf(tolerance, sizeof(tolerance), ", %s the tolerance of %g %%",
-                 pp_compare_is_within(report) ? "within" : "OUTSIDE", 100 * report->tolerance_frac);
     snprintf(line, sizeof(line), "step: predicted %s, measured %s, error %s%s",
              pp_units_print(c->predicted.step_s, PP_UNIT_SECONDS, p),
              pp_units_print(c->measured.step_s, PP_UNIT_SECONDS, q),
-             print_frac(c->step_error_frac, frac), tolerance);
+             print_frac(c->step_error_frac, frac),
+             pp_compare_tolerance(c->step_error_frac, report->tolerance_frac, tolerance));
     pp_text_wrap(out, width, fprintf(out, "pipesim %s  ", PP_VERSION), 2, line);
 }
 

@@ -13,10 +13,12 @@ struct pp_compare_report {
 
 static inline bool pp_compare_is_within(const struct pp_compare_report *report)
 {
-    const double error_frac = report->comparison->step_error_frac;
-
-    return !isnan(report->tolerance_frac) && fabs(error_frac) <= report->tolerance_frac;
+    return fabs(report->comparison->step_error_frac) <= report->tolerance_frac;
 }
+/* ", within the tolerance of 5 %"; nothing without one. */
+enum { PP_TOLERANCE_BYTES = 64 };
+const char *pp_compare_tolerance(double error_frac, double tolerance_frac,
+                                 char text[PP_TOLERANCE_BYTES]);
 
 /* The answer first, then where it comes from. */
 void pp_report_compare(const struct pp_compare_report *report, struct pp_terminal terminal,

@@ -1,19 +1,11 @@
 /* The comparison for programs: "pipesim.compare/1". What has no value is null. */
 #include "core/text/json_write.h"
 #include "sim/report/compare.h"
+#include "sim/report/text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-
-static json_t *parts_json(const struct pp_compare_side *side)
-{
-    json_t *o = json_object();
-
-    for (int part = 0; part < PP_TIME_PARTS; part++)
-        pp_json_put(o, pp_time_part_names[part], side->part_s[part]);
-    return o;
-}
 
 static json_t *side_json(const struct pp_compare_side *side)
 {
@@ -29,7 +21,7 @@ static json_t *side_json(const struct pp_compare_side *side)
     pp_json_put(o, "bubble_frac", side->bubble_frac);
     pp_json_put(o, "span_bubble_frac", side->span_bubble_frac);
     pp_json_put(o, "before_any_rank_s", side->before_s);
-    json_object_set_new(o, "time_s", parts_json(side));
+    json_object_set_new(o, "time_s", pp_report_parts_json(side->part_s));
     return o;
 }
 

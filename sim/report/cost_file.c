@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { INDENT = PP_COST_FILE_INDENT };
+enum { INDENT = 11 }; /* columns of the labels */
 
 void pp_cost_page_line(const struct pp_cost_page *page, const char *label, const char *text)
 {

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-enum { PP_COST_FILE_INDENT = 11 }; /* columns of the labels */
-
 /* A text of lines with labels in front. */
 struct pp_cost_page {
     struct pp_arena *arena;

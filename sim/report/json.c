@@ -31,12 +31,12 @@ static json_t *layout_json(const struct pp_config *c)
     return o;
 }
 
-static json_t *time_json(const struct pp_result *r)
+json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS])
 {
     json_t *o = json_object();
 
     for (int i = 0; i < PP_TIME_PARTS; i++)
-        pp_json_put(o, pp_time_part_names[i], r->metrics.time_frac[i]);
+        pp_json_put(o, pp_time_part_names[i], parts[i]);
     return o;
 }
 
@@ -251,7 +251,7 @@ static json_t *report_json(const struct pp_result *r)
     if (r->oom)
         pp_oom_json(r->oom, o);
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
-    json_object_set_new(o, "time_frac", time_json(r));
+    json_object_set_new(o, "time_frac", pp_report_parts_json(r->metrics.time_frac));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
     if (pp_tiers_are_used(r))
         json_object_set_new(o, "tiers", tiers_json(r));

@@ -57,5 +57,7 @@ const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES]);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
 /* Degrees and batch, without "seq": an object of the JSON reports. */
 json_t *pp_report_layout_json(const struct pp_layout *layout);
+/* Of the time, in shares or seconds. */
+json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS]);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01

@@ -74,7 +74,7 @@ static void print_endpoints(const struct pp_wires *wires, const struct endpoints
     for (int k = 0; k < endpoints->hosts; k++)
         fprintf(out, "<host id=\"h%d\" speed=\"1Gf\"/>\n", k);
     for (int l = 0; l < wires->shared_count; l++)
-        print_link("l", l, scale * wires->shared[l].bytes_per_s, out);
+        print_link("l", l, scale * wires->shared_bytes_per_s[l], out);
     for (int w = 0; w < wires->count; w++)
         if (endpoints->source[w] >= 0 && cap_of(&wires->wire[w]) > 0)
             print_link("w", w, scale * cap_of(&wires->wire[w]), out);
@@ -256,7 +256,6 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
 
 static const struct pp_engine simgrid = {
     .name = "simgrid",
-    .summary = "transfers share the links of the cluster, by SimGrid's flow model",
     .shares_links = true,
     .run = run,
 };

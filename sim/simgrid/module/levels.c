@@ -3,13 +3,14 @@
 
 #include "core/units.h"
 #include "sim/platform/platform.h"
+#include "sim/platform/props.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 16, NODES_MAX = 1 << 26 };
+enum { NODES_MAX = 1 << 26 };
 
 /* A link of a fat tree, "link_from_<low>_<high>_<uid>_UP|DOWN": between two of its nodes. */
 struct edge {
@@ -128,7 +129,7 @@ enum pp_status pp_simgrid_set_levels(struct pp_arena *arena, sg_host_t host, sg_
     int *levels = PP_ARRAY(arena, int, count + 1);
 
     find_levels(arena, links, count, levels);
-    for (int level = 1; level <= LEVELS; level++)
+    for (int level = 1; level <= PP_PROP_LEVELS; level++)
         PP_TRY(set_level(host, level, links, levels, count, err));
     return PP_OK;
 }

@@ -137,7 +137,7 @@ Test(engine, the_table_has_a_default_and_names)
 {
     cr_assert_not_null(pp_engines[0]);
     for (int i = 0; pp_engines[i] != NULL; i++)
-        cr_assert(pp_engines[i]->name && pp_engines[i]->summary && pp_engines[i]->run);
+        cr_assert(pp_engines[i]->name && pp_engines[i]->run);
 }
 
 /* ---- the whole chain: schedule, messages, evaluator, trace, figures ----------------------- */

@@ -55,13 +55,17 @@ static int advance(void *context, int64_t until_ps, int64_t *end_ps)
 static struct pp_wires wires_of_one_link(struct pp_wire wire[5])
 {
     static int32_t used[4];
-    static struct pp_shared_link shared[] = {{.bytes_per_s = 100, .wires = 4}};
+    static double shared_bytes_per_s[] = {100};
 
     for (int w = 0; w < 5; w++)
         wire[w] = (struct pp_wire){
             .alpha_ps = pp_units_ps(1), .bytes_per_s = 100, .first = w < 4 ? w : 0, .count = w < 4};
-    return (struct pp_wires){
-        .wire = wire, .count = 5, .lanes = 1, .used = used, .shared = shared, .shared_count = 1};
+    return (struct pp_wires){.wire = wire,
+                             .count = 5,
+                             .lanes = 1,
+                             .used = used,
+                             .shared_bytes_per_s = shared_bytes_per_s,
+                             .shared_count = 1};
 }
 
 static void expect(struct pp_express *e, int wire, double at_s)
