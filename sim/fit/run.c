@@ -1,4 +1,4 @@
-/* The same run with other flags: it is typed, resolved and simulated like any other. */
+/* The same run with other flags: it is resolved and simulated like any other. */
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
@@ -6,6 +6,7 @@
 #include "sim/resolve/resolve.h"
 #include "sim/resolve/subjects.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
         .layout = c->layout,
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
         .recompute = pp_recompute_names[c->costs.recompute],
-        .schedule = c->schedule_name,
+        .schedule = c->schedule ? c->schedule->name : "", /* of a file it cannot be changed */
         .offload = offload ? offload->value->text : NULL,
         .is_tp_only = c->costs.is_tp_only,
     };
@@ -134,60 +135,45 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
     }
 }
 
-/* ---- the user's words with flags ------------------------------------------------------------- */
+/* ---- the user's command with flags ----------------------------------------------------------- */
 
-struct words {
-    struct pp_arena *arena;
-    char **list;
-    int count, capacity;
-};
-
-static void add(struct words *w, const char *flag, const char *value)
+/* What the user typed, with the flags in place of those of the same name. */
+static enum pp_status parse_with(struct pp_arena *arena, const struct pp_config *config,
+                                 struct pp_relief_flags *flags, struct pp_parsed *parsed,
+                                 struct pp_error *err)
 {
-    *PP_PUSH(w->arena, w->list, w->count, w->capacity) = pp_arena_printf(w->arena, "--%s", flag);
-    if (value)
-        *PP_PUSH(w->arena, w->list, w->count, w->capacity) = pp_arena_strdup(w->arena, value);
-}
+    const struct pp_option *options = pp_sim_cli.options;
 
-static void add_input(struct words *w, const struct pp_input *input)
-{
-    const struct pp_option_value *value = input->value;
-
-    if (input->option->type == PP_OPTION_FLAG)
-        add(w, input->option->name, NULL);
-    else if (!input->option->is_repeatable)
-        add(w, input->option->name, value->text);
-    else
-        for (int k = 0; k < value->count; k++)
-            add(w, input->option->name, value->all[k]);
-}
-
-static struct words words_of(struct pp_arena *arena, const struct pp_config *c,
-                             struct pp_relief_flags *flags)
-{
-    struct words w = {.arena = arena};
-
-    *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, pp_sim_cli.program);
-    *PP_PUSH(arena, w.list, w.count, w.capacity) = pp_arena_strdup(arena, "run");
-    for (int i = 0; i < c->origin.input_count; i++)
-        if (c->origin.inputs[i].is_typed && !flag_of(flags, c->origin.inputs[i].option->name))
-            add_input(&w, &c->origin.inputs[i]);
-    for (int i = 0; i < flags->count; i++)
-        add(&w, flags->list[i].name, flags->list[i].value);
-    return w;
+    *parsed = (struct pp_parsed){
+        .cli = &pp_sim_cli,
+        .command = PP_CMD_RUN,
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count)};
+    for (int i = 0; i < config->origin.input_count; i++) {
+        const struct pp_input *input = &config->origin.inputs[i];
+        if (input->is_typed && !flag_of(flags, input->option->name))
+            parsed->values[input->option - options] = *input->value;
+    }
+    for (int i = 0; i < flags->count; i++) {
+        const ptrdiff_t at = pp_options_get(parsed, flags->list[i].name) - parsed->values;
+        const char **text = PP_NEW(arena, const char *);
+        *text = pp_arena_strdup(arena, flags->list[i].value);
+        parsed->values[at] =
+            (struct pp_option_value){.count = 1, .all = text, .typed = options[at].dashed};
+        PP_TRY(pp_option_read(&options[at], *text, &parsed->values[at], err));
+    }
+    return PP_OK;
 }
 
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
                                    struct pp_relief_flags *flags, struct pp_config *other,
                                    struct pp_error *err)
 {
-    const struct words w = words_of(arena, config, flags);
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     struct pp_subject *subjects;
     int count;
 
-    PP_TRY(pp_options_parse(arena, &pp_sim_cli, w.count, w.list, parsed, err));
+    PP_TRY(parse_with(arena, config, flags, parsed, err));
     PP_TRY(pp_wish_open(arena, parsed, wish, err));
     PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
     return pp_resolve(arena, wish, &subjects[0], other, NULL, err);

@@ -182,15 +182,14 @@ static enum pp_status check_links(const struct pp_platform *p, struct pp_error *
         const struct pp_fabric_link link = p->link[i];
 
         PP_TRY(check_name(p, name, err));
-        if (link.bytes_per_s >= 1 && link.bytes_per_s <= 1e18 && link.latency_s >= 0 &&
-            link.latency_s <= 10)
-            continue;
-        if (link.bytes_per_s >= 1 && link.bytes_per_s <= 1e18)
+        if (!(link.bytes_per_s >= 1 && link.bytes_per_s <= 1e18))
+            pp_error_set(err, PP_EINVAL, "link %s: bandwidth %g bytes/s is out of range: 1 to 1e18",
+                         name, link.bytes_per_s);
+        else if (!(link.latency_s >= 0 && link.latency_s <= 10))
             pp_error_set(err, PP_EINVAL, "link %s: latency %g s is out of range: 0 to 10", name,
                          link.latency_s);
         else
-            pp_error_set(err, PP_EINVAL, "link %s: bandwidth %g bytes/s is out of range: 1 to 1e18",
-                         name, link.bytes_per_s);
+            continue;
         return pp_platform_place(p, line_of_link(p, name), err);
     }
     return PP_OK;

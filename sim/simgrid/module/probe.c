@@ -138,7 +138,6 @@ static void limit_route(void)
 static bool answer(const struct listing *l, int channel, struct pp_probe_request request)
 {
     int32_t ids[PP_PROBE_ROUTE_MAX];
-    struct pp_probe_answer reply = {0};
     sg_host_t source = l->hosts[request.source], dest = l->hosts[request.dest];
     int count;
 
@@ -147,11 +146,9 @@ static bool answer(const struct listing *l, int channel, struct pp_probe_request
 
     for (int i = 0; i < count && i < PP_PROBE_ROUTE_MAX; i++)
         ids[i] = (int32_t)(intptr_t)sg_link_get_data(link[i]);
-    reply.count = count;
     free(link);
-    if (reply.count > PP_PROBE_ROUTE_MAX)
-        reply.count = 0;
-    reply.latency_s = sg_host_get_route_latency(source, dest);
+    const struct pp_probe_answer reply = {.count = count <= PP_PROBE_ROUTE_MAX ? count : 0,
+                                          .latency_s = sg_host_get_route_latency(source, dest)};
     return pp_probe_send(channel, &reply, sizeof(reply)) &&
            pp_probe_send(channel, ids, sizeof(*ids) * (size_t)reply.count);
 }
