@@ -213,19 +213,6 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
     return PP_OK;
 }
 
-/* Replace the errors by those of constants fitted without the family of each row; the ones of the
- * built-in constants stay in `built_in`. */
-static enum pp_status refit(struct pp_arena *arena, const struct pp_measurements *list,
-                            struct pp_validation *validation, struct pp_validation *built_in,
-                            FILE *out, struct pp_error *err)
-{
-    const size_t bytes = sizeof(*validation->rows) * (size_t)validation->count;
-
-    *built_in = *validation;
-    built_in->rows = memcpy(pp_arena_alloc(arena, bytes), validation->rows, bytes);
-    return pp_refit_validation(arena, list, validation, out, err);
-}
-
 static enum pp_status write_rows(struct pp_arena *arena, const char *path,
                                  const struct pp_validation *validation, struct pp_error *err)
 {
@@ -248,9 +235,12 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
 
     pp_validation_run(arena, list, &validation);
     built_in = validation;
-    if (is_refit)
-        PP_TRY(refit(arena, list, &validation, &built_in, owner == PP_STDOUT_REPORT ? out : NULL,
-                     err));
+    if (is_refit) { /* errors become those of constants fitted without the family of each row */
+        const size_t bytes = sizeof(*validation.rows) * (size_t)validation.count;
+        built_in.rows = pp_arena_grow(arena, validation.rows, bytes, bytes);
+        PP_TRY(pp_refit_validation(arena, list, &validation, owner == PP_STDOUT_REPORT ? out : NULL,
+                                   err));
+    }
     const struct pp_validation_page page = {.built_in = &built_in,
                                             .judged = is_refit ? &validation : NULL};
     if (owner == PP_STDOUT_JSON)

@@ -16,14 +16,6 @@ static bool is_fetch(const struct pp_result *r, int i)
                : p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
 }
 
-/* Of one F, B or I: all units but the one that the program has gathered. */
-static int inner_units(const struct pp_result *r, int kind, int stage)
-{
-    const bool is_gathering = kind == PP_F || kind == PP_B || kind == PP_I;
-
-    return is_gathering ? r->costs->gathers[stage].units - 1 : 0;
-}
-
 int64_t pp_gathers_visits(const struct pp_result *r, int rank)
 {
     const struct pp_program *p = r->program;
@@ -31,7 +23,8 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_gathers_are_used(r); i++) {
         visits += is_fetch(r, i);
-        visits += inner_units(r, p->kind[i], p->stage[i]);
+        if (p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I)
+            visits += r->costs->gathers[p->stage[i]].units - 1; /* all but the one of the program */
     }
     return visits;
 }

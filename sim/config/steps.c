@@ -41,11 +41,6 @@ struct pp_eval_options pp_steps_plan(const struct pp_config *config)
     return plan;
 }
 
-static bool is_backward(int kind)
-{
-    return kind == PP_B || kind == PP_W;
-}
-
 int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int micro_batches)
 {
     const struct pp_program *p = program;
@@ -59,7 +54,8 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
                 step[i] = step[p->begin[r] + p->arg[i]];
             else
                 step[i] = p->mb[i] >= 0 ? p->mb[i] / granules : latest;
-            latest = is_backward(p->kind[i]) ? step[i] : latest;
+            if (p->kind[i] == PP_B || p->kind[i] == PP_W)
+                latest = step[i];
         }
     }
     return step;

@@ -62,23 +62,18 @@ static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const stru
     return panel;
 }
 
-static struct pp_plot_timeline options_of(const struct pp_result *results)
-{
-    return (struct pp_plot_timeline){.time_unit = results->config.is_unit ? "units" : NULL,
-                                     .has_arrows = true,
-                                     .first_rank = -1,
-                                     .last_rank = -1,
-                                     .from_s = NAN,
-                                     .to_s = NAN,
-                                     .granules = results->program->granules};
-}
-
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
                                             int count, bool is_apart,
                                             struct pp_plot_timeline_panel *panels)
 {
     const enum costs costs = is_apart ? AS_THEY_ARE : choose_costs(results, count);
-    struct pp_plot_timeline options = options_of(results);
+    struct pp_plot_timeline options = {.time_unit = results->config.is_unit ? "units" : NULL,
+                                       .has_arrows = true,
+                                       .first_rank = -1,
+                                       .last_rank = -1,
+                                       .from_s = NAN,
+                                       .to_s = NAN,
+                                       .granules = results->program->granules};
 
     if (count > 1) {
         options.axis = AXES[costs];

@@ -27,46 +27,21 @@ static enum pp_status check_unit_flags(const struct pp_wish *wish, struct pp_err
     return PP_OK;
 }
 
-static bool has_replicas(const struct pp_config *config)
+/* The needs of options, PP_SIM_NEEDS_*, that a configuration meets. */
+static unsigned met_needs(const struct pp_config *config)
 {
-    return pp_config_copies(config) > 1;
-}
-
-static bool has_shards(const struct pp_config *config)
-{
-    return pp_state_is_gathered(&config->state);
-}
-
-static bool has_fetches(const struct pp_config *config)
-{
-    return pp_state_is_fetched(&config->state);
-}
-
-static bool has_own_sums(const struct pp_config *config)
-{
-    return !config->file_program || config->file_program->collective_count == 0;
-}
-
-static bool has_peers(const struct pp_config *config)
-{
-    return config->shape.ranks > 1;
-}
-
-static bool has_degrees(const struct pp_config *config)
-{
+    const struct pp_program *file = config->file_program;
     const struct pp_layout *l = &config->layout;
+    const bool has_replicas = pp_config_copies(config) > 1, has_tensors = l->tp > 1;
+    const bool has_degrees = (l->tp > 1) + (l->cp > 1) + (l->dp > 1) + (l->pp > 1) > 1;
 
-    return (l->tp > 1) + (l->cp > 1) + (l->dp > 1) + (l->pp > 1) > 1;
-}
-
-static bool has_tensors(const struct pp_config *config)
-{
-    return config->layout.tp > 1;
-}
-
-static bool has_groups(const struct pp_config *config)
-{
-    return has_replicas(config) || has_tensors(config);
+    return (has_replicas ? PP_SIM_NEEDS_REPLICAS : 0U) | (has_tensors ? PP_SIM_NEEDS_TENSORS : 0U) |
+           (has_replicas || has_tensors ? PP_SIM_NEEDS_GROUPS : 0U) |
+           (has_degrees ? PP_SIM_NEEDS_DEGREES : 0U) |
+           (config->shape.ranks > 1 ? PP_SIM_NEEDS_PEERS : 0U) |
+           (!file || file->collective_count == 0 ? PP_SIM_NEEDS_OWN_SUMS : 0U) |
+           (pp_state_is_gathered(&config->state) ? PP_SIM_NEEDS_SHARDS : 0U) |
+           (pp_state_is_fetched(&config->state) ? PP_SIM_NEEDS_FETCHES : 0U);
 }
 
 /* Needs of an option, in the order in which they are checked. If several of the degrees `by` are
@@ -74,26 +49,23 @@ static bool has_groups(const struct pp_config *config)
 enum { TP = PP_CHOSE_TP, PP = PP_CHOSE_PP, DP = PP_CHOSE_DP };
 static const struct need {
     enum pp_sim_trait trait;
-    bool (*is_met)(const struct pp_config *config);
     unsigned by;
     const char *text;
 } NEEDS[] = {
-    {PP_SIM_NEEDS_REPLICAS, has_replicas, DP,
-     "there is one replica of each stage, so no gradient is exchanged"},
-    {PP_SIM_NEEDS_SHARDS, has_shards, 0,
+    {PP_SIM_NEEDS_REPLICAS, DP, "there is one replica of each stage, so no gradient is exchanged"},
+    {PP_SIM_NEEDS_SHARDS, 0,
      "parameters are whole on every device, so none are gathered; --zero 3 or --shard p=AxB cuts "
      "them"},
-    {PP_SIM_NEEDS_FETCHES, has_fetches, 0,
+    {PP_SIM_NEEDS_FETCHES, 0,
      "parameters are whole on every device, so none are gathered; --zero 3 or --shard p=AxB cuts "
      "them, --offload p=host moves them"},
-    {PP_SIM_NEEDS_OWN_SUMS, has_own_sums, 0, "the program file brings its own gradient sums"},
-    {PP_SIM_NEEDS_PEERS, has_peers, PP, "one pipeline rank sends no messages"},
-    {PP_SIM_NEEDS_DEGREES, has_degrees, TP | PP | DP,
+    {PP_SIM_NEEDS_OWN_SUMS, 0, "the program file brings its own gradient sums"},
+    {PP_SIM_NEEDS_PEERS, PP, "one pipeline rank sends no messages"},
+    {PP_SIM_NEEDS_DEGREES, TP | PP | DP,
      "one degree alone is above 1, so the devices have only one order"},
-    {PP_SIM_NEEDS_GROUPS, has_groups, TP | DP,
+    {PP_SIM_NEEDS_GROUPS, TP | DP,
      "tp is 1 and there is one replica of each stage, so there are no collectives"},
-    {PP_SIM_NEEDS_TENSORS, has_tensors, TP,
-     "tp is 1, so no layer is cut and nothing is exchanged inside one"},
+    {PP_SIM_NEEDS_TENSORS, TP, "tp is 1, so no layer is cut and nothing is exchanged inside one"},
 };
 
 /* Of shares any spelling of nothing is neutral. */
@@ -188,12 +160,13 @@ static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *w
 static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish *wish,
                                     struct pp_config *config, struct pp_error *err)
 {
+    const unsigned met = met_needs(config);
+
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         const struct pp_option_value *value = &wish->request.flags->values[i];
         for (size_t k = 0; k < PP_COUNT(NEEDS) && value->count; k++)
-            if (option->commands & NEEDS[k].trait && !is_neutral(option, value) &&
-                !NEEDS[k].is_met(config))
+            if (option->commands & NEEDS[k].trait & ~met && !is_neutral(option, value))
                 PP_TRY(check_need(arena, wish, option->name, &NEEDS[k], config, err));
     }
     note_recompute(arena, wish, config);
