@@ -3,7 +3,6 @@
 #include "sim/check/baseline.h"
 #include "sim/command/commands.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include "core/text/output.h"
 

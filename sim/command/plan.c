@@ -9,7 +9,6 @@
 #include "sim/plan/state.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include <string.h>
 

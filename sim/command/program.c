@@ -2,7 +2,6 @@
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include "core/text/output.h"
 #include "schedules/verify/verify.h"

@@ -12,7 +12,6 @@
 #include "sim/page/page.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 #include "traces/formats/formats.h"
 
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "schedules/build/build.h"
 #include "schedules/memory/memory.h"
 #include "schedules/program/program.h"
-#include "sim/config/outcome.h"
 #include "sim/engine/engine.h"
 #include "traces/metrics.h"
 
@@ -35,6 +34,17 @@ enum pp_chosen {
     PP_CHOSE_STEPS = 1 << 17,
     PP_CHOSE_OPTION = 1 << 20, /* << k: option k of the schedule; PP_CHOSE_OPTIONS: any */
     PP_CHOSE_OPTIONS = PP_CHOSE_OPTION * ((1 << PP_SHAPE_OPTIONS) - 1),
+};
+
+/* What a configuration comes to: refused, too large, or so fast. Planners keep it of every choice
+ * that they simulate. */
+enum { PP_OUTCOME_REASON_BYTES = 192 };
+struct pp_outcome {
+    bool is_refused, fits;
+    bool is_strained; /* it fits, if at all, only as the allocator gives blocks back: memory.h */
+    double step_s, s_per_sample, exposed_frac, mfu, tokens_per_s_per_gpu; /* 0: not simulated */
+    double state_bytes, peak_bytes;                                       /* of the fullest rank */
+    char reason[PP_OUTCOME_REASON_BYTES]; /* of a refusal, perhaps cut off */
 };
 
 /* An order that `auto` tried at the run's costs. */
@@ -167,3 +177,12 @@ struct pp_result {
         *prepared;       /* for a deeper simulation of the same (sim/run/prepare.h), or NULL */
     const char *refusal; /* why, when status is not PP_OK */
 };
+
+/* Of a simulation of any depth; in unit mode everything fits. */
+struct pp_outcome pp_outcome_of(const struct pp_result *result);
+struct pp_outcome pp_outcome_refused(const struct pp_error *err);
+
+/* Whether `x` is better than `best`. The first rule that tells them apart decides. `x` is not
+ * refused. It fits. Its step is shorter by more than rounding. If both do not fit, it needs less
+ * memory. */
+bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *best);

@@ -4,7 +4,6 @@
 #include "sim/config/inputs.h"
 #include "sim/fit/parts.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
 #include "sim/plan/search.h"
-#include "sim/resolve/subjects.h"
+#include "sim/resolve/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ struct search {
     struct pp_layout refused;
     /* best so far */
     struct pp_config best;
-    struct pp_trials trials;      /* of the best, whose own may be released */
+    struct pp_trials *trials;     /* of the best, whose own may be released */
     struct pp_prepared *prepared; /* of the best, unless that is large */
     struct pp_outcome outcome;    /* of the best; refused: there is none yet */
     int best_at;                  /* in the list */
@@ -163,8 +163,10 @@ static void try_candidate(struct search *s, int at)
         const struct pp_outcome outcome = pp_outcome_of(&result);
         if (is_better(s, at, &outcome)) {
             s->best = config;
-            if (config.origin.trials)
-                s->trials = *config.origin.trials;
+            if (config.origin.trials) {
+                *s->trials = *config.origin.trials;
+                s->best.origin.trials = s->trials;
+            }
             s->best_at = at;
             s->outcome = outcome;
             *s->prepared = (struct pp_prepared){0};
@@ -251,11 +253,6 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     if (s->outcome.is_refused)
         return no_layout(s, config, err);
     *config = s->best;
-    if (config->origin.trials) {
-        struct pp_trials *trials = PP_NEW(s->arena, struct pp_trials);
-        *trials = s->trials;
-        config->origin.trials = trials;
-    }
     return PP_OK;
 }
 
@@ -338,8 +335,11 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
 
     PP_TRY(pp_resolve_gpus(wish, config, &gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
-    struct search search = {
-        .arena = arena, .wish = wish, .prepared = prepared, .outcome = {.is_refused = true}};
+    struct search search = {.arena = arena,
+                            .wish = wish,
+                            .trials = PP_NEW(arena, struct pp_trials),
+                            .prepared = prepared,
+                            .outcome = {.is_refused = true}};
     const bool is_given = wish->pp || wish->dp || config->file_program;
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */

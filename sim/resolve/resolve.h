@@ -8,6 +8,9 @@
 #include "sim/run/prepare.h"
 #include "sim/run/simulate.h"
 
+/* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
+enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wish,
+                                struct pp_subject **subjects, int *count, struct pp_error *err);
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_config *config, struct pp_error *err);

@@ -1,19 +1,9 @@
 /* --schedule: a name, a comma list, "all", or a program file. */
-#include "sim/resolve/subjects.h"
-#include "schedules/registry.h"
 #include "sim/resolve/resolve.h"
 
+#include "schedules/registry.h"
+
 #include <string.h>
-
-static enum pp_status open_all(struct pp_arena *arena, struct pp_subject **subjects, int *count)
-{
-    int capacity = 0;
-
-    for (int i = 0; pp_schedules[i]; i++)
-        *PP_PUSH(arena, *subjects, *count, capacity) = (struct pp_subject){
-            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-    return PP_OK;
-}
 
 static enum pp_status no_schedule(struct pp_error *err)
 {
@@ -34,8 +24,12 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
     *count = 0;
     if (!text)
         return no_schedule(err);
-    if (!strcmp(text, "all"))
-        return open_all(arena, subjects, count);
+    if (!strcmp(text, "all")) {
+        for (int i = 0; pp_schedules[i]; i++)
+            *PP_PUSH(arena, *subjects, *count, capacity) = (struct pp_subject){
+                .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        return PP_OK;
+    }
     char *names = pp_arena_strdup(arena, text);
     for (char *name = names, *next; name; name = next) {
         next = strchr(name, ',');

@@ -3,7 +3,7 @@
 #include "core/units.h"
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
-#include "sim/resolve/subjects.h"
+#include "sim/resolve/resolve.h"
 #include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 #include "sim/sweep/check.h"

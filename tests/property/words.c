@@ -1,7 +1,7 @@
 #include "tests/property/words.h"
 
 #include "sim/cli/cli.h"
-#include "sim/resolve/subjects.h"
+#include "sim/resolve/resolve.h"
 
 #include <math.h>
 #include <string.h>

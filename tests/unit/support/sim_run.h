@@ -4,7 +4,6 @@
 
 #include "sim/cli/cli.h"
 #include "sim/resolve/resolve.h"
-#include "sim/resolve/subjects.h"
 
 #include <string.h>
 
