@@ -148,19 +148,18 @@ double pp_buckets_capped_bytes(const struct pp_result *r)
     return most_bytes;
 }
 
-const char *pp_buckets_text(const struct pp_result *r, char text[PP_BUCKETS_TEXT_BYTES])
+const char *pp_buckets_text(struct pp_arena *arena, const struct pp_result *r)
 {
     const double capped_bytes = pp_buckets_capped_bytes(r);
 
-    text[0] = '\0';
     if (capped_bytes > 0)
-        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets of %.3g~MB, the most there can be",
-                 PP_MAX_BUCKETS, capped_bytes / 1e6);
-    else if (r->config.buckets.bytes > 0)
-        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in buckets of %.20s", r->config.buckets.size);
-    else if (r->config.buckets.count > 1)
-        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets a stage", r->config.buckets.count);
-    return text;
+        return pp_arena_printf(arena, " in %d buckets of %.3g~MB, the most there can be",
+                               PP_MAX_BUCKETS, capped_bytes / 1e6);
+    if (r->config.buckets.bytes > 0)
+        return pp_arena_printf(arena, " in buckets of %.20s", r->config.buckets.size);
+    if (r->config.buckets.count > 1)
+        return pp_arena_printf(arena, " in %d buckets a stage", r->config.buckets.count);
+    return "";
 }
 
 static bool is_like(const struct pp_result *r, int a, int b)

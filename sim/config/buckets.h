@@ -20,8 +20,7 @@ bool pp_buckets_are_used(const struct pp_config *config);
 double pp_buckets_capped_bytes(const struct pp_result *result);
 
 /* " in 4 buckets a stage", " in buckets of 25MB", " in 255 buckets of 41 MB, the most there can
- * be", or nothing. Returns `text`. */
-enum { PP_BUCKETS_TEXT_BYTES = 80 };
-const char *pp_buckets_text(const struct pp_result *result, char text[PP_BUCKETS_TEXT_BYTES]);
+ * be", or nothing. */
+const char *pp_buckets_text(struct pp_arena *arena, const struct pp_result *result);
 /* --explain: number, size and time of the buckets of each stage. */
 void pp_buckets_explain(const struct pp_result *result, FILE *out);

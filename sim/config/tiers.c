@@ -165,18 +165,16 @@ enum pp_tier pp_tiers_full(const struct pp_result *r)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-const char *pp_tiers_text(const struct pp_result *r, char text[PP_TIERS_TEXT_BYTES])
+const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
 {
-    int used = 0;
+    const char *text = "";
 
-    text[0] = '\0';
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         const double bytes = pp_tiers_bytes(r, (enum pp_tier)tier);
         if (bytes > 0)
-            used += snprintf(text + used, (size_t)(PP_TIERS_TEXT_BYTES - used),
-                             "%s%s %.1f of %.1f GiB a device", used ? ", " : "",
-                             pp_tier_rows[tier].name, bytes / PP_GIB,
-                             pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB);
+            text = pp_arena_printf(arena, "%s%s%s %.1f of %.1f GiB a device", text,
+                                   *text ? ", " : "", pp_tier_rows[tier].name, bytes / PP_GIB,
+                                   pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB);
     }
     return text;
 }
@@ -216,11 +214,11 @@ double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
 
 void pp_tiers_explain(const struct pp_result *r, FILE *out)
 {
-    char text[PP_TIERS_TEXT_BYTES];
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (!pp_tiers_are_used(r))
         return;
-    fprintf(out, "\nmemory tiers\n  %s\n", pp_tiers_text(r, text));
+    fprintf(out, "\nmemory tiers\n  %s\n", pp_tiers_text(arena, r));
     fputs("  copied a step by the device of a rank, down and up, GiB:", out);
     for (int rank = 0; rank < r->program->ranks; rank++) {
         if (rank == 8 && r->program->ranks > 9) {

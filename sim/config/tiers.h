@@ -21,9 +21,8 @@ double pp_tiers_room_bytes(const struct pp_result *result, enum pp_tier tier);
 /* The tier that is too small; PP_TIER_DEVICE: none, whatever the device itself. */
 enum pp_tier pp_tiers_full(const struct pp_result *result);
 
-enum { PP_TIERS_TEXT_BYTES = 256 };
 /* "host 12.3 of 256.0 GiB a device, ..." */
-const char *pp_tiers_text(const struct pp_result *result, char text[PP_TIERS_TEXT_BYTES]);
+const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *result);
 /* For --explain: homes, bytes, and what is copied in a step; nothing where all is on the device. */
 void pp_tiers_explain(const struct pp_result *result, FILE *out);
 /* Bytes that a rank's device copies in one step, down (0) or up (1), streamed state included. */

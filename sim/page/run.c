@@ -110,22 +110,21 @@ static void write_facts(struct pp_arena *arena, const struct pp_result *r, FILE 
 {
     const struct pp_config *c = &r->config;
     const char *what_if = pp_inputs_what_if(arena, c);
-    char text[PP_LINE_BYTES], trials[PP_TRIALS_BYTES];
 
     fputs("<dl class=\"facts\">\n", out);
     if (c->is_unit) {
-        fact("units", pp_line_units(c, text), out);
+        fact("units", pp_line_units(arena, c), out);
     } else {
-        fact("model", pp_line_model(c, text), out);
-        fact("cluster", pp_line_cluster(c, text), out);
-        fact("layout", pp_line_layout(c, text), out);
-        fact("state", pp_line_state(r, text), out);
-        fact("costs", pp_line_costs(r, text), out);
-        fact("folding", pp_line_folding(r, text), out);
+        fact("model", pp_line_model(arena, c), out);
+        fact("cluster", pp_line_cluster(arena, c), out);
+        fact("layout", pp_line_layout(arena, c), out);
+        fact("state", pp_line_state(arena, r), out);
+        fact("costs", pp_line_costs(arena, r), out);
+        fact("folding", pp_line_folding(arena, r), out);
     }
     fact("engine", c->engine->name, out);
     if (c->origin.trials)
-        fact("schedule", pp_text_trials(c, trials), out);
+        fact("schedule", pp_text_trials(arena, c), out);
     if (what_if)
         fact("what-if", what_if, out);
     for (int i = 0; i < c->origin.note_count; i++)
@@ -218,9 +217,8 @@ static enum pp_status write_one(struct pp_arena *arena, const struct pp_page *pa
                                          {"network", "network", has_network},
                                          {"schedules", "other schedules", runs->others->count > 0},
                                          {"inputs", "inputs", true}};
-    char title[PP_LINE_BYTES];
 
-    pp_page_begin(page, pp_line_title(r, title), links, PP_COUNT(links));
+    pp_page_begin(page, pp_line_title(arena, r), links, PP_COUNT(links));
     pp_page_headlines(page, r);
     if (!r->config.is_unit)
         write_advice(r, runs->others, page->out);

@@ -62,7 +62,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
 {
     const struct pp_schedule *s = r->config.schedule;
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
-    char trials[PP_TRIALS_BYTES];
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (!s) {
         fprintf(out, "schedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
@@ -79,7 +79,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
     else
         fputs("\n    does not cover these sizes", out);
     if (r->config.origin.trials)
-        fprintf(out, "\n  %s", pp_text_trials(&r->config, trials));
+        fprintf(out, "\n  %s", pp_text_trials(arena, &r->config));
     fprintf(out,
             "\n  program: %d ranks, %d instructions, hash %016llx\n"
             "  verified: every dependency met, no deadlock even under rendezvous\n",

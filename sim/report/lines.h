@@ -1,23 +1,21 @@
 /* sim/report/lines.h — what a report says of a run in one sentence or one figure, for the report in
- * text and for the page alike. A "~" stands for a blank at which no line ends. */
+ * text and for the page alike, in the arena. A "~" stands for a blank at which no line ends. */
 #pragma once
 
 #include "sim/report/text.h"
 
-enum { PP_LINE_BYTES = 3 * PP_TEXT_BYTES };
-
 /* "chimera on 2,048 GPUs"; "chimera, 4 ranks, 8 micro-batches" in unit mode. */
-const char *pp_line_title(const struct pp_result *result, char text[PP_LINE_BYTES]);
+const char *pp_line_title(struct pp_arena *arena, const struct pp_result *result);
 /* Not in unit mode. */
-const char *pp_line_model(const struct pp_config *config, char text[PP_LINE_BYTES]);
-const char *pp_line_cluster(const struct pp_config *config, char text[PP_LINE_BYTES]);
-const char *pp_line_layout(const struct pp_config *config, char text[PP_LINE_BYTES]);
-const char *pp_line_state(const struct pp_result *result, char text[PP_LINE_BYTES]);
-const char *pp_line_costs(const struct pp_result *result, char text[PP_LINE_BYTES]);
+const char *pp_line_model(struct pp_arena *arena, const struct pp_config *config);
+const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *config);
+const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *config);
+const char *pp_line_state(struct pp_arena *arena, const struct pp_result *result);
+const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *result);
 /* In unit mode: what an op of each kind costs. */
-const char *pp_line_units(const struct pp_config *config, char text[PP_LINE_BYTES]);
+const char *pp_line_units(struct pp_arena *arena, const struct pp_config *config);
 /* How many ranks were simulated, and whom else they stand for. Not in unit mode. */
-const char *pp_line_folding(const struct pp_result *result, char text[PP_LINE_BYTES]);
+const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *result);
 
 /* Of the parts of the time, in the order of enum pp_time_part. */
 extern const char *const pp_time_part_words[PP_TIME_PARTS];

@@ -26,10 +26,8 @@ static void paragraph(const struct page *page, const char *label, const char *te
 static void print_title(const struct page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char text[PP_LINE_BYTES];
-
     const int used = fprintf(page->out, "%spipesim %s  %s%s", page->bold, PP_VERSION,
-                             pp_line_title(r, text), page->plain) -
+                             pp_line_title(page->arena, r), page->plain) -
                      (int)(strlen(page->bold) + strlen(page->plain));
     static const char LEGEND[] = "(* = chosen for you, see --explain)";
     if (!c->is_unit && c->origin.chosen)
@@ -42,19 +40,15 @@ static void print_title(const struct page *page, const struct pp_result *r)
 
 static void print_model(const struct page *page, const struct pp_config *c)
 {
-    char text[PP_LINE_BYTES];
-
-    paragraph(page, "model", pp_line_model(c, text));
+    paragraph(page, "model", pp_line_model(page->arena, c));
     if (c->model.notes && c->model.notes[0])
         paragraph(page, "", pp_arena_printf(page->arena, "of the file: %s", c->model.notes));
 }
 
 static void print_trials(const struct page *page, const struct pp_config *c)
 {
-    char text[PP_TRIALS_BYTES];
-
     if (c->origin.trials)
-        paragraph(page, "schedule", pp_text_trials(c, text));
+        paragraph(page, "schedule", pp_text_trials(page->arena, c));
 }
 
 static void print_headlines(const struct page *page, const struct pp_result *r)
@@ -111,13 +105,11 @@ static void print_memory_table(const struct page *page, const struct pp_result *
 
 static void print_tiers(const struct page *page, const struct pp_result *r)
 {
-    char text[PP_TIERS_TEXT_BYTES];
-
     if (!pp_tiers_are_used(r))
         return;
     fputc('\n', page->out);
     paragraph(page, "tiers",
-              pp_arena_printf(page->arena, "%s%s", pp_tiers_text(r, text),
+              pp_arena_printf(page->arena, "%s%s", pp_tiers_text(page->arena, r),
                               pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
 }
 
@@ -135,18 +127,14 @@ static void print_activations(const struct page *page, const struct pp_result *r
 
 static void print_footer(const struct page *page, const struct pp_result *r)
 {
-    char text[PP_LINE_BYTES];
-
     paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
     if (!r->config.is_unit)
-        paragraph(page, "folding", pp_line_folding(r, text));
+        paragraph(page, "folding", pp_line_folding(page->arena, r));
 }
 
 static void print_unit_headline(const struct page *page, const struct pp_result *r)
 {
-    char text[PP_LINE_BYTES];
-
-    paragraph(page, "units", pp_line_units(&r->config, text));
+    paragraph(page, "units", pp_line_units(page->arena, &r->config));
     print_trials(page, &r->config);
     pp_report_what_if(&r->config, page->width, LABEL, page->out);
     fputc('\n', page->out);
@@ -164,7 +152,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                                                               : terminal.width,
                               .bold = terminal.has_color ? "\033[1m" : "",
                               .plain = terminal.has_color ? "\033[0m" : ""};
-    char text[PP_TEXT_BYTES], line[PP_LINE_BYTES];
+    char text[PP_TEXT_BYTES];
 
     print_title(&page, r);
     if (r->config.is_unit) {
@@ -177,11 +165,11 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
         return;
     }
     print_model(&page, &r->config);
-    paragraph(&page, "cluster", pp_line_cluster(&r->config, line));
-    paragraph(&page, "layout", pp_line_layout(&r->config, line));
+    paragraph(&page, "cluster", pp_line_cluster(arena, &r->config));
+    paragraph(&page, "layout", pp_line_layout(arena, &r->config));
     print_trials(&page, &r->config);
-    paragraph(&page, "state", pp_line_state(r, line));
-    paragraph(&page, "costs", pp_line_costs(r, line));
+    paragraph(&page, "state", pp_line_state(arena, r));
+    paragraph(&page, "costs", pp_line_costs(arena, r));
     pp_report_what_if(&r->config, page.width, LABEL, out);
     fputc('\n', out);
     print_headlines(&page, r);

@@ -42,15 +42,12 @@ static void print_refused(const struct pp_result *r, FILE *out)
 }
 
 /* Which order `auto` took, below the table. */
-static void print_trials(const struct pp_result *r, FILE *out)
+static void print_trials(struct pp_arena *arena, const struct pp_result *r, FILE *out)
 {
-    char trials[PP_TRIALS_BYTES], text[PP_TRIALS_BYTES + 64];
-
-    if (r->status != PP_OK || !r->config.origin.trials)
-        return;
-    snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
-             pp_text_trials(&r->config, trials));
-    pp_text_paragraph(out, WIDTH, 6, "", text);
+    if (r->status == PP_OK && r->config.origin.trials)
+        pp_text_paragraph(out, WIDTH, 6, "",
+                          pp_arena_printf(arena, "%.60s: %s", r->config.schedule_name,
+                                          pp_text_trials(arena, &r->config)));
 }
 
 static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
@@ -161,5 +158,5 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
             print_row(rows[i], rows[0], place, out);
     }
     for (int i = 0; i < count; i++)
-        print_trials(rows[i], out);
+        print_trials(arena, rows[i], out);
 }

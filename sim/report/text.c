@@ -128,30 +128,28 @@ const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_
     return text;
 }
 
-const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
+const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_trials *trials = config->origin.trials;
-    size_t used =
-        (size_t)snprintf(text, PP_TRIALS_BYTES, "%s %s (auto: ", trials->option, trials->chosen);
+    const char *text = pp_arena_printf(arena, "%s %s (auto: ", trials->option, trials->chosen);
 
-    for (int i = 0; i < trials->count && used < PP_TRIALS_BYTES; i++) {
+    for (int i = 0; i < trials->count; i++) {
         const struct pp_trial *trial = &trials->list[i];
         const struct pp_outcome *outcome = &trial->outcome;
-        char time[PP_TEXT_BYTES], state[64] = "";
+        const char *state = "";
+        char time[PP_TEXT_BYTES];
         if (!outcome->is_refused && trial->zero != pp_state_zero(&config->state))
-            snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
+            state = pp_arena_printf(arena, " with ZeRO %d", trial->zero);
         if (!outcome->is_refused && trial->recompute != config->costs.recompute)
-            snprintf(state, sizeof(state), " with recompute %s",
-                     pp_recompute_names[trial->recompute]);
-        used += (size_t)snprintf(
-            text + used, PP_TRIALS_BYTES - used, "%s%s %s%s%s", i ? ", " : "", trial->value,
-            outcome->is_refused ? "refused: " : pp_text_time(config, outcome->step_s, time),
-            outcome->is_refused ? outcome->reason : state,
-            outcome->is_refused || outcome->fits ? "" : " does not fit");
+            state =
+                pp_arena_printf(arena, " with recompute %s", pp_recompute_names[trial->recompute]);
+        text = pp_arena_printf(arena, "%s%s%s %s%s%s", text, i ? ", " : "", trial->value,
+                               outcome->is_refused ? "refused: "
+                                                   : pp_text_time(config, outcome->step_s, time),
+                               outcome->is_refused ? outcome->reason : state,
+                               outcome->is_refused || outcome->fits ? "" : " does not fit");
     }
-    if (used < PP_TRIALS_BYTES)
-        snprintf(text + used, PP_TRIALS_BYTES - used, ")");
-    return text;
+    return pp_arena_printf(arena, "%s)", text);
 }
 
 const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES])

@@ -20,8 +20,7 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
 const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused, ...)". Only
  * where config->origin.trials are there. */
-enum { PP_TRIALS_BYTES = 1280 };
-const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES]);
+const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config);
 /* What the costs of a program with granules leave out. */
 #define PP_TEXT_GRANULES                                                                           \
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
