@@ -185,12 +185,11 @@ static enum pp_status write_first_timelines(struct pp_arena *arena, const struct
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-static void write_advice(const struct pp_result *r, const struct pp_others *others, FILE *out)
+static void write_advice(struct pp_arena *arena, const struct pp_result *r,
+                         const struct pp_others *others, FILE *out)
 {
-    char text[PP_TEXT_BYTES];
-
     fputs("<p><strong>Note.</strong> ", out);
-    pp_html_words(out, pp_report_advice(r, others, text));
+    pp_html_words(out, pp_report_advice(arena, r, others));
     fputs("</p>\n", out);
 }
 
@@ -221,7 +220,7 @@ static enum pp_status write_one(struct pp_arena *arena, const struct pp_page *pa
     pp_page_begin(page, pp_line_title(arena, r), links, PP_COUNT(links));
     pp_page_headlines(page, r);
     if (!r->config.is_unit)
-        write_advice(r, runs->others, page->out);
+        write_advice(arena, r, runs->others, page->out);
     if (r->oom) {
         pp_page_heading(page, "oom", "Out of memory");
         pp_page_printed(page, print_oom, r);

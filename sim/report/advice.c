@@ -79,16 +79,15 @@ static int slowest_rank(const struct pp_result *r, double *excess_frac)
 
 #define LITTLE_FRAC 0.1 /* a bubble that is not worth an explanation */
 
-static const char *more_micro_batches(const struct pp_shape *shape, char text[PP_TEXT_BYTES])
+static const char *more_micro_batches(struct pp_arena *arena, const struct pp_shape *shape)
 {
-    snprintf(text, PP_TEXT_BYTES,
-             "more micro-batches (now %d for %d ranks) would shrink the bubble",
-             shape->micro_batches, shape->ranks);
-    return text;
+    return pp_arena_printf(arena,
+                           "more micro-batches (now %d for %d ranks) would shrink the bubble",
+                           shape->micro_batches, shape->ranks);
 }
 
 /* Many micro-batches and still idle: start-up, or what else it is. */
-static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
+static const char *why_idle(struct pp_arena *arena, const struct pp_result *r)
 {
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_shape *shape = &r->config.shape;
@@ -100,41 +99,39 @@ static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
                  start_up_frac = wait / ((double)shape->micro_batches * shape->chunks + wait);
 
     if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
-        snprintf(text, PP_TEXT_BYTES,
-                 "the schedule's order leaves ranks idle between ops: its closed form gives "
-                 "%.1f~%% with B = 2F, equal stages, free communication; start-up alone, "
-                 "(D-1)/(NV+D-1), would be %.1f~%%",
-                 100 * closed_frac, 100 * start_up_frac);
-    else if (start_up_frac > bubble_frac / 2)
-        return more_micro_batches(shape, text);
-    else
-        snprintf(text, PP_TEXT_BYTES,
-                 "start-up, (D-1)/(NV+D-1), makes %.1f~%% of the bubble's %.1f~%%; most of the "
-                 "rest is %s",
-                 100 * start_up_frac, 100 * bubble_frac,
-                 r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
-                     ? "waiting for messages in flight"
-                     : "idle time between ops, in which ranks wait for others; --gantt shows it");
-    return text;
+        return pp_arena_printf(
+            arena,
+            "the schedule's order leaves ranks idle between ops: its closed form gives %.1f~%% "
+            "with B = 2F, equal stages, free communication; start-up alone, (D-1)/(NV+D-1), would "
+            "be %.1f~%%",
+            100 * closed_frac, 100 * start_up_frac);
+    if (start_up_frac > bubble_frac / 2)
+        return more_micro_batches(arena, shape);
+    return pp_arena_printf(
+        arena,
+        "start-up, (D-1)/(NV+D-1), makes %.1f~%% of the bubble's %.1f~%%; most of the rest is %s",
+        100 * start_up_frac, 100 * bubble_frac,
+        r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
+            ? "waiting for messages in flight"
+            : "idle time between ops, in which ranks wait for others; --gantt shows it");
 }
 
-static const char *on_micro_batches(const struct pp_result *r, char text[PP_TEXT_BYTES])
+static const char *on_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_shape *shape = &r->config.shape;
 
     if (shape->micro_batches < 4 * shape->ranks)
-        return more_micro_batches(shape, text);
+        return more_micro_batches(arena, shape);
     if (r->metrics.bubble_frac > LITTLE_FRAC)
-        return why_idle(r, text);
-    snprintf(text, PP_TEXT_BYTES,
-             "%d micro-batches for %d ranks make the start-up bubble small; --micro-batches %d "
-             "shows a large one",
-             shape->micro_batches, shape->ranks, shape->ranks);
-    return text;
+        return why_idle(arena, r);
+    return pp_arena_printf(arena,
+                           "%d micro-batches for %d ranks make the start-up bubble small; "
+                           "--micro-batches %d shows a large one",
+                           shape->micro_batches, shape->ranks, shape->ranks);
 }
 
-const char *pp_report_advice(const struct pp_result *r, const struct pp_others *others,
-                             char text[PP_TEXT_BYTES])
+const char *pp_report_advice(struct pp_arena *arena, const struct pp_result *r,
+                             const struct pp_others *others)
 {
     const struct pp_config *c = &r->config;
     const struct pp_result *best = others->reference;
@@ -145,29 +142,25 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
         if (others->list[i].status == PP_OK && others->list[i].fits &&
             others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
             best = &others->list[i];
-    if (!r->fits && r->oom)
-        return pp_oom_advice(r->oom, text);
-    if (!r->fits) {
-        snprintf(text, PP_TEXT_BYTES, "does not fit %s", pp_tier_rows[pp_tiers_full(r)].title);
-        return text;
-    }
+    if (!r->fits)
+        return r->oom ? pp_oom_advice(arena, r->oom)
+                      : pp_arena_printf(arena, "does not fit %s",
+                                        pp_tier_rows[pp_tiers_full(r)].title);
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
-        snprintf(
-            text, PP_TEXT_BYTES,
+        return pp_arena_printf(
+            arena,
             "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
             "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
             "--last-stage-layers move blocks",
             slowest, 100 * excess_frac, c->costs.head == PP_HEAD_LAST ? "--head balanced, " : "");
-    else if (best != others->reference && c->cost)
-        snprintf(text, PP_TEXT_BYTES, "%s is faster with this layout", best->config.schedule_name);
-    else if (best != others->reference)
-        snprintf(text, PP_TEXT_BYTES,
-                 "%s is faster with this layout; to choose a layout for it: pipesim --schedule %s "
-                 "--gpus %d",
-                 best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
-    else if (c->shape.ranks == 1)
-        snprintf(text, PP_TEXT_BYTES, "one pipeline rank: no pipeline, no bubble");
-    else
-        on_micro_batches(r, text);
-    return text;
+    if (best != others->reference && c->cost)
+        return pp_arena_printf(arena, "%s is faster with this layout", best->config.schedule_name);
+    if (best != others->reference)
+        return pp_arena_printf(
+            arena,
+            "%s is faster with this layout; to choose a layout for it: pipesim --schedule %s "
+            "--gpus %d",
+            best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
+    return c->shape.ranks == 1 ? "one pipeline rank: no pipeline, no bubble"
+                               : on_micro_batches(arena, r);
 }

@@ -7,13 +7,14 @@
 static void set_step(const struct pp_result *r, struct pp_headline *h)
 {
     const struct pp_config *c = &r->config;
-    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], steps[PP_TEXT_BYTES];
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *steps = pp_text_steps(arena, c);
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
 
     h->value = r->metrics.iteration_s;
     pp_text_time(c, h->value, h->figure);
     if (c->is_unit)
-        snprintf(h->remark, sizeof(h->remark), "%s",
-                 pp_text_steps(c, steps)[0] ? steps : "first start to last end");
+        snprintf(h->remark, sizeof(h->remark), "%s", *steps ? steps : "first start to last end");
     else
         snprintf(h->remark, sizeof(h->remark), "%s tokens/s, %s tokens/s/GPU",
                  pp_units_print(r->tokens_per_s, PP_UNIT_COUNT, a),

@@ -35,14 +35,14 @@ static const char *text_splits(struct pp_arena *arena, const struct pp_config *c
 const char *pp_line_title(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char number[PP_UNITS_TEXT_BYTES], name[PP_TEXT_BYTES];
+    char number[PP_UNITS_TEXT_BYTES];
 
     if (c->is_unit)
         return pp_arena_printf(arena, "%s, %d rank%s, %d micro-batch%s%s",
-                               pp_text_schedule(c, name), c->shape.ranks,
+                               pp_text_schedule(arena, c), c->shape.ranks,
                                c->shape.ranks == 1 ? "" : "s", c->shape.micro_batches,
                                c->shape.micro_batches == 1 ? "" : "es", text_splits(arena, c, " "));
-    return pp_arena_printf(arena, "%s on %s GPU%s", pp_text_schedule(c, name),
+    return pp_arena_printf(arena, "%s on %s GPU%s", pp_text_schedule(arena, c),
                            pp_units_print_count(c->layout.gpus, number),
                            c->layout.gpus == 1 ? "" : "s");
 }
@@ -106,10 +106,9 @@ const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *c)
 const char *pp_line_state(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char steps[PP_TEXT_BYTES], shards[PP_STATE_TEXT_BYTES], again[PP_TEXT_BYTES];
-    const char *share = "";
+    char shards[PP_STATE_TEXT_BYTES], again[PP_TEXT_BYTES];
+    const char *steps = pp_text_steps(arena, c), *share = "";
 
-    pp_text_steps(c, steps);
     if (c->engine_options.sync_share > 0)
         share = pp_arena_printf(arena, ", which takes %.3g~%% of compute",
                                 100 * c->engine_options.sync_share);

@@ -92,22 +92,17 @@ void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
                         effect_text(arena, oom, &oom->reliefs[i]));
 }
 
-const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
+const char *pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-
     if (oom->relief_count == 0)
         return "does not fit, and no option that was tried needs less: more GPUs, or another model";
     const struct pp_relief *best = &oom->reliefs[0];
-    if (best->fits)
-        snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
-                 change_text(arena, best), best->peak_bytes / PP_GIB,
-                 effect_text(arena, oom, best));
-    else
-        snprintf(text, PP_TEXT_BYTES,
-                 "does not fit, even with all options that were tried together: more GPUs, or "
-                 "another model");
-    return text;
+    if (!best->fits)
+        return "does not fit, even with all options that were tried together: more GPUs, or "
+               "another model";
+    return pp_arena_printf(arena, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
+                           change_text(arena, best), best->peak_bytes / PP_GIB,
+                           effect_text(arena, oom, best));
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */

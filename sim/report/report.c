@@ -152,7 +152,6 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                                                               : terminal.width,
                               .bold = terminal.has_color ? "\033[1m" : "",
                               .plain = terminal.has_color ? "\033[0m" : ""};
-    char text[PP_TEXT_BYTES];
 
     print_title(&page, r);
     if (r->config.is_unit) {
@@ -182,6 +181,6 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
         pp_oom_print(r, page.width, out);
     pp_report_others(others, out);
     fputc('\n', out);
-    paragraph(&page, "note", pp_report_advice(r, others, text));
+    paragraph(&page, "note", pp_report_advice(arena, r, others));
     print_footer(&page, r);
 }

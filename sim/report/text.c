@@ -104,16 +104,15 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
     return text;
 }
 
-const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES])
+const char *pp_text_steps(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_eval_options *plan = &config->engine_options.eval;
 
-    text[0] = '\0';
-    if (plan->steps > 1)
-        snprintf(text, PP_TEXT_BYTES, "steady step of %d%s steps, %s", plan->steps,
-                 pp_text_star(config, PP_CHOSE_STEPS),
-                 plan->is_barrier_free ? "no barrier" : "barrier after each");
-    return text;
+    if (plan->steps <= 1)
+        return "";
+    return pp_arena_printf(arena, "steady step of %d%s steps, %s", plan->steps,
+                           pp_text_star(config, PP_CHOSE_STEPS),
+                           plan->is_barrier_free ? "no barrier" : "barrier after each");
 }
 
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
@@ -152,13 +151,11 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
     return pp_arena_printf(arena, "%s)", text);
 }
 
-const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES])
+const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config)
 {
-    char limit[24] = "";
+    const char *limit =
+        config->eager_limit > 0 ? pp_arena_printf(arena, ":%d", config->eager_limit) : "";
 
-    if (config->eager_limit > 0)
-        snprintf(limit, sizeof(limit), ":%d", config->eager_limit);
-    snprintf(text, PP_TEXT_BYTES, "%s%s%s", config->schedule_name,
-             config->is_eager ? ", eager" : "", limit);
-    return text;
+    return pp_arena_printf(arena, "%s%s%s", config->schedule_name,
+                           config->is_eager ? ", eager" : "", limit);
 }

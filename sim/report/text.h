@@ -17,7 +17,7 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
 /* "16 s" with three digits; "16 units" in unit mode. */
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
 /* "steady step of 4 steps, no barrier"; "" with one step. */
-const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+const char *pp_text_steps(struct pp_arena *arena, const struct pp_config *config);
 /* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused, ...)". Only
  * where config->origin.trials are there. */
 const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config);
@@ -25,7 +25,7 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
 #define PP_TEXT_GRANULES                                                                           \
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
 /* "schedule", "schedule, eager", "schedule, eager:4". */
-const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config);
 /* "full", "selective", "selective=act+mlp": as --recompute takes it; a stage-aware ratio is left
  * out. */
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
@@ -43,8 +43,8 @@ void pp_report_what_if(const struct pp_config *config, int width, int indent, FI
 void pp_report_network(const struct pp_result *result, int width, FILE *out);
 void pp_explain_network(const struct pp_result *result, FILE *out);
 /* One sentence: a way out of memory, where the bubble comes from, a faster schedule. */
-const char *pp_report_advice(const struct pp_result *result, const struct pp_others *others,
-                             char text[PP_TEXT_BYTES]);
+const char *pp_report_advice(struct pp_arena *arena, const struct pp_result *result,
+                             const struct pp_others *others);
 /* Of a run with result->oom: what takes the memory, and what would help. The labels of paragraphs
  * in a report take PP_TEXT_LABEL columns. */
 enum { PP_TEXT_LABEL = 11 };
@@ -52,7 +52,7 @@ void pp_oom_print(const struct pp_result *result, int width, FILE *out);
 /* The same after the message of an error; in one sentence; as members "oom" and
  * "oom_tensors". */
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
-const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES]);
+const char *pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
 /* Degrees and batch, without "seq": an object of the JSON reports. */
 json_t *pp_report_layout_json(const struct pp_layout *layout);
