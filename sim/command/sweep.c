@@ -58,14 +58,6 @@ static enum pp_status take_jobs(const struct pp_parsed *parsed, int *jobs, struc
     return PP_OK;
 }
 
-static enum pp_status refuse_stdout(const struct pp_sweep_part *part, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EINVAL,
-                        "-o FILE is needed: this is part %d of %d (%s), and each part has a file "
-                        "of its own; --part all computes every point here",
-                        part->index, part->count, part->source);
-}
-
 static enum pp_status take_path(struct pp_arena *arena, const struct pp_wish *wish, struct sweep *s,
                                 struct pp_error *err)
 {
@@ -73,7 +65,10 @@ static enum pp_status take_path(struct pp_arena *arena, const struct pp_wish *wi
     if (s->path && !strcmp(s->path, "-"))
         s->path = NULL;
     if (!s->path && s->part.source)
-        return refuse_stdout(&s->part, err);
+        return pp_error_set(err, PP_EINVAL,
+                            "-o FILE is needed: this is part %d of %d (%s), and each part has a "
+                            "file of its own; --part all computes every point here",
+                            s->part.index, s->part.count, s->part.source);
     if (!s->path && wish->fresh)
         return pp_error_set(err, PP_EINVAL, "--fresh has no effect without -o FILE");
     if (s->part.source) {

@@ -32,21 +32,20 @@ static struct endpoints make_endpoints(struct pp_arena *arena, const struct pp_w
     struct endpoints e = {.hosts = 2,
                           .source = PP_ARRAY(arena, int32_t, wires->count),
                           .dest = PP_ARRAY(arena, int32_t, wires->count)};
-    int64_t used = 0;
+    int used = 0;
 
     for (int w = 0; w < wires->count; w++)
         used += is_plain || wires->wire[w].count > 0;
     while ((int64_t)e.hosts * (e.hosts - 1) < used)
         e.hosts++;
-    used = 0;
-    for (int w = 0; w < wires->count; w++) {
+    for (int w = 0, number = 0; w < wires->count; w++) {
         e.source[w] = e.dest[w] = -1;
         if (!is_plain && wires->wire[w].count == 0)
             continue;
-        const int source = (int)(used / (e.hosts - 1)), dest = (int)(used % (e.hosts - 1));
-        e.source[w] = source;
-        e.dest[w] = dest + (dest >= source);
-        used++;
+        e.source[w] = number / (e.hosts - 1);
+        e.dest[w] = number % (e.hosts - 1);
+        e.dest[w] += e.dest[w] >= e.source[w];
+        number++;
     }
     return e;
 }
