@@ -2,10 +2,7 @@
 #include "sim/published/parts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { NUMBER_BYTES = 32 };
 
 void pp_measure_note(struct pp_measure_writer *w, const char *note)
 {
@@ -40,10 +37,7 @@ void pp_measure_put(struct pp_measure_writer *w, const char *option, const char 
 
 void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value)
 {
-    char text[NUMBER_BYTES];
-
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    pp_measure_put(w, option, text);
+    pp_measure_put(w, option, pp_arena_printf(w->arena, "%" PRId64, value));
 }
 
 /* ---- for a shell ----------------------------------------------------------------------------- */

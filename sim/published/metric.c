@@ -23,8 +23,7 @@ static const struct definition {
     enum counted counted;
     double peak_flops_per_s;
 } DEFINITIONS[] = {
-    {"2205.05198", "^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
-    {"korthikanti", "^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
+    {"2205.05198|korthikanti", "^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
     {"^amsp", "^amsp", PP_COL_MFU, SIX_N, 312 * TERA},
     {"2104.04473", "^megatron-sc21", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
     {"megatron-lm readme*megatron-core", "^megatron-readme-h100", PP_COL_MODEL_TFLOPS, MODEL, 0},
@@ -33,8 +32,7 @@ static const struct definition {
     {"bigscience bloom", "^bloom", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
     {"gpt-neox", "^neox", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
     {"oneflow", "^oneflow", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"megatron-turing", "^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"2201.11990", "^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"megatron-turing|2201.11990", "^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
 };
 
 static bool is_defined_by(const struct pp_measurement *row, const struct definition *d)

@@ -253,11 +253,6 @@ static enum pp_status check_heads(const struct meant *t, struct pp_error *err)
                         t->size[HIDDEN], t->size[HEADS]);
 }
 
-static void put_size(struct pp_measure_writer *w, const struct meant *t, int i)
-{
-    pp_measure_put(w, SIZE[i].option, pp_arena_printf(w->arena, "%" PRId64, t->size[i]));
-}
-
 /* Experts are those of the preset: no column tells how many there are. */
 static enum pp_status put_mixture(struct pp_measure_writer *w, const struct meant *t, double params,
                                   struct pp_error *err)
@@ -270,9 +265,9 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
                             "column tells its experts",
                             w->row->cell[PP_COL_MODEL], t->size[HIDDEN], t->base.name);
     if (t->size[LAYERS] && t->size[LAYERS] != t->base.layers)
-        put_size(w, t, LAYERS);
+        pp_measure_put_int(w, "layers", t->size[LAYERS]);
     if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
-        put_size(w, t, VOCAB);
+        pp_measure_put_int(w, "vocab", t->size[VOCAB]);
     whole.layers = t->size[LAYERS] ? (int)t->size[LAYERS] : t->base.layers;
     pp_measure_put_head(w, whole.layers);
     compare_params(w, pp_model_params(&whole), params);
@@ -280,7 +275,7 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
     bool is_exact;
     if (pp_model_published(w->arena, w->row->cell[PP_COL_MODEL], &printed, &is_exact) &&
         printed.mtp > 0) {
-        pp_measure_put(w, "mtp", pp_arena_printf(w->arena, "%d", printed.mtp));
+        pp_measure_put_int(w, "mtp", printed.mtp);
         pp_measure_note(w, "mtp: the name says that a further token is predicted");
     }
     if (w->ep > w->dp * w->cp) {
@@ -309,9 +304,9 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
         return pp_error_set(err, PP_EINVAL, "missing: vocab");
     compare_params(w, params_of(&t, (int)t.size[VOCAB], t.is_gated, t.is_tied), printed);
     for (int i = 0; i < SIZES; i++)
-        put_size(w, &t, i);
+        pp_measure_put_int(w, SIZE[i].option, t.size[i]);
     if (t.base.positions > 0 && t.base.positions != t.seq)
-        pp_measure_put(w, "positions", pp_arena_printf(w->arena, "%" PRId64, t.seq));
+        pp_measure_put_int(w, "positions", t.seq);
     pp_measure_put(w, "mlp", t.is_gated ? "gated" : "plain");
     pp_measure_put(w, "embedding", t.is_tied ? "tied" : "untied");
     pp_measure_put_head(w, t.size[LAYERS]);

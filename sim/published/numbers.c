@@ -6,25 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond these no machine and no run exists. Others are whole numbers: pp_measure_int(). */
-static const struct range {
-    enum pp_measure_column column;
-    double least, most;
-} RANGES[] = {
-    {PP_COL_YEAR, 1990, 2100},        {PP_COL_PARAMS_B, 1e-6, 1e6},
-    {PP_COL_INTRA, 1e-3, 1e6},        {PP_COL_INTER, 1e-3, 1e6},
-    {PP_COL_STEP_S, 1e-6, 1e8},       {PP_COL_TOKENS_PER_S, 1e-6, 1e12},
-    {PP_COL_MODEL_TFLOPS, 1e-6, 1e6}, {PP_COL_HFU_TFLOPS, 1e-6, 1e6},
-    {PP_COL_MFU, 1e-6, 100},          {PP_COL_MEM_GIB, 1e-3, 1e6},
+const char *const pp_measure_columns[PP_MEASURE_COLUMNS] = {
+#define PP_COLUMN(name, text, least, most) text,
+#include "sim/published/columns.h"
+#undef PP_COLUMN
 };
 
-static const struct range *range_of(enum pp_measure_column column)
-{
-    for (size_t i = 0; i < PP_COUNT(RANGES); i++)
-        if (RANGES[i].column == column)
-            return &RANGES[i];
-    return NULL;
-}
+static const struct range {
+    double least, most; /* 0: any number */
+} RANGES[] = {
+#define PP_COLUMN(name, text, least, most) {least, most},
+#include "sim/published/columns.h"
+#undef PP_COLUMN
+};
 
 /* Decimal digits: neither "inf" nor "0x10". A year may have a month after it: "2024-06". */
 static double read_number(const char *cell, enum pp_measure_column column)
@@ -58,33 +52,36 @@ enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_
 
 double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column)
 {
-    const struct range *range = range_of(column);
+    const struct range r = RANGES[column];
     const double number = read_number(row->cell[column], column);
 
-    return number > 0 && isfinite(number) &&
-                   (!range || (number >= range->least && number <= range->most))
+    return number > 0 && isfinite(number) && number >= r.least && (r.most == 0 || number <= r.most)
                ? number
                : (double)NAN;
 }
 
-static bool is_refused(const struct pp_measurement *row, enum pp_measure_column column)
+/* Why a cell of a metric, or of the configuration, is refused; NULL where it is not. */
+static const char *refusal_of(struct pp_arena *arena, const struct pp_measurement *row, int column,
+                              bool of_metric)
 {
-    return *row->cell[column] && isnan(pp_measure_number(row, column));
+    const bool is_metric = column >= PP_COL_STEP_S && column <= PP_COL_MEM_GIB;
+    const char *cell = row->cell[column];
+
+    if (is_metric != of_metric || RANGES[column].most == 0 || !*cell ||
+        !isnan(pp_measure_number(row, (enum pp_measure_column)column)))
+        return NULL;
+    return pp_arena_printf(arena, "%s \"%.40s\" is no number from %g to %g",
+                           pp_measure_columns[column], cell, RANGES[column].least,
+                           RANGES[column].most);
 }
 
-static bool is_metric(enum pp_measure_column column)
+enum pp_status pp_measure_check_numbers(struct pp_arena *arena, const struct pp_measurement *row,
+                                        struct pp_error *err)
 {
-    return column >= PP_COL_STEP_S && column <= PP_COL_MEM_GIB;
-}
-
-enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct pp_error *err)
-{
-    for (size_t i = 0; i < PP_COUNT(RANGES); i++) {
-        const struct range *r = &RANGES[i];
-        if (!is_metric(r->column) && is_refused(row, r->column))
-            return pp_error_set(err, PP_EINVAL, "%s \"%.40s\" is no number from %g to %g",
-                                pp_measure_columns[r->column], row->cell[r->column], r->least,
-                                r->most);
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++) {
+        const char *why = refusal_of(arena, row, i, false);
+        if (why)
+            return pp_error_set(err, PP_EINVAL, "%s", why);
     }
     return PP_OK;
 }
@@ -93,13 +90,10 @@ const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measureme
 {
     const char *text = NULL;
 
-    for (size_t i = 0; i < PP_COUNT(RANGES); i++) {
-        const struct range *r = &RANGES[i];
-        if (is_metric(r->column) && is_refused(row, r->column))
-            text =
-                pp_arena_printf(arena, "%s%s%s \"%.40s\" is no number from %g to %g",
-                                text ? text : "", text ? "; " : "", pp_measure_columns[r->column],
-                                row->cell[r->column], r->least, r->most);
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++) {
+        const char *why = refusal_of(arena, row, i, true);
+        if (why)
+            text = text ? pp_arena_printf(arena, "%s; %s", text, why) : why;
     }
     return text;
 }

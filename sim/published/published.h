@@ -11,46 +11,9 @@
 
 /* Columns by name, in any order; others are ignored. */
 enum pp_measure_column {
-    PP_COL_ID,
-    PP_COL_FAMILY,
-    PP_COL_SOURCE,
-    PP_COL_YEAR,
-    PP_COL_MODEL,
-    PP_COL_PARAMS_B,
-    PP_COL_LAYERS,
-    PP_COL_HIDDEN,
-    PP_COL_HEADS,
-    PP_COL_KV_HEADS,
-    PP_COL_FFN,
-    PP_COL_VOCAB,
-    PP_COL_SEQ,
-    PP_COL_GPU,
-    PP_COL_GPUS,
-    PP_COL_GPUS_PER_NODE,
-    PP_COL_INTRA,
-    PP_COL_INTER,
-    PP_COL_PRECISION,
-    PP_COL_TP,
-    PP_COL_PP,
-    PP_COL_DP,
-    PP_COL_CP,
-    PP_COL_EP,
-    PP_COL_VP,
-    PP_COL_SCHEDULE,
-    PP_COL_MBS,
-    PP_COL_GBS,
-    PP_COL_ZERO,
-    PP_COL_RECOMPUTE,
-    PP_COL_SEQ_PARALLEL,
-    PP_COL_STEP_S,
-    PP_COL_TOKENS_PER_S,
-    PP_COL_MODEL_TFLOPS,
-    PP_COL_HFU_TFLOPS,
-    PP_COL_MFU,
-    PP_COL_MEM_GIB,
-    PP_COL_NOTE,
-    PP_COL_COMPLETENESS,
-    PP_COL_OUTCOME,
+#define PP_COLUMN(name, text, least, most) PP_COL_##name,
+#include "sim/published/columns.h"
+#undef PP_COLUMN
     PP_MEASURE_COLUMNS
 };
 extern const char *const pp_measure_columns[PP_MEASURE_COLUMNS]; /* "id", "family", ... */
@@ -93,7 +56,8 @@ enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_
 /* A positive number that such a column can hold, NAN for an empty cell or what is none. */
 double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column);
 /* PP_EINVAL with column and cell where a number of the configuration is filled with none. */
-enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct pp_error *err);
+enum pp_status pp_measure_check_numbers(struct pp_arena *arena, const struct pp_measurement *row,
+                                        struct pp_error *err);
 /* The same of all metric_* cells, in words; NULL where nothing is refused. */
 const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
 
@@ -131,7 +95,7 @@ struct pp_measure_command {
 struct pp_measure_rule {
     enum pp_measure_column column;
     const char *pattern; /* "=x": the cell is x; "^x": it begins with x; "x": x is in it; "": the
-                          * cell is empty; "*": any. Case is ignored */
+                          * cell is empty; "*": any; "x|y": x or y. Case is ignored */
     const char *option, *value; /* what is typed; value NULL = nothing to type */
     const char *reason;         /* of a conclusion from other cells; NULL = the cell says so */
 };

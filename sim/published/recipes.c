@@ -14,6 +14,7 @@
 #define OVERLAP                                                                                    \
     "moe_a2a_overlap of Megatron-Bridge's recipe: exchanges run during another micro-batch"
 #define ALLTOALL "moe_token_dispatcher_type alltoall of Megatron-Bridge's recipe"
+#define NEW      "megatron-bridge*(26.06|megatron-bridge*(26.08"
 #define ANY      PP_MEASURE_COLUMNS
 
 /* First match wins for each option, where its own cell is empty. "b200" is GB200 as well. */
@@ -23,23 +24,15 @@ static const struct recipe {
     enum pp_measure_column unless; /* this cell says something; PP_MEASURE_COLUMNS: none does */
     const char *option, *value, *reason;
 } RECIPES[] = {
-    {"megatron-bridge*(26.06", "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
-    {"megatron-bridge*(26.08", "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
-    {"megatron-bridge*(26.06", "deepseek", "*", "mxfp8", ANY, "ep-overlap", "100%",   OVERLAP},
-    {"megatron-bridge*(26.08", "deepseek", "*", "mxfp8", ANY, "ep-overlap", "100%",   OVERLAP},
+    {NEW, "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
+    {NEW, "deepseek", "*", "mxfp8", ANY, "ep-overlap", "100%",   OVERLAP},
     {"megatron-bridge*(26.04.01", "deepseek", "=b200", "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
     {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-overlap",  "100%", OVERLAP},
-    {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-dispatch", "each", ALLTOALL},
-    {"megatron-bridge", "qwen3_235b",    "=b200", "*", ANY, "ep-dispatch", "each", ALLTOALL},
-    {"megatron-bridge", "qwen3_235b",    "=b300", "*", ANY, "ep-dispatch", "each", ALLTOALL},
-    {"megatron-bridge", "deepseek*v3",   "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
-    {"megatron-bridge", "kimi*k2",       "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
-    {"megatron-bridge", "deepseek*v3",   "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
-    {"megatron-bridge", "kimi*k2",       "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
-    {"megatron-bridge*(26.06", "gpt*oss*120b", "gb200", "mxfp8", PP_COL_RECOMPUTE, "recompute", "none", BRIDGE},
-    {"megatron-bridge*(26.08", "gpt*oss*120b", "gb200", "mxfp8", PP_COL_RECOMPUTE, "recompute", "none", BRIDGE},
-    {"megatron-bridge", "gpt*oss*120b",  "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
-    {"megatron-bridge", "gpt*oss*120b",  "b200",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
+    {"megatron-bridge", "qwen3_235b",    "=h100|=b200|=b300", "*", ANY, "ep-dispatch", "each", ALLTOALL},
+    {"megatron-bridge", "deepseek*v3|kimi*k2", "h100", "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp", BRIDGE},
+    {"megatron-bridge", "deepseek*v3|kimi*k2", "*",    "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",     BRIDGE},
+    {NEW, "gpt*oss*120b", "gb200", "mxfp8", PP_COL_RECOMPUTE, "recompute", "none", BRIDGE},
+    {"megatron-bridge", "gpt*oss*120b",  "h100|b200", "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act", BRIDGE},
     {" pax ",           "gpt 5b",        "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective",                  PAX_5B},
     {" pax ",           "*",             "*",      "*", PP_COL_RECOMPUTE, "recompute", "full",                       PAX},
 };

@@ -17,30 +17,23 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
     const struct pp_measure_device *d = pp_measure_devices;
     const double intra = pp_measure_number(w->row, PP_COL_INTRA);
     const double inter = pp_measure_number(w->row, PP_COL_INTER);
-    char text[256];
-    int length;
 
     while (d->pattern && !pp_measure_contains(w->row->cell[PP_COL_GPU], d->pattern))
         d++;
     if (!d->pattern)
         return pp_error_set(err, PP_EINVAL, "gpu \"%.60s\": no constants for it",
                             w->row->cell[PP_COL_GPU]);
-    length = snprintf(text, sizeof(text), "%s", d->preset);
-    if (*d->keys)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " %s", d->keys);
     const bool has_nodes = w->per_node > 0 && !d->is_domain;
-    if (has_nodes)
-        length +=
-            snprintf(text + length, sizeof(text) - (size_t)length, " gpu:%" PRId64, w->per_node);
     const int links = pp_measure_number_in(w->row->cell[PP_COL_NOTE], "# NVLinks");
+    const char *text = pp_arena_printf(w->arena, "%s%s%s", d->preset, *d->keys ? " " : "", d->keys);
+    if (has_nodes)
+        text = pp_arena_printf(w->arena, "%s gpu:%" PRId64, text, w->per_node);
     if (isfinite(intra) && !strstr(d->keys, "pcie:"))
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps", intra);
+        text = pp_arena_printf(w->arena, "%s nvlink:%gGBps", text, intra);
     else if (links > 0)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps",
-                           links * NVLINK_GBPS);
+        text = pp_arena_printf(w->arena, "%s nvlink:%gGBps", text, links * NVLINK_GBPS);
     if (isfinite(inter) && has_nodes)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nic:%" PRId64 "x%gGBps",
-                           w->per_node, inter);
+        text = pp_arena_printf(w->arena, "%s nic:%" PRId64 "x%gGBps", text, w->per_node, inter);
     pp_measure_put(w, "cluster", text);
     return PP_OK;
 }
@@ -65,13 +58,14 @@ static void look_for(struct missing *m, const enum pp_measure_column *list, int 
 
 /* What no other cell tells. Sizes need not be stated of a model that is known by name; a vocabulary
  * may follow from the number of parameters. */
-static enum pp_status check_cells(const struct pp_measurement *row, struct pp_error *err)
+static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_error *err)
 {
     static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_GPU, PP_COL_TP,
                                                     PP_COL_PP,  PP_COL_MBS, PP_COL_GBS};
     static const enum pp_measure_column SIZES[] = {PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS,
                                                    PP_COL_VOCAB};
     static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
+    const struct pp_measurement *row = w->row;
     struct missing m = {.row = row};
 
     if (row->defect)
@@ -80,7 +74,7 @@ static enum pp_status check_cells(const struct pp_measurement *row, struct pp_er
         return pp_error_set(err, PP_EINVAL,
                             "outcome \"%.40s\" is not known: OOM, computed or nothing",
                             row->cell[PP_COL_OUTCOME]);
-    PP_TRY(pp_measure_check_numbers(row, err));
+    PP_TRY(pp_measure_check_numbers(w->arena, row, err));
     look_for(&m, NEEDED, PP_COUNT(NEEDED), err);
     if (!pp_measure_is_named(row))
         look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
@@ -263,7 +257,7 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     *command = (struct pp_measure_command){.argc = 0};
     pp_measure_put_word(&w, "pipesim");
     pp_measure_put_word(&w, "run");
-    PP_TRY(check_cells(row, err));
+    PP_TRY(check_cells(&w, err));
     PP_TRY(read_degrees(&w, err));
     PP_TRY(pp_measure_put_schedule(&w, err));
     PP_TRY(check_words(&w, err));

@@ -40,21 +40,13 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
                         w->vp, name, chunks);
 }
 
-/* Does the cell name an order whose ranks have several chunks each, as many as the table says? */
-static bool is_of_chunks(const char *cell)
-{
-    static const char *const WORDS[] = {"interleav", "^1f1b-i", "breadth", "bfs", "wave", "hanayo"};
-
-    for (size_t i = 0; i < PP_COUNT(WORDS); i++)
-        if (pp_measure_matches(cell, WORDS[i]))
-            return true;
-    return false;
-}
+/* Orders whose ranks have several chunks each, as many as the table says. */
+#define OF_CHUNKS "interleav|^1f1b-i|breadth|bfs|wave|hanayo"
 
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
-    const bool has_chunks = is_of_chunks(cell) || (!*cell && *chunks);
+    const bool has_chunks = pp_measure_matches(cell, OF_CHUNKS) || (!*cell && *chunks);
 
     w->vp = 1;
     if (strcmp(chunks, "none") != 0)

@@ -2,9 +2,13 @@
 #include "sim/published/parts.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define YES "=1|=on|=yes|=true"
+#define NO  "=0|=off|=no|=false"
 
 /* First match wins for each option. An option of NULL refuses the row. */
 /* clang-format off */
@@ -18,62 +22,47 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "^1f1b-i",                 "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^1f1b",                   "schedule", "1f1b", NULL},
     {PP_COL_SCHEDULE, "=none",                   "schedule", "1f1b", NULL},
-    {PP_COL_SCHEDULE, "^zb-1p",                  "schedule", "zb-auto", NULL},
-    {PP_COL_SCHEDULE, "^zb-2p",                  "schedule", "zb-auto", NULL},
+    {PP_COL_SCHEDULE, "^zb-1p|^zb-2p",           "schedule", "zb-auto", NULL},
     {PP_COL_SCHEDULE, "^zb-v",                   "schedule", "zbv", NULL},
     {PP_COL_SCHEDULE, "^zb-1p",                  "max-activations", "1pp", NULL},
     {PP_COL_SCHEDULE, "^zb-2p",                  "max-activations", "2pp", NULL},
     {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
-    {PP_COL_SCHEDULE, "vocab-1",                 "head", "parallel", NULL},
-    {PP_COL_SCHEDULE, "vocab-2",                 "head", "parallel", NULL},
-    {PP_COL_SCHEDULE, "^interlaced",             "head", "parallel", NULL},
+    {PP_COL_SCHEDULE, "vocab-1|vocab-2|^interlaced", "head", "parallel", NULL},
 
     /* Who shards what. */
-    {PP_COL_ZERO, "=0",                          "zero", "0", NULL},
-    {PP_COL_ZERO, "=none",                       "zero", "0", NULL},
-    {PP_COL_ZERO, "^0",                          "zero", "0", NULL},
-    {PP_COL_ZERO, "=ddp",                        "zero", "0", NULL},
+    {PP_COL_ZERO, "=none|^0|=ddp",               "zero", "0", NULL},
     {PP_COL_ZERO, "custom P/G/OS",               "shard", "P/G/OS", NULL},
     {PP_COL_ZERO, "^1 (sharded within #",        "shard", "os=#", NULL},
     {PP_COL_ZERO, "^2 (sharding degree #",       "shard", "g=#,os=#", NULL},
     {PP_COL_ZERO, "^3 within sub-group",         "shard", "p=node,g=node,os=node",
      "the sub-group is taken to be a node"},
     {PP_COL_ZERO, "hpz=#",                       "secondary", "#", NULL},
-    {PP_COL_ZERO, "zero2",                       "zero", "2", NULL},
-    {PP_COL_ZERO, "shard_grad_op",               "zero", "2", NULL},
-    {PP_COL_ZERO, "no reshard",                  "zero", "2", NULL},
+    {PP_COL_ZERO, "zero2|shard_grad_op|no reshard", "zero", "2", NULL},
     {PP_COL_ZERO, "mics",                        "shard", "p=node,g=node,os=node",
      "the sub-group is taken to be a node"},
     {PP_COL_ZERO, "hsdp",                        "shard", "p=node,g=node,os=node",
      "hybrid sharding: within a node"},
-    {PP_COL_ZERO, "fsdp",                        "zero", "3", NULL},
-    {PP_COL_ZERO, "zero3",                       "zero", "3", NULL},
-    {PP_COL_ZERO, "fully sharded",               "zero", "3", NULL},
-    {PP_COL_ZERO, "zero-3",                      "zero", "3", NULL},
+    {PP_COL_ZERO, "fsdp|zero3|fully sharded|zero-3", "zero", "3", NULL},
     {PP_COL_ZERO, "zero-2",                      "zero", "2", NULL},
     {PP_COL_ZERO, "zero-1",                      "zero", "1", NULL},
     {PP_COL_ZERO, "stage 3",                     "zero", "3", NULL},
     {PP_COL_ZERO, "stage 2",                     "zero", "2", NULL},
     {PP_COL_ZERO, "stage 1",                     "zero", "1", NULL},
-    {PP_COL_ZERO, "^dist",                       "zero", "1", NULL}, /* a distributed optimizer */
-    {PP_COL_ZERO, "^1",                          "zero", "1", NULL},
+    {PP_COL_ZERO, "^dist|^1",                    "zero", "1", NULL}, /* a distributed optimizer */
     {PP_COL_ZERO, "^2",                          "zero", "2", NULL},
     {PP_COL_ZERO, "^3",                          "zero", "3", NULL},
 
     /* Numbers. */
     {PP_COL_PRECISION, "nvfp4",                  "precision", "nvfp4", NULL},
-    {PP_COL_PRECISION, "=fp4",                   NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
-    {PP_COL_PRECISION, "mxfp4",                  NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
+    {PP_COL_PRECISION, "=fp4|mxfp4",             NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
     {PP_COL_PRECISION, "fp8",                    "precision", "fp8", NULL},
     {PP_COL_PRECISION, "bf16",                   "precision", "bf16", NULL},
     {PP_COL_PRECISION, "fp16",                   "precision", "fp16", NULL},
     {PP_COL_PRECISION, "tf32",                   "precision", "tf32", NULL},
     {PP_COL_PRECISION, "fp32",                   "precision", "fp32", NULL},
     {PP_COL_PRECISION, "bfloat16",               "precision", "bf16", NULL},
-    {PP_COL_PRECISION, "float16",                "precision", "fp16", NULL},
-    {PP_COL_PRECISION, "half",                   "precision", "fp16", NULL},
-    {PP_COL_PRECISION, "amp",                    "precision", NULL, "precision not stated: the device's own"},
-    {PP_COL_PRECISION, "mixed",                  "precision", NULL, "precision not stated: the device's own"},
+    {PP_COL_PRECISION, "float16|half",           "precision", "fp16", NULL},
+    {PP_COL_PRECISION, "amp|mixed",              "precision", NULL, "precision not stated: the device's own"},
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
 
@@ -82,28 +71,14 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_NOTE,   "offload ratio alpha=",      "offload", "a=host", NULL},
 
     /* What is computed twice. */
-    {PP_COL_RECOMPUTE, "=none",                  "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=no",                    "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=0",                     "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=off",                   "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=false",                 "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=yes",                   "recompute", "full", NULL},
-    {PP_COL_RECOMPUTE, "=1",                     "recompute", "full", NULL},
-    {PP_COL_RECOMPUTE, "=on",                    "recompute", "full", NULL},
-    {PP_COL_RECOMPUTE, "=true",                  "recompute", "full", NULL},
-    {PP_COL_RECOMPUTE, "^full",                  "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "=none|" NO,              "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, YES "|^full",             "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
     {PP_COL_RECOMPUTE, "activation-func + norm", "recompute", "selective=layernorm+act", NULL},
     {PP_COL_RECOMPUTE, "",                       "recompute", "none", "recompute not stated: none"},
 
-    {PP_COL_SEQ_PARALLEL, "=1",                  "sequence-parallel", "on", NULL},
-    {PP_COL_SEQ_PARALLEL, "=on",                 "sequence-parallel", "on", NULL},
-    {PP_COL_SEQ_PARALLEL, "=yes",                "sequence-parallel", "on", NULL},
-    {PP_COL_SEQ_PARALLEL, "=true",               "sequence-parallel", "on", NULL},
-    {PP_COL_SEQ_PARALLEL, "=off",                "sequence-parallel", "off", NULL},
-    {PP_COL_SEQ_PARALLEL, "=no",                 "sequence-parallel", "off", NULL},
-    {PP_COL_SEQ_PARALLEL, "=false",              "sequence-parallel", "off", NULL},
-    {PP_COL_SEQ_PARALLEL, "=0",                  "sequence-parallel", "off", NULL},
+    {PP_COL_SEQ_PARALLEL, YES,                   "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, NO,                    "sequence-parallel", "off", NULL},
     {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
 
     /* Software that a table does not name in a column of its own. */
@@ -124,17 +99,12 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
     /* Communication concurrent with compute. */
-    {PP_COL_NOTE,   "tp ag/rs overlap",          "tp-overlap", "50%", NULL},
-    {PP_COL_NOTE,   "async tp",                  "tp-overlap", "50%", NULL},
-    {PP_COL_NOTE,   "asynctp",                   "tp-overlap", "50%", NULL},
-    {PP_COL_SOURCE, "nemo",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
-    {PP_COL_SOURCE, "mlperf",                    "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
-    {PP_COL_SOURCE, "dgxc",                      "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
+    {PP_COL_NOTE,   "tp ag/rs overlap|async tp|asynctp", "tp-overlap", "50%", NULL},
+    {PP_COL_SOURCE, "nemo|mlperf|dgxc",          "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
 
     /* FlashAttention, its first version (until mid 2023), or scores stored in memory? */
-    {PP_COL_GPU,    "p100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
-    {PP_COL_GPU,    "v100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
+    {PP_COL_GPU,    "p100|v100",                 "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
     {PP_COL_SOURCE, "zero bubble",               "attention", "unfused", "its script of 2023 leaves --use-flash-attn off"},
     {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
@@ -181,6 +151,8 @@ const struct pp_measure_device pp_measure_devices[] = {
 };
 /* clang-format on */
 
+enum { PATTERN_BYTES = 96 }; /* of one alternative */
+
 /* Does `pattern` stand at the begin of `text`? A '#' stands for digits, a '*' for anything. */
 static bool matches_here(const char *text, const char *pattern)
 {
@@ -209,7 +181,7 @@ const char *pp_measure_contains(const char *text, const char *pattern)
     }
 }
 
-bool pp_measure_matches(const char *cell, const char *pattern)
+static bool matches_one(const char *cell, const char *pattern)
 {
     switch (*pattern) {
     case '\0':
@@ -224,6 +196,20 @@ bool pp_measure_matches(const char *cell, const char *pattern)
     }
     default:
         return pp_measure_contains(cell, pattern) != NULL;
+    }
+}
+
+bool pp_measure_matches(const char *cell, const char *pattern)
+{
+    char one[PATTERN_BYTES];
+
+    for (;; pattern++) {
+        snprintf(one, sizeof(one), "%.*s", (int)strcspn(pattern, "|"), pattern);
+        if (matches_one(cell, one))
+            return true;
+        pattern += strlen(one);
+        if (!*pattern)
+            return false;
     }
 }
 
