@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/cost/measured/file.h"
-#include "core/nonnegative.h"
 #include "schedules/evaluate/band.h"
 #include "sim/cli/wish.h"
 #include "sim/config/config.h"
@@ -66,8 +65,6 @@ enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_wish *w
                                  struct pp_error *err);
 
 /* ---- sim/calibrate/look.c ---- */
-/* Options that name the model, "model" first; ended by NULL. */
-extern const char *const pp_calibrate_model_options[];
 /* What can be seen in the events. */
 struct pp_calibrate_seen {
     int stages, micro_batches, splits;
@@ -75,6 +72,20 @@ struct pp_calibrate_seen {
 };
 enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
                                  struct pp_error *err);
+/* A command line that describes a run. */
+struct pp_calibrate_words {
+    struct pp_arena *arena;
+    char **list;
+    int count, capacity;
+};
+void pp_calibrate_add(struct pp_calibrate_words *words, const char *word);
+void pp_calibrate_add_int(struct pp_calibrate_words *words, const char *option, int value);
+/* What was seen. Order does not matter to what layers take, so any schedule of as many stages says
+ * which layers a stage has. */
+void pp_calibrate_add_seen(struct pp_calibrate_words *words, const struct pp_calibrate_seen *seen);
+/* The options of the command line that name the model. */
+void pp_calibrate_add_model(struct pp_calibrate_words *words, const struct pp_wish *wish);
+bool pp_calibrate_is_of_model(const char *option); /* "--layers" */
 
 /* ---- sim/calibrate/kineto.c ---- */
 /* PP_EINVAL where options say what a run of PyTorch was and there is none, or the other way round.

@@ -3,6 +3,7 @@
  * prior decides such cases; any measurement outweighs it. */
 #include "sim/calibrate/calibrate.h"
 
+#include "core/nonnegative.h"
 #include "core/quantile.h"
 
 #include <math.h>
@@ -26,12 +27,6 @@ static double sigma_of(struct pp_arena *arena, const struct pp_calibrate_group *
     const double sigma = SIGMA_DEVIATIONS * pp_median(deviation, g->count);
     const double least = SURE_FRAC * g->median_s;
     return fmax(fmax(MEDIAN_SIGMAS * sigma / sqrt(g->count), least), 1e-12);
-}
-
-static void find_medians(struct pp_calibrate *c)
-{
-    for (int k = 0; k < c->group_count; k++)
-        c->groups[k].median_s = pp_median(c->groups[k].s, c->groups[k].count);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------*/
@@ -262,7 +257,8 @@ static void describe(struct pp_calibrate *c)
 
 enum pp_status pp_calibrate_fit(struct pp_calibrate *c, struct pp_error *err)
 {
-    find_medians(c);
+    for (int k = 0; k < c->group_count; k++)
+        c->groups[k].median_s = pp_median(c->groups[k].s, c->groups[k].count);
     for (int set = 0; set < c->file->set_count; set++)
         for (int k = 0; k < PP_MEASURED_KINDS; k++)
             fit_op(c, set, pp_measured_kinds[k]);

@@ -1,12 +1,11 @@
 /* A run of PyTorch: what its traces do not say is on the command line. */
 #include "sim/calibrate/calibrate.h"
 
-#include "sim/cli/cli.h"
 #include "traces/kineto/kineto.h"
 
 #include <string.h>
 
-enum { FP32_BYTES = 4, BF16_BYTES = 2, MOST_OPTIONS = 64 };
+enum { FP32_BYTES = 4, BF16_BYTES = 2 };
 
 enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                                          struct pp_error *err)
@@ -24,50 +23,18 @@ enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
 
 /* ---- what ran --------------------------------------------------------------------------------*/
 
-struct options {
-    struct pp_arena *arena;
-    const char **list;
-    int count;
-};
-
-static void add(struct options *o, const char *name, const char *value)
-{
-    o->list[o->count++] = pp_arena_printf(o->arena, "--%s", name);
-    o->list[o->count++] = value;
-}
-
-static void add_int(struct options *o, const char *name, int value)
-{
-    add(o, name, pp_arena_printf(o->arena, "%d", value));
-}
-
-/* Order does not matter to what layers take, so any schedule of as many stages does. */
-static void add_options(struct options *o, const struct pp_wish *wish,
-                        const struct pp_calibrate_seen *seen)
-{
-    add(o, "schedule", seen->splits > 1 ? "seq1f1b" : "1f1b");
-    add_int(o, "pp", seen->stages);
-    add_int(o, "dp", 1);
-    add_int(o, "micro-batches", seen->micro_batches);
-    if (seen->splits > 1)
-        add_int(o, "splits", seen->splits);
-    add(o, "mbs", wish->given.mbs.text);
-    for (const char *const *name = pp_calibrate_model_options; *name; name++) {
-        const struct pp_option_value *value = pp_options_get(wish->request.flags, *name);
-        if (value->count || name == pp_calibrate_model_options)
-            add(o, *name, value->count ? value->text : "tiny");
-    }
-}
-
 static const struct pp_trace_about *describe(struct pp_arena *arena, const struct pp_wish *wish,
                                              const struct pp_kineto *run,
                                              const struct pp_calibrate_seen *seen)
 {
     struct pp_trace_about *about = PP_NEW(arena, struct pp_trace_about);
-    struct options o = {.arena = arena, .list = PP_ARRAY(arena, const char *, MOST_OPTIONS)};
+    struct pp_calibrate_words w = {.arena = arena};
     const int bytes = strcmp(wish->given.precision.text, "fp32") ? BF16_BYTES : FP32_BYTES;
 
-    add_options(&o, wish, seen);
+    pp_calibrate_add_seen(&w, seen);
+    pp_calibrate_add(&w, "--mbs");
+    pp_calibrate_add(&w, wish->given.mbs.text);
+    pp_calibrate_add_model(&w, wish);
     *about = (struct pp_trace_about){
         .version = "PyTorch",
         .cpu = run->device ? run->device : "an unnamed device",
@@ -76,8 +43,8 @@ static const struct pp_trace_about *describe(struct pp_arena *arena, const struc
         .transport = "its own messages",
         .clock = "wall",
         .what_if = "",
-        .options = o.list,
-        .option_count = o.count,
+        .options = (const char *const *)w.list,
+        .option_count = w.count,
         .value_bytes = bytes,
         .gradient_bytes = bytes,
     };

@@ -79,38 +79,11 @@ static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_wish *wi
     return PP_OK;
 }
 
-enum { MOST_OPTIONS = 256 };
-
-struct words {
-    struct pp_arena *arena;
-    char **list;
-    int count;
-};
-
-static void add(struct words *w, const char *word)
-{
-    w->list[w->count++] = pp_arena_strdup(w->arena, word);
-}
-
-static void add_int(struct words *w, const char *option, int value)
-{
-    add(w, option);
-    add(w, pp_arena_printf(w->arena, "%d", value));
-}
-
 /* ---- a trace that does not say what ran ------------------------------------------------------*/
-
-static bool is_of_model(const char *option)
-{
-    for (int k = 0; pp_calibrate_model_options[k]; k++)
-        if (!strncmp(option, "--", 2) && !strcmp(option + 2, pp_calibrate_model_options[k]))
-            return true;
-    return false;
-}
 
 /* Samples of a message follow from its bytes: values of 4 bytes for each hidden element. */
 static enum pp_status guess_rows(const struct pp_calibrate_run *run,
-                                 const struct pp_calibrate_seen *seen, struct words *w,
+                                 const struct pp_calibrate_seen *seen, struct pp_calibrate_words *w,
                                  struct pp_error *err)
 {
     const struct pp_config *c = &run->config;
@@ -124,21 +97,21 @@ static enum pp_status guess_rows(const struct pp_calibrate_run *run,
                             "tokens each: give --model and --seq as they ran, or a trace as .json, "
                             "which says so",
                             seen->bytes, c->model.name, c->layout.seq);
-    add_int(w, "--mbs", (int)rows);
+    pp_calibrate_add_int(w, "--mbs", (int)rows);
     return PP_OK;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------*/
 
-static void add_fixed(struct words *w, const char *precision)
+static void add_fixed(struct pp_calibrate_words *w, const char *precision)
 {
     const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", precision};
 
     for (size_t k = 0; k < PP_COUNT(FIXED); k++)
-        add(w, FIXED[k]);
+        pp_calibrate_add(w, FIXED[k]);
 }
 
-static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
+static enum pp_status resolve(struct pp_arena *arena, const struct pp_calibrate_words *w,
                               struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
@@ -158,12 +131,12 @@ static enum pp_status resolve(struct pp_arena *arena, const struct words *w,
                              &run->inputs, &costs, err);
 }
 
-static struct words begin(struct pp_arena *arena)
+static struct pp_calibrate_words begin(struct pp_arena *arena)
 {
-    struct words w = {.arena = arena, .list = PP_ARRAY(arena, char *, MOST_OPTIONS + 32)};
+    struct pp_calibrate_words w = {.arena = arena};
 
-    add(&w, "pipesim");
-    add(&w, "run");
+    pp_calibrate_add(&w, "pipesim");
+    pp_calibrate_add(&w, "run");
     return w;
 }
 
@@ -183,7 +156,7 @@ static enum pp_status check_stages(const struct pp_calibrate_run *run, struct pp
 static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_run *run,
                                     struct pp_error *err)
 {
-    struct words w = begin(arena);
+    struct pp_calibrate_words w = begin(arena);
 
     if (run->about->what_if[0])
         return pp_error_set(err, PP_EINVAL,
@@ -195,18 +168,17 @@ static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_
                             "its values have %d bytes; costs are of fp32 (4 bytes) or bf16 (2)",
                             run->about->value_bytes);
     for (int k = 0; k < run->about->option_count; k++)
-        add(&w, run->about->options[k]);
+        pp_calibrate_add(&w, run->about->options[k]);
     add_fixed(&w, precision);
     PP_TRY(resolve(arena, &w, run, err));
     return check_stages(run, err);
 }
 
-/* CSV: the model from the command line, the rest from the events. Order does not matter to what
- * layers take, so any schedule of as many stages says which layers a stage has. */
+/* CSV: the model from the command line, the rest from the events. */
 static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_wish *wish,
                                      struct pp_calibrate_run *run, struct pp_error *err)
 {
-    struct words w = begin(arena);
+    struct pp_calibrate_words w = begin(arena);
     struct pp_calibrate_seen seen = {0};
 
     PP_TRY(pp_calibrate_look(run->trace, &seen, err));
@@ -214,21 +186,8 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_wis
         return pp_error_set(err, PP_EINVAL,
                             "no message has bytes, so the number of samples of an op is unknown (a "
                             "trace of --unit has none)");
-    add(&w, "--schedule");
-    add(&w, seen.splits > 1 ? "seq1f1b" : "1f1b");
-    add_int(&w, "--pp", seen.stages);
-    add_int(&w, "--dp", 1);
-    add_int(&w, "--micro-batches", seen.micro_batches);
-    if (seen.splits > 1)
-        add_int(&w, "--splits", seen.splits);
-    for (int k = 0; pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value =
-            pp_options_get(wish->request.flags, pp_calibrate_model_options[k]);
-        if (value->count == 0 && k > 0)
-            continue;
-        add(&w, pp_arena_printf(arena, "--%s", pp_calibrate_model_options[k]));
-        add(&w, value->count ? value->text : "tiny");
-    }
+    pp_calibrate_add_seen(&w, &seen);
+    pp_calibrate_add_model(&w, wish);
     add_fixed(&w, "fp32");
     PP_TRY(resolve(arena, &w, run, err));
     PP_TRY(guess_rows(run, &seen, &w, err));
@@ -271,23 +230,17 @@ static enum pp_status open_run(struct pp_arena *arena, const struct pp_wish *wis
 static void name_model(struct pp_calibrate *c, const struct pp_wish *wish)
 {
     const struct pp_trace_about *about = c->runs[0].about;
-    const char **model = PP_ARRAY(c->arena, const char *, MOST_OPTIONS + 32);
+    struct pp_calibrate_words w = {.arena = c->arena};
 
-    c->file->model = model;
     for (int k = 0; about && k + 1 < about->option_count; k += 2)
-        if (is_of_model(about->options[k])) {
-            model[c->file->model_count++] = about->options[k];
-            model[c->file->model_count++] = about->options[k + 1];
+        if (pp_calibrate_is_of_model(about->options[k])) {
+            pp_calibrate_add(&w, about->options[k]);
+            pp_calibrate_add(&w, about->options[k + 1]);
         }
-    for (int k = 0; !about && pp_calibrate_model_options[k]; k++) {
-        const struct pp_option_value *value =
-            pp_options_get(wish->request.flags, pp_calibrate_model_options[k]);
-        if (value->count == 0 && k > 0)
-            continue;
-        model[c->file->model_count++] =
-            pp_arena_printf(c->arena, "--%s", pp_calibrate_model_options[k]);
-        model[c->file->model_count++] = value->count ? value->text : "tiny";
-    }
+    if (!about)
+        pp_calibrate_add_model(&w, wish);
+    c->file->model = (const char *const *)w.list;
+    c->file->model_count = w.count;
 }
 
 static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_wish *wish,

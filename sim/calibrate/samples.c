@@ -81,12 +81,6 @@ static enum pp_status add_compute(struct pp_calibrate *c, const struct pp_calibr
     return PP_OK;
 }
 
-static void add_message(struct pp_calibrate *c, const struct pp_trace_event *event)
-{
-    *PP_PUSH(c->arena, c->messages, c->message_count, c->message_capacity) =
-        (struct pp_calibrate_message){event->bytes, event->end_s - event->start_s};
-}
-
 static enum pp_status collect_run(struct pp_calibrate *c, const struct pp_calibrate_run *run,
                                   struct pp_error *err)
 {
@@ -99,7 +93,8 @@ static enum pp_status collect_run(struct pp_calibrate *c, const struct pp_calibr
         if (pp_op_is_compute(event->kind))
             PP_TRY(add_compute(c, run, event, err));
         else if (pp_op_is_send(event->kind) && event->bytes > 0)
-            add_message(c, event);
+            *PP_PUSH(c->arena, c->messages, c->message_count, c->message_capacity) =
+                (struct pp_calibrate_message){event->bytes, event->end_s - event->start_s};
     }
     return c->op_count > before
                ? PP_OK

@@ -72,17 +72,13 @@ static json_t *trace_of(struct pp_arena *arena, const struct pp_calibrate_run *r
 {
     json_t *o = json_pack("{so ss}", "file", pp_json_text(run->path), "program_hash",
                           pp_arena_printf(arena, "%016" PRIx64, run->trace->program_hash));
-    json_t *options = json_array();
+    json_t *options = run->about ? json_array() : json_null();
 
     for (int k = 0; run->about && k < run->about->option_count; k++)
         json_array_append_new(options, pp_json_text(run->about->options[k]));
-    json_object_set_new(o, "options", run->about ? options : json_null());
-    if (!run->about)
-        json_decref(options);
-    json_object_set_new(o, "machine",
-                        run->about ? pp_json_text(pp_trace_about_machine(arena, run->about))
-                                   : json_null());
-    json_object_set_new(o, "version", run->about ? pp_json_text(run->about->version) : json_null());
+    json_object_set_new(o, "options", options);
+    pp_json_put_text(o, "machine", run->about ? pp_trace_about_machine(arena, run->about) : NULL);
+    pp_json_put_text(o, "version", run->about ? run->about->version : NULL);
     json_object_set_new(o, "steps", json_integer(run->trace->steps));
     return o;
 }
