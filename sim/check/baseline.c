@@ -169,15 +169,21 @@ static void close_json(void *json)
     pp_json_close(json);
 }
 
+static enum pp_status take(struct pp_arena *arena, struct pp_json *json,
+                           struct pp_baseline *baseline, struct pp_error *err)
+{
+    pp_arena_defer(arena, close_json, json);
+    *baseline = (struct pp_baseline){.json = *json};
+    return read_inputs(arena, baseline, err);
+}
+
 enum pp_status pp_baseline_open(struct pp_arena *arena, const char *path,
                                 struct pp_baseline *baseline, struct pp_error *err)
 {
     struct pp_json *json = PP_NEW(arena, struct pp_json);
 
     PP_TRY(pp_json_open(arena, path, json, err));
-    pp_arena_defer(arena, close_json, json);
-    *baseline = (struct pp_baseline){.json = *json};
-    return read_inputs(arena, baseline, err);
+    return take(arena, json, baseline, err);
 }
 
 enum pp_status pp_baseline_parse(struct pp_arena *arena, const char *name, const char *text,
@@ -186,9 +192,7 @@ enum pp_status pp_baseline_parse(struct pp_arena *arena, const char *name, const
     struct pp_json *json = PP_NEW(arena, struct pp_json);
 
     PP_TRY(pp_json_parse(name, text, length, json, err));
-    pp_arena_defer(arena, close_json, json);
-    *baseline = (struct pp_baseline){.json = *json};
-    return read_inputs(arena, baseline, err);
+    return take(arena, json, baseline, err);
 }
 
 struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_baseline *baseline,
@@ -214,7 +218,6 @@ enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed 
         return PP_OK;
     PP_TRY(pp_baseline_open(arena, from->text, &baseline, err));
     *both = pp_baseline_under(arena, &baseline, *parsed);
-    both->values[from - (*parsed)->values] = (struct pp_option_value){0}; /* that is done */
     *parsed = both;
     return PP_OK;
 }

@@ -61,12 +61,6 @@ static void add_change(struct diff *d, const struct pair *p, const json_t *befor
         *PP_PUSH(d->arena, c->list, c->count, c->capacity) = change;
 }
 
-static void add_exact(struct diff *d, const struct pair *p, const json_t *before,
-                      const json_t *after)
-{
-    add_change(d, p, before, after, PP_EXACT, INFINITY);
-}
-
 static enum pp_whole whole_of(const struct pair *p, const json_t *before, const json_t *after)
 {
     const bool is_count = json_is_integer(before) && json_is_integer(after);
@@ -204,7 +198,7 @@ static void diff_values(struct diff *d, const struct pair *p, json_t *before, js
         if (json_is_number(before) && json_is_number(after))
             diff_numbers(d, p, before, after);
         else if (!after || json_typeof(before) != json_typeof(after))
-            add_exact(d, p, before, after);
+            add_change(d, p, before, after, PP_EXACT, INFINITY);
     }
 }
 
