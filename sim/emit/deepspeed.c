@@ -6,11 +6,6 @@
  * module.py. deepspeed/runtime/tensor_parallel/config.py (autotp_size). */
 #include "sim/emit/settings.h"
 
-static bool has_pipeline(const struct pp_emit_job *job)
-{
-    return job->layout.pp > 1;
-}
-
 /* ---- state ----------------------------------------------------------------------------------- */
 
 /* MiCS: all three classes over one smaller group of devices. */
@@ -18,7 +13,7 @@ static int mics_of(const struct pp_emit_job *job)
 {
     const int p = pp_emit_cut(job, PP_STATE_PARAMS), os = pp_emit_cut(job, PP_STATE_OPTIMIZER);
 
-    return p > 1 && p == os && p < pp_emit_replicas(job) && !has_pipeline(job) ? p : 0;
+    return p > 1 && p == os && p < pp_emit_replicas(job) && !pp_emit_has_pipeline(job) ? p : 0;
 }
 
 static int stage_asked(const struct pp_emit_job *job)
@@ -33,7 +28,7 @@ static int stage_of(const struct pp_emit_job *job)
 {
     const int asked = stage_asked(job);
 
-    return has_pipeline(job) && asked > 1 ? 1 : asked;
+    return pp_emit_has_pipeline(job) && asked > 1 ? 1 : asked;
 }
 
 static bool is_cut_over_all(const struct pp_emit_job *job)
@@ -92,7 +87,7 @@ static void put(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_section(e, ZERO ".offload_param");
     pp_emit_text(e, "device", tier(job, PP_STATE_PARAMS));
     pp_emit_section(e, "tensor_parallel"); /* with a pipeline the script cuts the model */
-    pp_emit_degree(e, "autotp_size", has_pipeline(job) ? 1 : l->tp);
+    pp_emit_degree(e, "autotp_size", pp_emit_has_pipeline(job) ? 1 : l->tp);
 }
 
 /* ---- what it cannot do ----------------------------------------------------------------------- */
@@ -102,14 +97,14 @@ static const char *say_cp(const struct pp_emit_job *job)
     const struct pp_layout *l = &job->layout;
     const int heads = job->config->model.heads;
 
-    if (l->cp == 1 || (!has_pipeline(job) && heads % (l->cp * l->tp) == 0))
+    if (l->cp == 1 || (!pp_emit_has_pipeline(job) && heads % (l->cp * l->tp) == 0))
         return NULL;
     return pp_arena_printf(job->arena,
                            "--cp %d: DeepSpeed cuts sequences by heads (Ulysses), %s; nearest: "
                            "--cp 1",
                            l->cp,
-                           has_pipeline(job) ? "and not with a pipeline"
-                                             : "which must be a multiple of tp * cp");
+                           pp_emit_has_pipeline(job) ? "and not with a pipeline"
+                                                     : "which must be a multiple of tp * cp");
 }
 
 static const char *say_ulysses(const struct pp_emit_job *job)
@@ -122,16 +117,17 @@ static const char *say_ulysses(const struct pp_emit_job *job)
 
 static const char *say_split(const struct pp_emit_job *job)
 {
-    return pp_emit_is_even(job) ? NULL
-                                : "PipelineModule shares blocks out by itself; nearest: "
-                                  "partition_method type:transformer, which is as even as can be";
+    return pp_emit_is_even(job, 0, pp_emit_stages(job))
+               ? NULL
+               : "PipelineModule shares blocks out by itself; nearest: "
+                 "partition_method type:transformer, which is as even as can be";
 }
 
 static const char *say_state(const struct pp_emit_job *job)
 {
     char text[PP_STATE_TEXT_BYTES];
 
-    if (has_pipeline(job) && stage_asked(job) > 1)
+    if (pp_emit_has_pipeline(job) && stage_asked(job) > 1)
         return pp_arena_printf(job->arena,
                                "ZeRO %d does not run with a pipeline; nearest, and set here: "
                                "--zero 1",
@@ -200,41 +196,42 @@ static const struct pp_emit_gap gaps[] = {
 
 static const struct pp_emit_part all = {put, gaps};
 
-static const char *launch(const struct pp_emit_job *job, int i)
+static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_layout *l = &job->layout;
     const struct pp_model *m = &job->config->model;
+    const bool is_again = job->config->costs.recompute != PP_RECOMPUTE_NONE;
 
-    if (i == 0)
-        return pp_arena_printf(job->arena,
-                               "Launch: deepspeed --num_nodes %d --num_gpus %d SCRIPT --deepspeed "
-                               "--deepspeed_config %s",
-                               pp_emit_nodes(job), pp_emit_node_gpus(job),
-                               job->path ? job->path : "FILE.json");
-    if (i == 1)
-        return pp_arena_printf(
-            job->arena,
-            "The script sets the model: %d layers, hidden %d, %d heads, %d of "
-            "keys and values, feed-forward %d, vocabulary %d, sequences of %d%s.",
-            m->layers, m->hidden, m->heads, m->kv_heads, m->ffn, m->vocab, l->seq,
-            l->ep > 1 ? pp_arena_printf(job->arena, ", %d experts with MoE(ep_size=%d)",
-                                        m->experts.count, l->ep)
-                      : "");
-    if (i == 2 && has_pipeline(job))
-        return pp_arena_printf(
-            job->arena,
-            "The script sets the pipeline: PipelineModule(topology=PipeModelDataParallelTopology("
-            "num_pp=%d, num_mp=%d, num_dp=%d), partition_method=\"type:transformer\", "
-            "activation_checkpoint_interval=%d); in Megatron-DeepSpeed "
-            "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d.",
-            l->pp, l->tp, l->dp, job->config->costs.recompute != PP_RECOMPUTE_NONE, l->pp, l->tp);
-    if (i == 2 && job->config->costs.recompute != PP_RECOMPUTE_NONE)
-        return "The script sets recomputation: deepspeed.checkpointing.checkpoint() around its "
-               "layers.";
-    if (i == 3 && (tier(job, PP_STATE_OPTIMIZER) || tier(job, PP_STATE_PARAMS)) &&
+    pp_emit_remark(e, pp_arena_printf(job->arena,
+                                      "Launch: deepspeed --num_nodes %d --num_gpus %d SCRIPT "
+                                      "--deepspeed --deepspeed_config %s",
+                                      pp_emit_nodes(job), pp_emit_node_gpus(job),
+                                      job->path ? job->path : "FILE.json"));
+    pp_emit_remark(
+        e,
+        pp_arena_printf(job->arena,
+                        "The script sets the model: %d layers, hidden %d, %d heads, %d of "
+                        "keys and values, feed-forward %d, vocabulary %d, sequences of %d%s.",
+                        m->layers, m->hidden, m->heads, m->kv_heads, m->ffn, m->vocab, l->seq,
+                        l->ep > 1 ? pp_arena_printf(job->arena, ", %d experts with MoE(ep_size=%d)",
+                                                    m->experts.count, l->ep)
+                                  : ""));
+    if (pp_emit_has_pipeline(job))
+        pp_emit_remark(
+            e, pp_arena_printf(
+                   job->arena,
+                   "The script sets the pipeline: "
+                   "PipelineModule(topology=PipeModelDataParallelTopology(num_pp=%d, num_mp=%d, "
+                   "num_dp=%d), partition_method=\"type:transformer\", "
+                   "activation_checkpoint_interval=%d); in Megatron-DeepSpeed "
+                   "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d.",
+                   l->pp, l->tp, l->dp, is_again, l->pp, l->tp));
+    else if (is_again)
+        pp_emit_remark(e, "The script sets recomputation: deepspeed.checkpointing.checkpoint() "
+                          "around its layers.");
+    if ((tier(job, PP_STATE_OPTIMIZER) || tier(job, PP_STATE_PARAMS)) &&
         has_drives(&job->config->state))
-        return "State on drives needs an nvme_path next to its device.";
-    return i < 3 ? "" : NULL;
+        pp_emit_remark(e, "State on drives needs an nvme_path next to its device.");
 }
 
 static const struct pp_emit_home homes[] = {

@@ -9,18 +9,13 @@
 #include "sim/cli/emit_tools.h"
 #include "sim/export/export.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Alphabetical. */
 #define ADDRESS(tool) &pp_emit_##tool,
 static const struct pp_emit_tool *const all_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
 
-enum {
-    TOOLS = PP_COUNT(all_tools),
-    LAUNCH_LINES = 4,
-    REMARKS = 32,
-};
+enum { TOOLS = PP_COUNT(all_tools) };
 
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
                             struct pp_error *err)
@@ -88,14 +83,6 @@ static const char *what_is(const struct pp_emit_job *job)
                            l->micro_batches, l->mbs);
 }
 
-/* Names of files hold anything; a fragment is a text of one encoding. */
-static void add_remark(struct pp_emission *emission, const char *text)
-{
-    assert(emission->remark_count < REMARKS);
-    if (text && *text)
-        emission->remarks[emission->remark_count++] = pp_printable(emission->arena, text);
-}
-
 static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_gap *gap,
                                struct pp_emission *emission, struct pp_error *err)
 {
@@ -104,7 +91,7 @@ static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_em
         if (text && gap->weight == PP_EMIT_REFUSED)
             return pp_error_set(err, PP_EINVAL, "--emit %s: %s", job->tool->name, text);
         if (text)
-            add_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
+            pp_emit_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
     }
     return PP_OK;
 }
@@ -170,9 +157,7 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
         .config = run->config,
         .path = run->path && strcmp(run->path, "-") != 0 ? run->path : NULL,
     };
-    struct pp_emission emission = {.arena = arena,
-                                   .remarks = PP_ARRAY(arena, const char *, REMARKS)};
-    const char *text;
+    struct pp_emission emission = {.arena = arena};
 
     PP_TRY(pp_emit_choose(&job, err));
     if (!job.call && job.layout.pp > 1)
@@ -182,11 +167,11 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
                             "-o %s: the fragment names a file next to it, and TOML holds no such "
                             "letters; nearest: a name in UTF-8",
                             pp_printable(arena, job.path));
-    add_remark(&emission, what_is(&job));
-    add_remark(&emission, run->fits ? NULL : "This run does not fit into its devices' memory.");
-    add_remark(&emission, run->remark);
-    for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
-        add_remark(&emission, text);
+    pp_emit_remark(&emission, what_is(&job));
+    if (!run->fits)
+        pp_emit_remark(&emission, "This run does not fit into its devices' memory.");
+    pp_emit_remark(&emission, run->remark);
+    tool->launch(&job, &emission);
     for (int i = 0; tool->parts[i]; i++) {
         PP_TRY(add_gaps(&job, tool->parts[i]->gaps, &emission, err));
         tool->parts[i]->put(&job, &emission);

@@ -1,21 +1,23 @@
-/* sim/emit/megatron.c — Megatron-LM: arguments of pretrain_gpt.py. */
-#include "sim/emit/megatron.h"
+/* sim/emit/megatron.c — Megatron-LM: arguments of pretrain_gpt.py.
+ * Source of names, and of what is refused: NVIDIA/Megatron-LM, megatron/training/arguments.py
+ * (validate_args), megatron/core/transformer/pipeline_parallel_layer_layout.py (the text of a
+ * layout), megatron/core/distributed/fsdp (what Megatron-FSDP needs), as of 2026. */
+#include "sim/emit/settings.h"
 
 /* Until Blackwell, kernels of communication must be launched in the order of the program; FSDP
  * wants the contrary. */
-static const char *launch(const struct pp_emit_job *job, int i)
+static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_layout *l = &job->layout;
     const char *env = pp_emit_megatron_is_fsdp(job) ? "env -u CUDA_DEVICE_MAX_CONNECTIONS "
                       : l->tp > 1 || l->cp > 1      ? "CUDA_DEVICE_MAX_CONNECTIONS=1 "
                                                     : "";
 
-    if (i == 0)
-        return pp_arena_printf(job->arena,
-                               "Launch: %storchrun --nnodes %d --nproc-per-node %d pretrain_gpt.py "
-                               "\"${ARGS[@]}\" and your data, tokenizer and optimizer.",
-                               env, pp_emit_nodes(job), pp_emit_node_gpus(job));
-    return NULL;
+    pp_emit_remark(e, pp_arena_printf(job->arena,
+                                      "Launch: %storchrun --nnodes %d --nproc-per-node %d "
+                                      "pretrain_gpt.py \"${ARGS[@]}\" and your data, tokenizer and "
+                                      "optimizer.",
+                                      env, pp_emit_nodes(job), pp_emit_node_gpus(job)));
 }
 
 static const struct pp_emit_home homes[] = {

@@ -1,17 +1,9 @@
 /* sim/emit/megatron_layout.c — Megatron-LM: degrees, batch, and how blocks are shared out. */
-#include "sim/emit/megatron.h"
+#include "sim/emit/settings.h"
 
 #include <stdio.h>
 
 /* ---- how blocks are shared out --------------------------------------------------------------- */
-
-static bool is_even(const int *blocks, int from, int to)
-{
-    for (int s = from; s < to; s++)
-        if (blocks[s] != blocks[from])
-            return false;
-    return true;
-}
 
 /* The shortest form of a division. EVEN needs nothing. COUNTED counts embedding and head as a block
  * each. ENDS gives other numbers for the first and the last rank. LISTED names every stage. */
@@ -20,9 +12,9 @@ static enum split split_of(const struct pp_emit_job *job)
 {
     const int *b = job->blocks, last = pp_emit_stages(job) - 1;
 
-    if (is_even(b, 0, last + 1))
+    if (pp_emit_is_even(job, 0, last + 1))
         return EVEN;
-    if (last < 2 || !is_even(b, 1, last))
+    if (last < 2 || !pp_emit_is_even(job, 1, last))
         return last == 1 ? ENDS : LISTED;
     if (b[0] + 1 == b[1] && b[last] + 1 == b[1])
         return COUNTED;

@@ -1,5 +1,5 @@
 /* sim/emit/megatron_model.c — Megatron-LM: dimensions, experts, precision. */
-#include "sim/emit/megatron.h"
+#include "sim/emit/settings.h"
 
 #include <stdio.h>
 

@@ -1,18 +1,14 @@
 /* sim/emit/megatron_state.c — Megatron-LM: recomputation, sharding, other memory. */
-#include "sim/emit/megatron.h"
+#include "sim/emit/settings.h"
 
 #include <math.h>
-#include <stdio.h>
-
-enum { LIST_BYTES = 256 };
 
 /* ---- recomputation --------------------------------------------------------------------------- */
 
 static const char *modules(const struct pp_emit_job *job)
 {
     unsigned left = job->config->costs.again;
-    char text[LIST_BYTES] = "";
-    size_t used = 0;
+    const char *text = "";
 
     if (job->config->costs.recompute != PP_RECOMPUTE_SELECTIVE || !left)
         return NULL;
@@ -20,10 +16,10 @@ static const char *modules(const struct pp_emit_job *job)
         if (!(left & n->module))
             continue;
         const char *name = n->module == PP_AGAIN_ACT ? "moe_act" : n->name;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", name);
+        text = pp_arena_printf(job->arena, "%s%s%s", text, *text ? " " : "", name);
         left &= ~(unsigned)n->module;
     }
-    return pp_arena_strdup(job->arena, text);
+    return text;
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */

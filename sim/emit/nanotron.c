@@ -112,9 +112,10 @@ static const char *say_model(const struct pp_emit_job *job)
 
 static const char *say_split(const struct pp_emit_job *job)
 {
-    return pp_emit_is_even(job) ? NULL
-                                : "blocks are shared out over stages by their flops, the head's "
-                                  "included; nearest: --head balanced";
+    return pp_emit_is_even(job, 0, pp_emit_stages(job))
+               ? NULL
+               : "blocks are shared out over stages by their flops, the head's "
+                 "included; nearest: --head balanced";
 }
 
 static const char *say_state(const struct pp_emit_job *job)
@@ -174,17 +175,16 @@ static const struct pp_emit_gap gaps[] = {
 
 static const struct pp_emit_part all = {put, gaps};
 
-static const char *launch(const struct pp_emit_job *job, int i)
+static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    if (i > 0)
-        return NULL;
-    return pp_arena_printf(
-        job->arena,
-        "Launch: CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun --nnodes %d "
-        "--nproc_per_node %d run_train.py --config-file %s, with general, "
-        "tokenizer, data_stages, the rest of optimizer and tokens.train_steps of "
-        "your own.",
-        pp_emit_nodes(job), pp_emit_node_gpus(job), job->path ? job->path : "FILE.yaml");
+    pp_emit_remark(e, pp_arena_printf(
+                          job->arena,
+                          "Launch: CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun --nnodes %d "
+                          "--nproc_per_node %d run_train.py --config-file %s, with general, "
+                          "tokenizer, data_stages, the rest of optimizer and tokens.train_steps of "
+                          "your own.",
+                          pp_emit_nodes(job), pp_emit_node_gpus(job),
+                          job->path ? job->path : "FILE.yaml"));
 }
 
 #define STAYS "nothing leaves the device (--offload); nearest: more devices, or --recompute full"

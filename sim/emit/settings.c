@@ -1,6 +1,16 @@
 /* sim/emit/settings.c — settings of a fragment, one after the other. */
 #include "sim/emit/settings.h"
 
+#include "core/printable.h"
+
+/* Names of files hold anything; a fragment is a text of one encoding. */
+void pp_emit_remark(struct pp_emission *e, const char *text)
+{
+    if (text && *text)
+        *PP_PUSH(e->arena, e->remarks, e->remark_count, e->remark_capacity) =
+            pp_printable(e->arena, text);
+}
+
 void pp_emit_section(struct pp_emission *emission, const char *section)
 {
     emission->section = section;

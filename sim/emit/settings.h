@@ -24,6 +24,11 @@ static inline int pp_emit_stages(const struct pp_emit_job *job)
     return pp_shape_stages(&job->shape);
 }
 
+static inline bool pp_emit_has_pipeline(const struct pp_emit_job *job)
+{
+    return job->layout.pp > 1;
+}
+
 /* The schedule's option of this name; 0 where it has none. */
 static inline int pp_emit_option(const struct pp_emit_job *job, const char *name)
 {
@@ -49,7 +54,7 @@ struct pp_emit_setting {
 struct pp_emission {
     struct pp_arena *arena;
     const char **remarks; /* sentences of at most a few lines, in order */
-    int remark_count;
+    int remark_count, remark_capacity;
     struct pp_emit_setting *settings;
     int count, capacity;
     const char *section; /* of the next setting */
@@ -63,7 +68,8 @@ void pp_emit_given(struct pp_emission *emission, const char *name, int64_t value
 void pp_emit_degree(struct pp_emission *emission, const char *name, int64_t degree);
 void pp_emit_flag(struct pp_emission *emission, const char *name, bool is);
 void pp_emit_bool(struct pp_emission *emission, const char *name, bool is);
-/* NULL: left out. */
+/* NULL: left out; also an empty remark. */
+void pp_emit_remark(struct pp_emission *emission, const char *text);
 void pp_emit_text(struct pp_emission *emission, const char *name, const char *text);
 void pp_emit_list(struct pp_emission *emission, const char *name, const char *text);
 
@@ -97,14 +103,16 @@ struct pp_emit_tool {
      * that lacks the tier is printed. A class without a row stays on the device. */
     const struct pp_emit_home *homes;
     int home_count;
-    /* How to start it, and what else must be set: up to 4 sentences; "" = none here; NULL
-     * after the last. */
-    const char *(*launch)(const struct pp_emit_job *job, int i);
+    /* Remarks: how to start it, and what else must be set. */
+    void (*launch)(const struct pp_emit_job *job, struct pp_emission *emission);
     /* Whether it reads the order of such a run from a file; NULL = never. */
     bool (*reads)(const struct pp_config *config);
 };
 extern const struct pp_emit_tool pp_emit_deepspeed, pp_emit_megatron, pp_emit_nanotron,
     pp_emit_torchtitan;
+extern const struct pp_emit_part pp_emit_megatron_layout, pp_emit_megatron_model,
+    pp_emit_megatron_state;
+bool pp_emit_megatron_is_fsdp(const struct pp_emit_job *job);
 /* How blocks are shared out over stages. */
 void pp_emit_torchtitan_split(const struct pp_emit_job *job, struct pp_emission *emission);
 /* Whether stages are named module by module. */
@@ -119,8 +127,8 @@ bool pp_emit_is_other(const struct pp_emit_job *job);
 const char *pp_emit_say_schedule(const struct pp_emit_job *job);
 
 /* ---- sim/emit/values.c: settings and gaps of several frameworks ---- */
-/* As many blocks in every stage. */
-bool pp_emit_is_even(const struct pp_emit_job *job);
+/* As many blocks in every stage from one to before another. */
+bool pp_emit_is_even(const struct pp_emit_job *job, int from, int to);
 enum pp_precision pp_emit_precision(const struct pp_emit_job *job);
 /* Whether all but narrower matrices is in that type. */
 bool pp_emit_is_bf16(const struct pp_emit_job *job);

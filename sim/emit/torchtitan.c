@@ -11,11 +11,6 @@
 
 #include <string.h>
 
-static bool has_pipeline(const struct pp_emit_job *job)
-{
-    return job->layout.pp > 1;
-}
-
 /* ---- schedule -------------------------------------------------------------------------------- */
 
 /* How PyTorch places stages that it is told of by the name of a class. */
@@ -51,7 +46,7 @@ static bool reads(const struct pp_config *c)
 /* NULL: there is no pipeline. */
 static const char *schedule(const struct pp_emit_job *job)
 {
-    return !has_pipeline(job)             ? NULL
+    return !pp_emit_has_pipeline(job)     ? NULL
            : job->call                    ? job->call->name
            : style_of(job->config) == VEE ? "ZBVZeroBubble"
            : job->shape.chunks == 1       ? "PipelineScheduleSingle"
@@ -124,7 +119,8 @@ static void put_training(const struct pp_emit_job *job, struct pp_emission *e)
     const struct pp_layout *l = &job->layout;
     const enum pp_precision p = pp_emit_precision(job);
     const bool is_single = p == PP_PRECISION_FP32 || p == PP_PRECISION_TF32;
-    const int parts = has_pipeline(job) ? l->micro_batches : 1; /* else gradients are accumulated */
+    const int parts =
+        pp_emit_has_pipeline(job) ? l->micro_batches : 1; /* else gradients are accumulated */
 
     pp_emit_section(e, "training");
     pp_emit_int(e, "local_batch_size", (int64_t)l->mbs * parts);
@@ -153,7 +149,7 @@ static void put_parallelism(const struct pp_emit_job *job, struct pp_emission *e
     pp_emit_int(e, "pipeline_parallel_degree", l->pp);
     pp_emit_text(e, "pipeline_parallel_schedule", schedule(job));
     pp_emit_text(e, "pipeline_parallel_schedule_csv", job->list_path);
-    if (has_pipeline(job))
+    if (pp_emit_has_pipeline(job))
         pp_emit_int(e, "pipeline_parallel_microbatch_size", l->mbs);
     pp_emit_torchtitan_split(job, e);
 }
@@ -205,7 +201,7 @@ static const char *say_flavor(const struct pp_emit_job *job)
 
 static const char *say_tied(const struct pp_emit_job *job)
 {
-    return job->config->model.is_tied && has_pipeline(job)
+    return job->config->model.is_tied && pp_emit_has_pipeline(job)
                ? "embedding and head in different stages do not share a matrix; nearest: "
                  "--embedding untied"
                : NULL;
@@ -300,34 +296,32 @@ static const char *say_renamed(const struct pp_emit_job *job)
     return pp_arena_printf(
         job->arena,
         "Since 2026 torchtitan takes these names in Python (ParallelismConfig and so on)%s%s%s.",
-        has_pipeline(job) ? pp_arena_printf(job->arena,
-                                            ", with num_pp_microbatches = %d for "
-                                            "pipeline_parallel_microbatch_size",
-                                            job->layout.micro_batches)
-                          : "",
+        pp_emit_has_pipeline(job) ? pp_arena_printf(job->arena,
+                                                    ", with num_pp_microbatches = %d for "
+                                                    "pipeline_parallel_microbatch_size",
+                                                    job->layout.micro_batches)
+                                  : "",
         pp_emit_torchtitan_is_listed(job)
             ? ", and pipeline_parallel_module_fqns_per_model_part for the list of modules"
             : "",
         has_etp ? ", and experts are no longer cut (etp 1)" : "");
 }
 
-static const char *launch(const struct pp_emit_job *job, int i)
+static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    if (i == 0)
-        return pp_arena_printf(job->arena,
-                               "Launch: torchrun --nnodes %d --nproc-per-node %d -m "
-                               "torchtitan.train --job.config_file %s",
-                               pp_emit_nodes(job), pp_emit_node_gpus(job),
-                               job->path ? job->path : "FILE.toml");
-    if (i == 1)
-        return say_renamed(job);
-    if (i == 2 && job->list_path)
-        return pp_arena_printf(job->arena,
+    pp_emit_remark(e, pp_arena_printf(job->arena,
+                                      "Launch: torchrun --nnodes %d --nproc-per-node %d -m "
+                                      "torchtitan.train --job.config_file %s",
+                                      pp_emit_nodes(job), pp_emit_node_gpus(job),
+                                      job->path ? job->path : "FILE.toml"));
+    pp_emit_remark(e, say_renamed(job));
+    if (job->list_path)
+        pp_emit_remark(
+            e, pp_arena_printf(job->arena,
                                "The order of %s is no class of PyTorch: it is read from %s, %s.",
                                job->config->schedule_name, job->list_path,
                                job->path ? "written next to this file"
-                                         : "which -o FILE.toml of a run writes as FILE.csv");
-    return NULL;
+                                         : "which -o FILE.toml of a run writes as FILE.csv"));
 }
 
 static const struct pp_emit_part all = {put, gaps};

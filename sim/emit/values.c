@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool pp_emit_is_even(const struct pp_emit_job *job)
+bool pp_emit_is_even(const struct pp_emit_job *job, int from, int to)
 {
-    for (int s = 1; s < pp_emit_stages(job); s++)
-        if (job->blocks[s] != job->blocks[0])
+    for (int s = from; s < to; s++)
+        if (job->blocks[s] != job->blocks[from])
             return false;
     return true;
 }
