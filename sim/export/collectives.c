@@ -28,6 +28,16 @@ static int node_of(const struct pp_export_walk *w, const struct party *party, in
     return place / party->count * w->program->ranks + rank;
 }
 
+/* The last task added waits for `ready` (NULL: the node's clock) and the collective before. */
+static void need_start(struct pp_export_walk *w, const int *ready)
+{
+    if (ready)
+        pp_walk_need(w, *ready);
+    else
+        pp_walk_need_clock(w);
+    pp_walk_need(w, w->last_collective);
+}
+
 /* All tell the first one, which tells all when `ps` have passed since the last of them. `ready` is
  * what this node waits for first: NULL is its clock. Returns what is over then. */
 static int meet(struct pp_export_walk *w, const struct party *party, const int *ready, int64_t ps,
@@ -35,22 +45,14 @@ static int meet(struct pp_export_walk *w, const struct party *party, const int *
 {
     if (party->own > 0) {
         pp_walk_token(w, PP_TASK_SEND, node_of(w, party, 0), tag);
-        if (ready)
-            pp_walk_need(w, *ready);
-        else
-            pp_walk_need_clock(w);
-        pp_walk_need(w, w->last_collective);
+        need_start(w, ready);
         return pp_walk_token(w, PP_TASK_RECV, node_of(w, party, 0), tag + 1);
     }
     const int first = w->tasks->count;
     for (int k = 1; k < party->size; k++)
         pp_walk_token(w, PP_TASK_RECV, node_of(w, party, k), tag);
     const int together = pp_walk_calc(w, LANE_REDUCE, ps, instruction);
-    if (ready)
-        pp_walk_need(w, *ready);
-    else
-        pp_walk_need_clock(w);
-    pp_walk_need(w, w->last_collective);
+    need_start(w, ready);
     for (int k = 1; k < party->size; k++)
         pp_walk_need(w, first + k - 1);
     for (int k = 1; k < party->size; k++) {
@@ -83,12 +85,8 @@ static int ring(struct pp_export_walk *w, const struct party *party, const int *
         pp_export_add(w, send);
         if (k > 0)
             pp_walk_need(w, over);
-        else if (ready)
-            pp_walk_need(w, *ready);
         else
-            pp_walk_need_clock(w);
-        if (k == 0)
-            pp_walk_need(w, w->last_collective);
+            need_start(w, ready);
         over = pp_export_add(w, recv);
     }
     return over;
@@ -103,11 +101,7 @@ static int native(struct pp_export_walk *w, const int *ready, int i)
                                           .peer = w->program->collectives[w->program->arg[i]].group,
                                           .instruction = i});
 
-    if (ready)
-        pp_walk_need(w, *ready);
-    else
-        pp_walk_need_clock(w);
-    pp_walk_need(w, w->last_collective);
+    need_start(w, ready);
     return task;
 }
 

@@ -10,30 +10,7 @@
 #define COMPUTE   (BIT(F) | BIT(B) | BIT(I) | BIT(W))
 #define MESSAGES  (BIT(SEND_F) | BIT(RECV_F) | BIT(SEND_B) | BIT(RECV_B))
 
-/* The order of the schedule, before anything was added. */
-static enum pp_status strip(struct pp_arena *arena, const struct pp_program *lowered,
-                            struct pp_program **program, struct pp_error *err)
-{
-    struct pp_program_head head = pp_program_head_of(lowered);
-    struct pp_orders *all = pp_program_thaw(arena, lowered),
-                     *kept = pp_orders_create(arena, lowered->ranks);
-
-    for (int r = 0; r < lowered->ranks; r++)
-        for (int k = 0; k < all->count[r]; k++) {
-            struct pp_op op = all->ops[r][k];
-            op.slot = op.arg = -1;
-            if (COMPUTE >> op.kind & 1u)
-                pp_orders_add(arena, kept, r, op);
-        }
-    head.level = PP_LEVEL_COMPUTE;
-    head.state = (struct pp_program_state){0};
-    head.line = head.column = NULL;
-    return pp_program_freeze(arena, &head, kept, program, err);
-}
-
-/* ---- waits ----------------------------------------------------------------------------------- */
-
-/* One list being copied with waits. */
+/* A list being copied with waits. */
 struct waiter {
     struct pp_arena *arena;
     struct pp_orders *orders;
@@ -64,12 +41,12 @@ static void wait_behind(struct waiter *w, const struct pp_op *op)
     *at = -1;
 }
 
-static void copy_list(struct waiter *w, const struct pp_op *ops, int count)
+static void copy_list(struct waiter *w, const struct pp_op *ops, int count, uint64_t kinds)
 {
     for (int k = 0; k < count; k++) {
         struct pp_op op = ops[k];
         op.slot = op.arg = -1;
-        if (!((COMPUTE | MESSAGES) >> op.kind & 1u))
+        if (!(kinds >> op.kind & 1u))
             continue;
         if (op.kind == PP_SEND_F)
             *pp_map64_at(&w->open, key_of(&op), -1) = w->orders->count[w->rank];
@@ -84,10 +61,11 @@ static void copy_list(struct waiter *w, const struct pp_op *ops, int count)
     }
 }
 
-/* As PyTorch's own pass does: for a forward that was sent after its backward, for all others
- * at the end. */
-static enum pp_status add_waits(struct pp_arena *arena, const struct pp_program *lowered,
-                                struct pp_program **program, struct pp_error *err)
+/* The program with these kinds of ops alone. COMPUTE: the order of the schedule, before anything
+ * was added. With messages their waits, as PyTorch's own pass adds them: for a forward that was
+ * sent after its backward, for all others at the end. */
+static enum pp_status copy(struct pp_arena *arena, const struct pp_program *lowered, uint64_t kinds,
+                           struct pp_program **program, struct pp_error *err)
 {
     struct pp_program_head head = pp_program_head_of(lowered);
     struct pp_orders *all = pp_program_thaw(arena, lowered),
@@ -95,8 +73,10 @@ static enum pp_status add_waits(struct pp_arena *arena, const struct pp_program 
 
     for (int r = 0; r < lowered->ranks; r++) {
         struct waiter w = {arena, kept, r, pp_map64_create(arena, all->count[r])};
-        copy_list(&w, all->ops[r], all->count[r]);
+        copy_list(&w, all->ops[r], all->count[r], kinds);
     }
+    if (kinds == COMPUTE)
+        head.level = PP_LEVEL_COMPUTE;
     head.state = (struct pp_program_state){0};
     head.line = head.column = NULL;
     return pp_program_freeze(arena, &head, kept, program, err);
@@ -125,12 +105,12 @@ enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program
     struct pp_program *printed;
 
     *warning = foreign(program);
-    PP_TRY(strip(arena, program, &printed, err));
+    PP_TRY(copy(arena, program, COMPUTE, &printed, err));
     build.given = printed;
     if (list != PP_PYTORCH_COMPUTE)
         PP_TRY(pp_build(arena, &build, &printed, err));
     if (list == PP_PYTORCH_WAITS)
-        PP_TRY(add_waits(arena, printed, &printed, err));
+        PP_TRY(copy(arena, printed, COMPUTE | MESSAGES, &printed, err));
     pp_program_print_kinds(printed, KINDS[list], out);
     return PP_OK;
 }

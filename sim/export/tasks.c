@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static uint32_t message_tag(int message)
-{
-    return (uint32_t)message;
-}
-
 /* The receiver tells the sender that it has posted. */
 static uint32_t token_tag(const struct pp_export_walk *w, int message)
 {
@@ -46,7 +41,7 @@ static struct pp_task message(const struct pp_export_walk *w, enum pp_task_kind 
         .lane = LANE_MESSAGES,
         .bytes = bytes > 1 ? llround(bytes) : 1,
         .peer = peer_node(w, w->program->peer[i]),
-        .tag = message_tag(m),
+        .tag = (uint32_t)m,
         .port = (16 * w->export->out_lane[channel] + w->export->in_lane[channel]) % RING_PORT,
         .instruction = i};
 }
@@ -225,7 +220,6 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
                                .tasks = tasks,
                                .rank = rank,
                                .replica = node / p->ranks,
-                               .node = node,
                                .done = none(arena, length),
                                .inside = none(arena, length),
                                .wire = none(arena, p->channel_count),

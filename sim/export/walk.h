@@ -12,7 +12,7 @@ struct pp_export_walk {
     const struct pp_program *program;
     struct pp_arena *arena;
     struct pp_tasks *tasks;
-    int rank, replica, node;
+    int rank, replica;
     int event;  /* of the trace: that of the instruction at hand */
     int *clock; /* tasks that are over when the rank is free */
     int clock_count, clock_capacity;
