@@ -2,7 +2,6 @@
 #include "sim/sweep/file.h"
 
 #include "core/text/file.h"
-#include "sim/sweep/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -64,3 +64,12 @@ enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error 
 enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
                                    struct pp_sweep_text row, struct pp_error *err);
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err);
+
+/* ---- sim/sweep/lock.c: one writer at a time, and no other file in its place ---- */
+/* PP_EFAIL when another sweep writes to it, naming its process. The lock ends when this process
+ * closes any descriptor of the file; where there are no locks, there is none. */
+enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err);
+
+enum pp_sweep_place_state { PP_PLACE_HELD, PP_PLACE_EMPTY, PP_PLACE_OTHER };
+/* What stands at a path now: the open file, nothing, or another one. */
+enum pp_sweep_place_state pp_sweep_place_state(int fd, const char *place);

@@ -1,5 +1,5 @@
 /* sim/sweep/lock.c — one writer of a result file, by a lock of the whole file. */
-#include "sim/sweep/lock.h"
+#include "sim/sweep/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "core/process/process.h"
 #include "core/text/file.h"
 #include "core/text/output.h"
-#include "sim/sweep/lock.h"
+#include "sim/sweep/file.h"
 #include "sim/sweep/set.h"
 
 #include <fcntl.h>

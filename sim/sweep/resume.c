@@ -1,4 +1,5 @@
 /* A result file that is there already: which of its rows belong to this sweep. */
+#include "core/map64.h"
 #include "core/process/process.h"
 #include "sim/sweep/file.h"
 #include "sim/sweep/set.h"
@@ -18,11 +19,7 @@ static const char WAYS_OUT[] = "\n  choose another -o, or start again with --fre
 struct keys {
     const struct pp_grid *grid;
     struct pp_arena *arena;
-    struct slot {
-        uint64_t key;
-        int64_t point; /* -1: an empty slot */
-    } * slots;
-    uint64_t mask;
+    struct pp_map64 points; /* arena NULL: not made so far */
 };
 
 static uint64_t key_of_text(const char *key)
@@ -37,31 +34,12 @@ static uint64_t key_of_point(const struct keys *keys, int64_t point)
     return key_of_text(pp_grid_key(keys->grid, point, key));
 }
 
-static struct slot *find_slot(const struct keys *keys, uint64_t key)
+/* Of points with the same key the first counts. */
+static void map_points(struct keys *keys)
 {
-    uint64_t i = (key ^ key >> 32) & keys->mask;
-
-    while (keys->slots[i].point >= 0 && keys->slots[i].key != key)
-        i = (i + 1) & keys->mask;
-    return &keys->slots[i];
-}
-
-static void make_slots(struct keys *keys)
-{
-    uint64_t size = 16;
-
-    while (size < 2 * (uint64_t)keys->grid->points)
-        size *= 2;
-    keys->mask = size - 1;
-    keys->slots = pp_arena_alloc_raw(keys->arena, size * sizeof(*keys->slots));
-    for (uint64_t i = 0; i < size; i++)
-        keys->slots[i].point = -1;
-    for (int64_t point = 0; point < keys->grid->points; point++) {
-        const uint64_t key = key_of_point(keys, point);
-        struct slot *slot = find_slot(keys, key);
-        if (slot->point < 0)
-            *slot = (struct slot){key, point};
-    }
+    keys->points = pp_map64_create(keys->arena, keys->grid->points);
+    for (int64_t point = 0; point < keys->grid->points; point++)
+        pp_map64_at(&keys->points, key_of_point(keys, point), (int32_t)point);
 }
 
 /* -1: none. In a file of the same sweep every row is at its own number. */
@@ -71,9 +49,10 @@ static int64_t point_of(struct keys *keys, const struct pp_sweep_line *row)
 
     if (row->point < keys->grid->points && key_of_point(keys, row->point) == key)
         return row->point;
-    if (!keys->slots)
-        make_slots(keys);
-    return find_slot(keys, key)->point;
+    if (!keys->points.arena)
+        map_points(keys);
+    const int32_t *point = pp_map64_find(&keys->points, key);
+    return point ? *point : -1;
 }
 
 /* ---- what does not belong here --------------------------------------------------------------- */

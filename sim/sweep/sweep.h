@@ -21,8 +21,7 @@ struct pp_grid_axis {
     int count, capacity;          /* count 1: the same for all points */
 };
 struct pp_grid {
-    const struct pp_parsed *parsed; /* of the sweep command */
-    struct pp_grid_axis *axes;      /* in the order of the option table; the last varies fastest */
+    struct pp_grid_axis *axes; /* in the order of the option table; the last varies fastest */
     int axis_count;
     int64_t points;
     bool is_listed;                 /* several schedules: each drops the options that it lacks */
