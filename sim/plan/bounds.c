@@ -4,17 +4,12 @@
 
 #include <math.h>
 
-static double *column(struct pp_arena *arena, int stages)
-{
-    return PP_ARRAY(arena, double, stages);
-}
-
 /* Over all sequence splits of a micro-batch, with or without what experts exchange. Gathers and
  * copies inside of an op may have been made for the one before. */
 static const double *seconds_of(struct pp_arena *arena, const struct pp_costs *costs, int kind,
                                 bool is_hidden)
 {
-    double *s = column(arena, costs->stages);
+    double *s = PP_ARRAY(arena, double, costs->stages);
 
     for (int at = 0; costs->op[kind] && at < costs->stages * costs->splits; at++) {
         const struct pp_cost *cost = &costs->op[kind][at];
@@ -80,7 +75,7 @@ static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *co
         return PP_OK;
     PP_TRY(pp_simulate_costs(arena, config, rank_of, &inputs, &costs, err));
     tied_s = costs->tied ? (double)costs->tied->ps * 1e-12 : 0;
-    double *of_rank = column(arena, config->shape.ranks);
+    double *of_rank = PP_ARRAY(arena, double, config->shape.ranks);
     for (int s = 0; s < costs->stages; s++)
         for (size_t i = 0; i < PP_COUNT(KINDS); i++)
             of_rank[rank_of[s]] += (double)costs->op[KINDS[i]][s].ps * 1e-12;
@@ -94,8 +89,9 @@ static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
 {
     const bool is_kept = !pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) &&
                          !pp_state_is_quantised(&config->state);
-    double *state = column(arena, costs->stages), *kept = column(arena, costs->stages),
-           *weights = column(arena, costs->stages);
+    double *state = PP_ARRAY(arena, double, costs->stages),
+           *kept = PP_ARRAY(arena, double, costs->stages),
+           *weights = PP_ARRAY(arena, double, costs->stages);
 
     for (int s = 0; s < costs->stages; s++) {
         const struct pp_stage_memory *m = &costs->memory[s];
@@ -126,7 +122,7 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
         .hidden = all_times(arena, costs, true),
         .again_s = config->costs.recompute != PP_RECOMPUTE_NONE
                        ? seconds_of(arena, costs, PP_R, false)
-                       : column(arena, costs->stages),
+                       : PP_ARRAY(arena, double, costs->stages),
         .closing_s = closing_s(config, costs),
     };
     fill_memory(arena, config, costs, &stages);

@@ -10,26 +10,16 @@
 /* ---- of layouts ------------------------------------------------------------------------------ */
 
 const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
-    [PP_SEARCH_CP] = {"cp", "context-parallel degree: powers of two that leave 1,024 tokens",
-                      PP_NAMES("cp")},
-    [PP_SEARCH_EP] = {"ep", "expert-parallel degree: divisors of the number of experts",
-                      PP_NAMES("ep")},
-    [PP_SEARCH_MBS] = {"mbs", "samples of a micro-batch: 1, 2, 4, 8", PP_NAMES("mbs")},
-    [PP_SEARCH_MODULES] = {"modules", "of selective recomputation: every set of modules",
-                           PP_NAMES("recompute")},
-    [PP_SEARCH_PP] = {"pp", "pipeline ranks: divisors of the devices, up to a layer each",
-                      PP_NAMES("pp")},
-    [PP_SEARCH_RECOMPUTE] = {"recompute", "recomputation: none, selective, full",
-                             PP_NAMES("recompute")},
-    [PP_SEARCH_SCHEDULE] = {"schedule", "all that can be executed, or those of --schedule",
-                            PP_NAMES("schedule")},
-    [PP_SEARCH_TP] = {"tp", "tensor-parallel degree: divisors of the heads, within a node",
-                      PP_NAMES("tp")},
-    [PP_SEARCH_VP] = {"vp",
-                      "chunks of a rank, for schedules that have a choice: powers of two and "
-                      "divisors of the layers",
-                      PP_NAMES("vp")},
-    [PP_SEARCH_ZERO] = {"zero", "ZeRO stage 0 or 1", PP_NAMES("zero", "shard")},
+    [PP_SEARCH_CP] = {"cp", PP_NAMES("cp")},
+    [PP_SEARCH_EP] = {"ep", PP_NAMES("ep")},
+    [PP_SEARCH_MBS] = {"mbs", PP_NAMES("mbs")},
+    [PP_SEARCH_MODULES] = {"modules", PP_NAMES("recompute")},
+    [PP_SEARCH_PP] = {"pp", PP_NAMES("pp")},
+    [PP_SEARCH_RECOMPUTE] = {"recompute", PP_NAMES("recompute")},
+    [PP_SEARCH_SCHEDULE] = {"schedule", PP_NAMES("schedule")},
+    [PP_SEARCH_TP] = {"tp", PP_NAMES("tp")},
+    [PP_SEARCH_VP] = {"vp", PP_NAMES("vp")},
+    [PP_SEARCH_ZERO] = {"zero", PP_NAMES("zero", "shard")},
 };
 
 /* ---- of the state of one layout -------------------------------------------------------------- */
@@ -66,10 +56,9 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
 }
 
 static const struct pp_state_plan_knob state_knobs[] = {
-    {"recompute", "modules that the backward recomputes", PP_NAMES("recompute"), recompute_values},
-    {"shard", "over how many devices parameters, gradients and optimizer state are cut",
-     PP_NAMES("zero", "shard"), shard_values},
-    {NULL, NULL, NULL, NULL},
+    {"recompute", PP_NAMES("recompute"), recompute_values},
+    {"shard", PP_NAMES("zero", "shard"), shard_values},
+    {NULL, NULL, NULL},
 };
 
 /* ---- --free ---------------------------------------------------------------------------------- */

@@ -77,3 +77,15 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
                         "%s leaves its order to auto, which is no layout: give a value",
                         config->schedule_name);
 }
+
+enum pp_status pp_search_try(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
+                             enum pp_depth depth, struct pp_outcome *outcome, struct pp_error *err)
+{
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, s, k, &config, err));
+    PP_TRY(pp_simulate(arena, &config, depth, NULL, &result, err));
+    *outcome = pp_outcome_of(&result);
+    return PP_OK;
+}

@@ -57,36 +57,25 @@ static int frame_of(const struct pp_search_space *s, const struct pp_search_reci
 
 /* ---- what it does here ----------------------------------------------------------------------- */
 
-static bool try_point(const struct pp_search_space *s, int64_t point,
-                      struct pp_search_published *published)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_config config;
-    struct pp_result result;
-    struct pp_error ignored;
-
-    if (pp_search_config(arena, s, point, &config, &ignored) != PP_OK ||
-        pp_simulate(arena, &config, PP_QUICK, NULL, &result, &ignored) != PP_OK)
-        return false;
-    published->point = point;
-    published->outcome = pp_outcome_of(&result);
-    return true;
-}
-
 /* With as much recomputation, and as much of the state cut, as it needs to fit. */
 static void try_recipe(const struct pp_search_space *s, struct pp_search_published *published)
 {
     const int order = order_of(s, published->recipe), frame = frame_of(s, published->recipe);
     const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count,
               zeros = s->axis[PP_SEARCH_ZERO].count;
+    struct pp_error ignored;
 
     published->point = -1;
     if (order < 0 || frame < 0)
         return;
     for (int r = 0; r < recomputes && !published->outcome.fits; r++)
-        for (int z = 0; z < zeros && !published->outcome.fits; z++)
-            try_point(s, (((int64_t)frame * recomputes + r) * zeros + z) * s->order_count + order,
-                      published);
+        for (int z = 0; z < zeros && !published->outcome.fits; z++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const int64_t point =
+                (((int64_t)frame * recomputes + r) * zeros + z) * s->order_count + order;
+            if (pp_search_try(arena, s, point, PP_QUICK, &published->outcome, &ignored) == PP_OK)
+                published->point = point;
+        }
 }
 
 /* ---- which are shown ------------------------------------------------------------------------- */

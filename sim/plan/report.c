@@ -72,13 +72,6 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static const char *again_of(struct pp_search_again again)
-{
-    static const char *const SHORT[] = {"none", "sel", "full", "part"};
-
-    return SHORT[again.recompute];
-}
-
 static const char *number(struct pp_arena *arena, int value, int none)
 {
     return value == none ? "-" : pp_arena_printf(arena, "%d", value);
@@ -89,6 +82,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
     const struct pp_search_row *row = &search->rows[at];
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
     const struct pp_search_frame *f = p.frame;
+    static const char *const AGAIN[] = {"none", "sel", "full", "part"};
     const bool has_experts = search->space.fixed.model.experts.count > 0;
     const double worse = row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1;
     char step[PP_UNITS_TEXT_BYTES], change[PP_UNITS_TEXT_BYTES] = "-";
@@ -98,7 +92,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
     fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%8s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
-            p.order->base.schedule_name, again_of(p.again),
+            p.order->base.schedule_name, AGAIN[p.again.recompute],
             number(arena, p.zero, PP_SEARCH_AS_GIVEN),
             pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
             row->outcome.peak_bytes / 1e9, change);

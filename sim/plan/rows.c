@@ -55,27 +55,16 @@ struct final {
     struct pp_search_row *rows; /* shared */
 };
 
-static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *search,
-                               struct pp_search_row *row, struct pp_error *err)
-{
-    struct pp_config config;
-    struct pp_result result;
-
-    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
-    PP_TRY(pp_simulate(arena, &config, PP_METRICS, NULL, &result, err));
-    row->is_simulated = true;
-    row->outcome = pp_outcome_of(&result);
-    return PP_OK;
-}
-
 /* Where the engine refuses a row, the row keeps the figures of dag. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct final *final = context;
+    struct pp_search_row *row = &final->rows[item];
     struct pp_error ignored;
 
     (void)out;
-    simulate(scratch, final->search, &final->rows[item], &ignored);
+    row->is_simulated = pp_search_try(scratch, &final->search->space, row->point, PP_METRICS,
+                                      &row->outcome, &ignored) == PP_OK;
 }
 
 static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)

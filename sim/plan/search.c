@@ -33,12 +33,6 @@ static double limit_of(const struct pp_search *search, double best)
     return search->is_exhaustive ? (double)INFINITY : best * (1 + search->margin_frac);
 }
 
-static void refuse(struct pp_search_row *row, const struct pp_error *err)
-{
-    row->status = PP_SEARCH_REFUSED;
-    row->outcome = pp_outcome_refused(err);
-}
-
 static void lower_best(_Atomic double *best, double value)
 {
     double old = atomic_load(best);
@@ -87,8 +81,10 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
         const struct pp_arena_mark mark = pp_arena_mark(scratch);
         struct pp_error err = {0};
-        if (try_point(scratch, round, &round->rows[i], &err) != PP_OK)
-            refuse(&round->rows[i], &err);
+        if (try_point(scratch, round, &round->rows[i], &err) != PP_OK) {
+            round->rows[i].status = PP_SEARCH_REFUSED;
+            round->rows[i].outcome = pp_outcome_refused(&err);
+        }
         pp_arena_release(scratch, mark);
     }
 }

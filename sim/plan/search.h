@@ -28,7 +28,7 @@ enum pp_search_axis {
 };
 /* Something that may be left free, alphabetical; `settled_by`: options that leave nothing free. */
 struct pp_search_knob {
-    const char *name, *summary;
+    const char *name;
     const char *const *settled_by;
 };
 extern const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES];
@@ -59,11 +59,6 @@ struct pp_search_scale {
     double network, node; /* bandwidth between nodes, inside of one */
     double memory, peak;  /* of a device: bytes, FLOP/s */
 };
-/* Scale the machine and the fabric of a configuration whose layout is not resolved yet:
- * sim/plan/scale.c. PP_EINVAL where the machine has no such links. */
-enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
-                                 struct pp_error *err);
-
 enum { PP_SEARCH_VALUES = 128 };
 struct pp_search_values {
     int list[PP_SEARCH_VALUES];
@@ -132,6 +127,10 @@ struct pp_search_point pp_search_point(const struct pp_search_space *space, int6
  * illegal. */
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *space,
                                 int64_t k, struct pp_config *config, struct pp_error *err);
+
+/* Simulate it. */
+enum pp_status pp_search_try(struct pp_arena *arena, const struct pp_search_space *space, int64_t k,
+                             enum pp_depth depth, struct pp_outcome *outcome, struct pp_error *err);
 
 /* ---- screening ------------------------------------------------------------------------------- */
 

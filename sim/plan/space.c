@@ -359,6 +359,37 @@ static enum pp_status fill_frames(struct pp_arena *arena, struct pp_search_space
                                          s->gpus);
 }
 
+/* ---- another machine ------------------------------------------------------------------------- */
+
+/* Bandwidth of a class of links, by the cluster's figures and by the fabric's. */
+static enum pp_status scale_links(const struct pp_fabric *fabric, const char *class, double factor,
+                                  double *links, struct pp_error *err)
+{
+    if (factor == 0)
+        return PP_OK;
+    *links *= factor;
+    return pp_fabric_scale((struct pp_fabric *)(uintptr_t)fabric, class, factor, err);
+}
+
+static void scale_device(const struct pp_search_scale *scale, struct pp_device *device)
+{
+    if (scale->memory > 0)
+        device->memory_bytes *= scale->memory;
+    if (scale->peak > 0)
+        pp_device_scale_peak(device, scale->peak * device->peak_flops_per_s);
+}
+
+static enum pp_status rescale(const struct pp_search_scale *scale, struct pp_config *config,
+                              struct pp_error *err)
+{
+    PP_TRY(scale_links(config->costs.fabric, "network", scale->network, &config->costs.inter_factor,
+                       err));
+    PP_TRY(
+        scale_links(config->costs.fabric, "node", scale->node, &config->costs.intra_factor, err));
+    scale_device(scale, &config->cluster.device);
+    return PP_OK;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* A batch that differs from the usual one by less than an eighth. It is a multiple of the
@@ -400,7 +431,7 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wis
     s->dp = wish->dp;
     PP_TRY(pp_resolve_gpus(wish, &s->fixed, &s->gpus, err));
     PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));
-    PP_TRY(pp_search_rescale(&s->scale, &s->fixed, err));
+    PP_TRY(rescale(&s->scale, &s->fixed, err));
     set_gbs(wish, s);
     fill_axes(wish, s);
     return PP_OK;

@@ -1,4 +1,5 @@
 /* The search: every combination of what is free, simulated, ranked. */
+#define _GNU_SOURCE /* qsort_r */
 #include "sim/plan/state.h"
 
 #include "sim/report/text.h"
@@ -40,66 +41,9 @@ static int cut_of(const struct pp_state_planned *point, enum pp_state_class clas
     return pp_mesh_size(point->config.state.shard[class]);
 }
 
-/* The coarser first: parameters, which are gathered most often, then optimizer, then gradients. */
-static int by_cut(const void *a, const void *b)
-{
-    static const enum pp_state_class order[] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
-                                                PP_STATE_GRADS};
-
-    for (size_t i = 0; i < PP_COUNT(order); i++)
-        if (cut_of(a, order[i]) != cut_of(b, order[i]))
-            return cut_of(a, order[i]) < cut_of(b, order[i]) ? -1 : 1;
-    return 0;
-}
-
-static int by_value(double x, double y)
-{
-    return x < y ? -1 : x > y;
-}
-
-/* What does not fit by what it needs. */
-static int by_rank(const struct pp_state_planned *x, const struct pp_state_planned *y, double of_x,
-                   double of_y)
-{
-    if (class_of(x) != class_of(y))
-        return class_of(x) - class_of(y);
-    const int order = class_of(x) == 1 ? by_value(x->outcome.peak_bytes, y->outcome.peak_bytes)
-                                       : by_value(of_x, of_y);
-    return order ? order : by_cut(x, y);
-}
-
-static int by_step(const void *a, const void *b)
-{
-    const struct pp_state_planned *x = a, *y = b;
-
-    return by_rank(x, y, x->outcome.step_s, y->outcome.step_s);
-}
-
-static int by_comm(const void *a, const void *b)
-{
-    const struct pp_state_planned *x = a, *y = b;
-
-    return by_rank(x, y, pp_shard_times_s(x->comm), pp_shard_times_s(y->comm));
-}
-
 static double step_of(const struct pp_state_planned *point)
 {
     return point->outcome.step_s;
-}
-
-/* Where gradients are cut like parameters no micro-batch waits for a sum, however many there are.
- */
-static bool is_simple(const struct pp_state_planned *point)
-{
-    return cut_of(point, PP_STATE_GRADS) == cut_of(point, PP_STATE_PARAMS);
-}
-
-/* What comes first whatever the communication. */
-static int by_ease(const struct pp_state_planned *x, const struct pp_state_planned *y)
-{
-    if (x->outcome.is_strained != y->outcome.is_strained)
-        return x->outcome.is_strained ? 1 : -1;
-    return is_simple(y) - is_simple(x);
 }
 
 static double comm_of(const struct pp_state_planned *point)
@@ -107,26 +51,45 @@ static double comm_of(const struct pp_state_planned *point)
     return pp_shard_times_s(point->comm);
 }
 
-/* Of steps that cannot be told apart: those with room, those with simple gradients, then least
- * communication. */
-static int by_merit(const void *a, const void *b)
-{
-    const struct pp_state_planned *x = a, *y = b;
+/* Among all, and among steps that cannot be told apart. */
+enum order { ALL_BY_STEP, ALL_BY_COMM, TIES_BY_COMM, TIES_BY_STATE };
+enum { KEYS = 6 };
 
-    if (by_ease(x, y))
-        return by_ease(x, y);
-    const int order = by_value(comm_of(x), comm_of(y));
-    return order ? order : by_cut(x, y);
+/* The first that differs decides, and less is better. All: those that fit first; what does not fit
+ * by what it needs. Ties: those with room first, then those whose gradients are cut like
+ * parameters, as no micro-batch waits for a sum, however many there are. At last the coarser cut:
+ * of parameters, which are gathered most often, then of optimizer, then of gradients. */
+static void find_keys(const struct pp_state_planned *point, enum order order, double keys[KEYS])
+{
+    const int params = cut_of(point, PP_STATE_PARAMS), grads = cut_of(point, PP_STATE_GRADS);
+    const bool is_tie = order == TIES_BY_COMM || order == TIES_BY_STATE;
+    const double value = order == ALL_BY_STEP     ? step_of(point)
+                         : order == TIES_BY_STATE ? point->outcome.state_bytes
+                                                  : comm_of(point);
+
+    keys[0] = is_tie ? point->outcome.is_strained : class_of(point);
+    keys[1] = is_tie && grads != params;
+    keys[2] = !is_tie && class_of(point) == 1 ? point->outcome.peak_bytes : value;
+    keys[3] = params;
+    keys[4] = cut_of(point, PP_STATE_OPTIMIZER);
+    keys[5] = grads;
 }
 
-static int by_state(const void *a, const void *b)
+static int by_keys(const void *a, const void *b, void *order)
 {
-    const struct pp_state_planned *x = a, *y = b;
+    double x[KEYS], y[KEYS];
 
-    if (by_ease(x, y))
-        return by_ease(x, y);
-    const int order = by_value(x->outcome.state_bytes, y->outcome.state_bytes);
-    return order ? order : by_cut(x, y);
+    find_keys(a, *(const enum order *)order, x);
+    find_keys(b, *(const enum order *)order, y);
+    for (int i = 0; i < KEYS; i++)
+        if (x[i] < y[i] || x[i] > y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static void sort(struct pp_state_planned *points, int count, enum order order)
+{
+    qsort_r(points, (size_t)count, sizeof(*points), by_keys, &order);
 }
 
 /* How many of the first `count`, in ascending order, are within `frac` of the first. */
@@ -145,15 +108,14 @@ static void rank(struct pp_state_plan *planner)
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
     struct pp_state_planned *points = planner->points;
 
-    qsort(points, (size_t)planner->count, sizeof(*points), is_step ? by_step : by_comm);
+    sort(points, planner->count, is_step ? ALL_BY_STEP : ALL_BY_COMM);
     if (!is_step)
         return;
     planner->ties = ties_of(points, planner->fitting, PP_PLANNER_TIE_FRAC, step_of);
     for (int i = 0; i < planner->ties; i++)
         points[i].is_tie = true;
-    qsort(points, (size_t)planner->ties, sizeof(*points), by_merit);
-    qsort(points, (size_t)ties_of(points, planner->ties, PP_TIE_FRAC, comm_of), sizeof(*points),
-          by_state);
+    sort(points, planner->ties, TIES_BY_COMM);
+    sort(points, ties_of(points, planner->ties, PP_TIE_FRAC, comm_of), TIES_BY_STATE);
 }
 
 /* ---- all points ------------------------------------------------------------------------------ */

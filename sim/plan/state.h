@@ -9,7 +9,7 @@ struct pp_wish;
 
 /* Something that may be left free. */
 struct pp_state_plan_knob {
-    const char *name, *summary;
+    const char *name;
     const char *const *settled_by; /* options that leave nothing free, NULL-terminated */
     /* Every value that it can take in `base`, each a configuration. PP_EINVAL when it has none. */
     enum pp_status (*values)(struct pp_arena *arena, const struct pp_config *base,

@@ -26,37 +26,30 @@ static struct mesh_text mesh_of(const struct pp_state_spec *state, enum pp_state
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static const char *print_free(const struct pp_state_plan *planner, char text[PP_TEXT_BYTES])
-{
-    int used = 0;
-
-    for (int i = 0; i < planner->knob_count; i++)
-        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s%s", i ? ", " : "",
-                         planner->knobs[i]->name);
-    return text;
-}
-
-static void print_head(const struct pp_state_plan *planner, FILE *out)
+static void print_head(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_config *c = &planner->base;
     const struct pp_layout *l = &c->layout;
-    char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES], names[PP_TEXT_BYTES],
-        text[2 * PP_TEXT_BYTES];
+    char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
+    const char *text =
+        pp_arena_printf(arena, "%s (%s) on %s GPU%s of %s: %d choice%s, free:", c->model.name,
+                        pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+                        pp_units_print_count(l->gpus, gpus), l->gpus == 1 ? "" : "s",
+                        c->cluster.name, planner->count, planner->count == 1 ? "" : "s");
 
-    snprintf(text, sizeof(text), "%s (%s) on %s GPU%s of %s: %d choice%s, free: %s", c->model.name,
-             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
-             pp_units_print_count(l->gpus, gpus), l->gpus == 1 ? "" : "s", c->cluster.name,
-             planner->count, planner->count == 1 ? "" : "s", print_free(planner, names));
+    for (int i = 0; i < planner->knob_count; i++)
+        text = pp_arena_printf(arena, "%s%s %s", text, i ? "," : "", planner->knobs[i]->name);
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
-    snprintf(text, sizeof(text),
-             "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-             "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
-             c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp,
-             pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
-             pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
-             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), l->seq, pp_text_star(c, PP_CHOSE_SEQ),
-             c->costs.framework->name, planner->is_framework_chosen ? "*" : "",
-             c->state.replicas.in_node, c->state.replicas.nodes);
+    text = pp_arena_printf(
+        arena,
+        "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
+        "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
+        c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp, pp_text_star(c, PP_CHOSE_CP),
+        l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp, pp_text_star(c, PP_CHOSE_DP), l->mbs,
+        pp_text_star(c, PP_CHOSE_MBS), l->micro_batches, pp_text_star(c, PP_CHOSE_MICRO_BATCHES),
+        l->seq, pp_text_star(c, PP_CHOSE_SEQ), c->costs.framework->name,
+        planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
+        c->state.replicas.nodes);
     pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
@@ -82,26 +75,26 @@ static void print_row(const struct pp_state_planned *point, int place,
 }
 
 /* What was not ranked, and why. */
-static void print_rest(const struct pp_state_plan *planner, FILE *out)
+static void print_rest(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_state_planned *large = &planner->points[planner->fitting],
                                   *refused = large + planner->too_large;
-    char text[PP_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
+    char state[PP_STATE_TEXT_BYTES];
 
-    if (planner->too_large) {
-        snprintf(text, sizeof(text),
-                 "%d do not fit in %.1f~GB: the smallest of them, %s recompute~%s, needs %.1f~GB",
-                 planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
-                 pp_state_print(&large->config.state, state),
-                 pp_recompute_names[large->config.costs.recompute],
-                 large->outcome.peak_bytes / 1e9);
-        pp_text_paragraph(out, WIDTH, INDENT, "too large", text);
-    }
-    if (planner->refused) {
-        snprintf(text, sizeof(text), "%d, the first because: %s", planner->refused,
-                 refused->outcome.reason);
-        pp_text_paragraph(out, WIDTH, INDENT, "refused", text);
-    }
+    if (planner->too_large)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "too large",
+            pp_arena_printf(
+                arena,
+                "%d do not fit in %.1f~GB: the smallest of them, %s recompute~%s, needs %.1f~GB",
+                planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
+                pp_state_print(&large->config.state, state),
+                pp_recompute_names[large->config.costs.recompute],
+                large->outcome.peak_bytes / 1e9));
+    if (planner->refused)
+        pp_text_paragraph(out, WIDTH, INDENT, "refused",
+                          pp_arena_printf(arena, "%d, the first because: %s", planner->refused,
+                                          refused->outcome.reason));
 }
 
 /* A run that is the best choice: all that was said or taken for granted, and what was free. */
@@ -124,7 +117,7 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
 {
     const int shown = rows < planner->fitting ? rows : planner->fitting;
 
-    print_head(planner, out);
+    print_head(arena, planner, out);
     if (planner->fitting == 0)
         fputs("\n  nothing fits\n", out);
     else
@@ -137,17 +130,17 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
     if (shown < planner->fitting)
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
                 planner->fitting - shown);
-    print_rest(planner, out);
+    print_rest(arena, planner, out);
     print_best(arena, planner, out);
-    if (planner->ties > 1) {
-        char text[PP_TEXT_BYTES];
-        snprintf(text, sizeof(text),
-                 "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
-                 "are ranked by room for the allocator's cache, then gradients sharded like "
-                 "parameters, least communication, least state",
-                 planner->ties, 100 * PP_PLANNER_TIE_FRAC);
-        pp_text_paragraph(out, WIDTH, INDENT, "= ties", text);
-    }
+    if (planner->ties > 1)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "= ties",
+            pp_arena_printf(
+                arena,
+                "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
+                "are ranked by room for the allocator's cache, then gradients sharded like "
+                "parameters, least communication, least state",
+                planner->ties, 100 * PP_PLANNER_TIE_FRAC));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

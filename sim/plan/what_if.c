@@ -27,32 +27,21 @@ struct trials {
     int rows;
 };
 
-static enum pp_status try_row(struct pp_arena *arena, const struct trials *trials, int what_if,
-                              int row, struct pp_error *err)
-{
-    const struct pp_search_row *here = &trials->search->rows[row];
-    struct pp_outcome *trial = &trials->list[what_if * trials->rows + row];
-    struct pp_config config;
-    struct pp_result result;
-
-    PP_TRY(pp_search_config(arena, &trials->spaces[what_if], here->point, &config, err));
-    PP_TRY(pp_simulate(arena, &config, PP_QUICK, NULL, &result, err));
-    *trial = pp_outcome_of(&result);
-    if (here->is_simulated) /* what shared links add here, they are taken to add there */
-        trial->s_per_sample *= here->outcome.step_s / here->dag_s;
-    return PP_OK;
-}
-
 /* A row that is not known does not fit. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct trials *trials = context;
     const int what_if = (int)(item / trials->rows), row = (int)(item % trials->rows);
+    const struct pp_search_row *here = &trials->search->rows[row];
+    struct pp_outcome *trial = &trials->list[item];
     struct pp_error ignored;
 
     (void)out;
-    if (trials->is_there[what_if])
-        try_row(scratch, trials, what_if, row, &ignored);
+    if (trials->is_there[what_if] &&
+        pp_search_try(scratch, &trials->spaces[what_if], here->point, PP_QUICK, trial, &ignored) ==
+            PP_OK &&
+        here->is_simulated) /* what shared links add here, they are taken to add there */
+        trial->s_per_sample *= here->outcome.step_s / here->dag_s;
 }
 
 static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
