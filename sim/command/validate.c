@@ -230,7 +230,6 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err)
 {
     const bool is_refit = wish->refit;
-    const struct pp_validation_view view = {.worst = wish->worst};
     struct pp_validation validation, built_in;
 
     pp_validation_run(arena, list, &validation);
@@ -248,7 +247,7 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
     else if (owner == PP_STDOUT_MARKDOWN)
         pp_validation_markdown(arena, &page, out);
     else
-        pp_validation_print(arena, &validation, &view, out);
+        pp_validation_print(arena, &validation, wish->worst, out);
     PP_TRY(write_rows(arena, wish->output, &validation, err));
     return check_tolerance(arena, wish, &validation, err);
 }

@@ -129,16 +129,22 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
     return groups;
 }
 
-double pp_validation_median_of(struct pp_arena *arena, const struct pp_validation_group *groups,
-                               int count)
+double pp_validation_median_of_families(struct pp_arena *arena,
+                                        const struct pp_validation *validation, bool of_rival,
+                                        int *count)
 {
-    double *values = PP_ARRAY(arena, double, count + 1);
-    int n = 0;
+    int families;
+    const struct pp_validation_group *groups =
+        pp_validation_by(arena, validation, pp_validation_is_complete, PP_BY_FAMILY, &families);
+    double *values = PP_ARRAY(arena, double, families + 1);
 
-    for (int i = 0; i < count; i++)
-        if (groups[i].time.n > 0)
-            values[n++] = groups[i].time.median_abs;
-    return pp_median(values, n);
+    *count = 0;
+    for (int i = 0; i < families; i++) {
+        const struct pp_validation_errors *e = of_rival ? &groups[i].baseline : &groups[i].time;
+        if (e->n > 0)
+            values[(*count)++] = e->median_abs;
+    }
+    return pp_median(values, *count);
 }
 
 static int by_number(const void *a, const void *b)

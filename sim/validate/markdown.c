@@ -4,52 +4,30 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { CELL_BYTES = 24 };
-
-static const char *cell(double frac, const char *format, char text[CELL_BYTES])
+static void put_cell(double frac, const char *format, FILE *out)
 {
+    fputc(' ', out);
     if (isfinite(frac))
-        snprintf(text, CELL_BYTES, format, 100 * frac);
+        fprintf(out, format, 100 * frac);
     else
-        snprintf(text, CELL_BYTES, "-");
-    return text;
-}
-
-static void put_errors(const struct pp_validation_errors *e, FILE *out)
-{
-    char median[CELL_BYTES], p90[CELL_BYTES], mean[CELL_BYTES], bias[CELL_BYTES];
-
-    fprintf(out, " %s | %s | %s | %s |", cell(e->median_abs, "%.1f %%", median),
-            cell(e->p90_abs, "%.1f %%", p90), cell(e->mean_abs, "%.1f %%", mean),
-            cell(e->bias, "%+.1f %%", bias));
+        fputc('-', out);
+    fputs(" |", out);
 }
 
 static void put_rival(const struct pp_validation_errors *e, FILE *out)
 {
-    char median[CELL_BYTES], p90[CELL_BYTES];
+    put_cell(e->median_abs, "%.1f %%", out);
+    put_cell(e->p90_abs, "%.1f %%", out);
+}
 
-    fprintf(out, " %s | %s |", cell(e->median_abs, "%.1f %%", median),
-            cell(e->p90_abs, "%.1f %%", p90));
+static void put_errors(const struct pp_validation_errors *e, FILE *out)
+{
+    put_rival(e, out);
+    put_cell(e->mean_abs, "%.1f %%", out);
+    put_cell(e->bias, "%+.1f %%", out);
 }
 
 /* ---- step times -------------------------------------------------------------------------- */
-
-static double median_of_families(struct pp_arena *arena, const struct pp_validation *v, int *n,
-                                 bool of_rival)
-{
-    struct pp_validation_group *groups =
-        pp_validation_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, n);
-    int kept = 0;
-
-    for (int i = 0; i < *n; i++) {
-        if (of_rival)
-            groups[i].time = groups[i].baseline;
-        kept += groups[i].time.n > 0;
-    }
-    const double median = pp_validation_median_of(arena, groups, *n);
-    *n = kept;
-    return median;
-}
 
 static void headline(struct pp_arena *arena, const struct pp_validation *v, const char *constants,
                      FILE *out)
@@ -58,7 +36,6 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
         pp_validation_filter filter;
         const char *name;
     } PARTS[] = {{pp_validation_is_complete, "all"}, {pp_validation_is_pipelined, "PP > 1"}};
-    char median[CELL_BYTES], rival[CELL_BYTES];
     int families;
 
     for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
@@ -69,10 +46,13 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
         put_rival(&g.baseline, out);
         fputc('\n', out);
     }
-    const double m = median_of_families(arena, v, &families, false);
-    const double r = median_of_families(arena, v, &families, true);
-    fprintf(out, "| %s | median of %d families' medians | | %s | | | | %s | |\n", constants,
-            families, cell(m, "%.1f %%", median), cell(r, "%.1f %%", rival));
+    const double median = pp_validation_median_of_families(arena, v, false, &families),
+                 rival = pp_validation_median_of_families(arena, v, true, &families);
+    fprintf(out, "| %s | median of %d families' medians | |", constants, families);
+    put_cell(median, "%.1f %%", out);
+    fputs(" | | |", out);
+    put_cell(rival, "%.1f %%", out);
+    fputs(" |\n", out);
 }
 
 /* A group of both, by the same rows: the columns of `judged` follow those of the built-in

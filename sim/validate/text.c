@@ -9,13 +9,15 @@
 
 enum { WIDTH = 80, NAME = 25, CELL_BYTES = 16 };
 
-static const char *percent(double frac, const char *format, char text[CELL_BYTES])
+static void put_percent(double frac, const char *format, FILE *out)
 {
+    char text[CELL_BYTES];
+
     if (isfinite(frac) && fabs(frac) < 100)
-        snprintf(text, CELL_BYTES, format, 100 * frac);
+        snprintf(text, sizeof(text), format, 100 * frac);
     else
-        snprintf(text, CELL_BYTES, isfinite(frac) ? "large" : "-");
-    return text;
+        snprintf(text, sizeof(text), isfinite(frac) ? "large" : "-");
+    fprintf(out, " %8s", text);
 }
 
 static void heading(const char *title, FILE *out)
@@ -27,20 +29,20 @@ static void heading(const char *title, FILE *out)
 static void line(const struct pp_validation_group *g, const struct pp_validation_errors *e,
                  FILE *out)
 {
-    char median[CELL_BYTES], p90[CELL_BYTES], mean[CELL_BYTES], bias[CELL_BYTES], one[CELL_BYTES];
-
     if (e->n == 0)
         return;
-    fprintf(out, "%-*.*s %5d %8s %8s %8s %8s", NAME, NAME, g->name, e->n,
-            percent(e->median_abs, "%.1f %%", median), percent(e->p90_abs, "%.1f %%", p90),
-            percent(e->mean_abs, "%.1f %%", mean), percent(e->bias, "%+.1f %%", bias));
+    fprintf(out, "%-*.*s %5d", NAME, NAME, g->name, e->n);
+    put_percent(e->median_abs, "%.1f %%", out);
+    put_percent(e->p90_abs, "%.1f %%", out);
+    put_percent(e->mean_abs, "%.1f %%", out);
+    put_percent(e->bias, "%+.1f %%", out);
     if (e == &g->time)
-        fprintf(out, " %8s", percent(g->baseline.median_abs, "%.1f %%", one));
+        put_percent(g->baseline.median_abs, "%.1f %%", out);
     fputc('\n', out);
 }
 
 static void print_by(struct pp_arena *arena, const struct pp_validation *v,
-                     pp_validation_filter filter, enum pp_validation_key key, const char *title,
+                     pp_validation_filter filter, enum pp_validation_key key, const char *rows,
                      FILE *out)
 {
     int count, n = 0;
@@ -50,7 +52,7 @@ static void print_by(struct pp_arena *arena, const struct pp_validation *v,
         n += groups[i].time.n;
     if (n == 0)
         return;
-    heading(title, out);
+    heading(pp_arena_printf(arena, "%s, by %s", rows, pp_validation_key_names[key]), out);
     for (int i = 0; i < count; i++)
         line(&groups[i], &groups[i].time, out);
 }
@@ -63,8 +65,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
         pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
     const struct pp_validation_group rest =
         pp_validation_all(arena, v, pp_validation_is_incomplete, "conclusions or experts");
-    char median[CELL_BYTES];
-    int families, n = 0;
+    int families;
 
     if (all.time.n + rest.time.n == 0) {
         fputs("\nno row has both a published step time and a prediction\n", out);
@@ -73,19 +74,14 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     heading("complete dense rows", out);
     line(&all, &all.time, out);
     line(&pipelined, &pipelined.time, out);
-    const struct pp_validation_group *groups =
-        pp_validation_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, &families);
-    for (int i = 0; i < families; i++)
-        n += groups[i].time.n > 0;
-    fprintf(out, "%-*s %5d %8s\n", NAME, "median of families", n,
-            percent(pp_validation_median_of(arena, groups, families), "%.1f %%", median));
+    const double median = pp_validation_median_of_families(arena, v, false, &families);
+    fprintf(out, "%-*s %5d", NAME, "median of families", families);
+    put_percent(median, "%.1f %%", out);
+    fputc('\n', out);
     line(&rest, &rest.time, out);
-    print_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, "complete, by family", out);
-    print_by(arena, v, pp_validation_is_complete, PP_BY_DEVICE, "complete, by device", out);
-    print_by(arena, v, pp_validation_is_complete, PP_BY_SCHEDULE, "complete, by schedule", out);
-    print_by(arena, v, pp_validation_is_complete, PP_BY_PRECISION, "complete, by precision", out);
-    print_by(arena, v, pp_validation_is_complete, PP_BY_FRAMEWORK, "complete, by framework", out);
-    print_by(arena, v, pp_validation_is_incomplete, PP_BY_FAMILY, "others, by family", out);
+    for (int key = 0; key < PP_VALIDATION_KEYS; key++)
+        print_by(arena, v, pp_validation_is_complete, (enum pp_validation_key)key, "complete", out);
+    print_by(arena, v, pp_validation_is_incomplete, PP_BY_FAMILY, "others", out);
 }
 
 static void print_memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
@@ -123,7 +119,6 @@ static void print_worst(struct pp_arena *arena, const struct pp_validation *v, i
 {
     const struct pp_validation_row **rows =
         PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
-    char error[CELL_BYTES];
     int n = 0;
 
     for (int i = 0; i < v->count; i++)
@@ -134,9 +129,12 @@ static void print_worst(struct pp_arena *arena, const struct pp_validation *v, i
     qsort(rows, (size_t)n, sizeof(const struct pp_validation_row *), by_error);
     fprintf(out, "\n%-32s %11s %11s %8s\n", "complete rows, worst first", "published", "predicted",
             "error");
-    for (int i = 0; i < n && i < worst; i++)
-        fprintf(out, "%-32.32s %9.4g s %9.4g s %8s\n", rows[i]->row->id, rows[i]->step_s,
-                rows[i]->prediction.step_s, percent(rows[i]->error_frac, "%+.1f %%", error));
+    for (int i = 0; i < n && i < worst; i++) {
+        fprintf(out, "%-32.32s %9.4g s %9.4g s", rows[i]->row->id, rows[i]->step_s,
+                rows[i]->prediction.step_s);
+        put_percent(rows[i]->error_frac, "%+.1f %%", out);
+        fputc('\n', out);
+    }
 }
 
 static void print_reasons(struct pp_arena *arena, const char *title,
@@ -151,8 +149,8 @@ static void print_reasons(struct pp_arena *arena, const char *title,
                                      reasons[i].first->line));
 }
 
-void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
-                         const struct pp_validation_view *view, FILE *out)
+void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, int worst,
+                         FILE *out)
 {
     const struct pp_validation_count count = pp_validation_count(v);
     int refused, skipped;
@@ -166,7 +164,7 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);
-    print_worst(arena, v, view->worst, out);
+    print_worst(arena, v, worst, out);
     print_reasons(arena, "published values refused", refusals, refused, out);
     print_reasons(arena, "skipped", reasons, skipped, out);
 }

@@ -68,9 +68,11 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
                                              const struct pp_validation *validation,
                                              pp_validation_filter filter,
                                              enum pp_validation_key key, int *count);
-/* Median of the medians of the groups with a time, NAN of none. */
-double pp_validation_median_of(struct pp_arena *arena, const struct pp_validation_group *groups,
-                               int count);
+/* Median of the medians of the families of complete rows that have a time, NAN of none; of the
+ * rival instead. */
+double pp_validation_median_of_families(struct pp_arena *arena,
+                                        const struct pp_validation *validation, bool of_rival,
+                                        int *count);
 /* Reasons for which rows are skipped, most frequent first. With `is_refused` those for which
  * published values are no measurement, whose rows are predicted all the same. */
 struct pp_validation_reason {
@@ -95,11 +97,9 @@ struct pp_validation_count {
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 
 /* ---- for people and for programs: text.c, markdown.c, rows.c ---- */
-struct pp_validation_view {
-    int worst; /* how many rows with the largest errors */
-};
-void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation,
-                         const struct pp_validation_view *view, FILE *out);
+/* `worst`: how many rows with the largest errors. */
+void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation, int worst,
+                         FILE *out);
 /* The page docs/accuracy.md: the same rows predicted with the built-in constants and, where
  * `judged` is there, with constants fitted without their family. */
 struct pp_validation_page {
