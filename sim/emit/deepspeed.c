@@ -107,22 +107,6 @@ static const char *say_cp(const struct pp_emit_job *job)
                                                      : "which must be a multiple of tp * cp");
 }
 
-static const char *say_ulysses(const struct pp_emit_job *job)
-{
-    return job->layout.cp > 1
-               ? "sequences are cut by heads (Ulysses), with exchanges of all to all; nearest, and "
-                 "set here: as many devices as the ring of --cp"
-               : NULL;
-}
-
-static const char *say_split(const struct pp_emit_job *job)
-{
-    return pp_emit_is_even(job, 0, pp_emit_stages(job))
-               ? NULL
-               : "PipelineModule shares blocks out by itself; nearest: "
-                 "partition_method type:transformer, which is as even as can be";
-}
-
 static const char *say_state(const struct pp_emit_job *job)
 {
     char text[PP_STATE_TEXT_BYTES];
@@ -168,33 +152,30 @@ static const char *say_precision(const struct pp_emit_job *job)
                : NULL;
 }
 
-static const char *say_recompute(const struct pp_emit_job *job)
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const enum pp_recompute how = job->config->costs.recompute;
 
-    return how == PP_RECOMPUTE_SELECTIVE || how == PP_RECOMPUTE_STAGE
-               ? "PipelineModule recomputes every k-th layer, not parts of layers; nearest: "
-                 "--recompute full, activation_checkpoint_interval 1"
-               : NULL;
+    pp_emit_differs(e, pp_emit_say_schedule(job));
+    pp_emit_differs(e, pp_emit_say_barrier(job));
+    if (job->layout.cp > 1)
+        pp_emit_differs(e, "sequences are cut by heads (Ulysses), with exchanges of all to all; "
+                           "nearest, and set here: as many devices as the ring of --cp");
+    if (!pp_emit_is_even(job, 0, pp_emit_stages(job)))
+        pp_emit_differs(e, "PipelineModule shares blocks out by itself; nearest: partition_method "
+                           "type:transformer, which is as even as can be");
+    pp_emit_differs(e, say_state(job));
+    pp_emit_differs(e, say_offload(job));
+    pp_emit_differs(e, say_precision(job));
+    if (how == PP_RECOMPUTE_SELECTIVE || how == PP_RECOMPUTE_STAGE)
+        pp_emit_differs(e, "PipelineModule recomputes every k-th layer, not parts of layers; "
+                           "nearest: --recompute full, activation_checkpoint_interval 1");
+    pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_map(job));
+    pp_emit_differs(e, pp_emit_say_bits(job));
 }
 
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_REFUSED, say_cp},
-    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
-    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
-    {PP_EMIT_DIFFERS, say_ulysses},
-    {PP_EMIT_DIFFERS, say_split},
-    {PP_EMIT_DIFFERS, say_state},
-    {PP_EMIT_DIFFERS, say_offload},
-    {PP_EMIT_DIFFERS, say_precision},
-    {PP_EMIT_DIFFERS, say_recompute},
-    {PP_EMIT_DIFFERS, pp_emit_say_head},
-    {PP_EMIT_DIFFERS, pp_emit_say_map},
-    {PP_EMIT_DIFFERS, pp_emit_say_bits},
-    {.say = NULL},
-};
-
-static const struct pp_emit_part all = {put, gaps};
+static const struct pp_emit_part all = {put, differs, say_cp};
 
 static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {

@@ -83,17 +83,13 @@ static const char *what_is(const struct pp_emit_job *job)
                            l->micro_batches, l->mbs);
 }
 
-static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_gap *gap,
-                               struct pp_emission *emission, struct pp_error *err)
+static const char *refusal_of(const struct pp_emit_job *job)
 {
-    for (; gap->say; gap++) {
-        const char *text = gap->say(job);
-        if (text && gap->weight == PP_EMIT_REFUSED)
-            return pp_error_set(err, PP_EINVAL, "--emit %s: %s", job->tool->name, text);
-        if (text)
-            pp_emit_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
-    }
-    return PP_OK;
+    const char *text = NULL;
+
+    for (const struct pp_emit_part *const *part = job->tool->parts; *part && !text; part++)
+        text = (*part)->refuses ? (*part)->refuses(job) : NULL;
+    return text;
 }
 
 /* FILE.csv for FILE.toml. */
@@ -139,13 +135,7 @@ bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
     struct pp_emit_job job = {.arena = arena, .tool = tool, .config = config};
     struct pp_error ignored = {0};
 
-    if (pp_emit_choose(&job, &ignored) != PP_OK || pp_emit_is_other(&job))
-        return false;
-    for (int i = 0; tool->parts[i]; i++)
-        for (const struct pp_emit_gap *gap = tool->parts[i]->gaps; gap->say; gap++)
-            if (gap->weight == PP_EMIT_REFUSED && gap->say(&job))
-                return false;
-    return true;
+    return pp_emit_choose(&job, &ignored) == PP_OK && !pp_emit_is_other(&job) && !refusal_of(&job);
 }
 
 enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
@@ -167,13 +157,16 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
                             "-o %s: the fragment names a file next to it, and TOML holds no such "
                             "letters; nearest: a name in UTF-8",
                             pp_printable(arena, job.path));
+    const char *refusal = refusal_of(&job);
+    if (refusal)
+        return pp_error_set(err, PP_EINVAL, "--emit %s: %s", tool->name, refusal);
     pp_emit_remark(&emission, what_is(&job));
     if (!run->fits)
         pp_emit_remark(&emission, "This run does not fit into its devices' memory.");
     pp_emit_remark(&emission, run->remark);
     tool->launch(&job, &emission);
     for (int i = 0; tool->parts[i]; i++) {
-        PP_TRY(add_gaps(&job, tool->parts[i]->gaps, &emission, err));
+        tool->parts[i]->differs(&job, &emission);
         tool->parts[i]->put(&job, &emission);
     }
     if (job.path)

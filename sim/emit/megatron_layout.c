@@ -127,36 +127,19 @@ static const char *say_seq(const struct pp_emit_job *job)
                            seq, part, seq > part ? seq / part * part : part);
 }
 
-static const char *say_sequence(const struct pp_emit_job *job)
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
 {
-    return needs_sequence_parallel(job) && !pp_emit_is_sequence_parallel(job)
-               ? "experts with tensor parallelism need sequence parallelism; nearest, and set "
-                 "here: --sequence-parallel on"
-               : NULL;
+    pp_emit_differs(e, pp_emit_say_schedule(job));
+    pp_emit_differs(e, pp_emit_say_barrier(job));
+    if (needs_sequence_parallel(job) && !pp_emit_is_sequence_parallel(job))
+        pp_emit_differs(e, "experts with tensor parallelism need sequence parallelism; nearest, "
+                           "and set here: --sequence-parallel on");
+    if (pp_emit_option(job, "extra-warmup") && job->layout.ep == 1)
+        pp_emit_differs(e, "--extra-warmup 1 overlaps exchanges of experts, of which --ep 1 has "
+                           "none; nearest, and set here: no further warm-up");
+    pp_emit_differs(e, pp_emit_say_head(job));
+    if (!is_pipeline_outside_dp(job))
+        pp_emit_differs(e, pp_emit_say_map(job));
 }
 
-static const char *say_warmup(const struct pp_emit_job *job)
-{
-    return pp_emit_option(job, "extra-warmup") && job->layout.ep == 1
-               ? "--extra-warmup 1 overlaps exchanges of experts, of which --ep 1 has none; "
-                 "nearest, and set here: no further warm-up"
-               : NULL;
-}
-
-static const char *say_map(const struct pp_emit_job *job)
-{
-    return is_pipeline_outside_dp(job) ? NULL : pp_emit_say_map(job);
-}
-
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_REFUSED, say_seq},
-    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
-    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
-    {PP_EMIT_DIFFERS, say_sequence},
-    {PP_EMIT_DIFFERS, say_warmup},
-    {PP_EMIT_DIFFERS, pp_emit_say_head},
-    {PP_EMIT_DIFFERS, say_map},
-    {.say = NULL},
-};
-
-const struct pp_emit_part pp_emit_megatron_layout = {put, gaps};
+const struct pp_emit_part pp_emit_megatron_layout = {put, differs, say_seq};

@@ -175,10 +175,9 @@ static const char *say_model(const struct pp_emit_job *job)
                                   : NULL;
 }
 
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_REFUSED, say_fp16_experts},
-    {PP_EMIT_DIFFERS, say_model},
-    {.say = NULL},
-};
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    pp_emit_differs(e, say_model(job));
+}
 
-const struct pp_emit_part pp_emit_megatron_model = {put, gaps};
+const struct pp_emit_part pp_emit_megatron_model = {put, differs, say_fp16_experts};

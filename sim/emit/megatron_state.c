@@ -157,12 +157,12 @@ static const char *say_offload(const struct pp_emit_job *job)
                : NULL;
 }
 
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_DIFFERS, say_recompute},
-    {PP_EMIT_DIFFERS, say_state},
-    {PP_EMIT_DIFFERS, say_offload},
-    {PP_EMIT_DIFFERS, pp_emit_say_bits},
-    {.say = NULL},
-};
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    pp_emit_differs(e, say_recompute(job));
+    pp_emit_differs(e, say_state(job));
+    pp_emit_differs(e, say_offload(job));
+    pp_emit_differs(e, pp_emit_say_bits(job));
+}
 
-const struct pp_emit_part pp_emit_megatron_state = {put, gaps};
+const struct pp_emit_part pp_emit_megatron_state = {put, differs, NULL};

@@ -70,27 +70,20 @@ static void put(const struct pp_emit_job *job, struct pp_emission *e)
 
 /* ---- what it cannot do ----------------------------------------------------------------------- */
 
-static const char *say_etp(const struct pp_emit_job *job)
+static const char *refuses(const struct pp_emit_job *job)
 {
     const struct pp_layout *l = &job->layout;
 
-    if (l->ep == 1 || pp_layout_etp(l) == l->tp)
-        return NULL;
-    return pp_arena_printf(
-        job->arena, "--etp %d: nanotron cuts experts like everything else; nearest: --etp %d",
-        pp_layout_etp(l), l->tp);
-}
-
-static const char *say_ep(const struct pp_emit_job *job)
-{
-    const struct pp_layout *l = &job->layout;
-
-    return l->ep > 1 && l->dp % l->ep
-               ? pp_arena_printf(job->arena,
-                                 "--ep %d: nanotron takes expert-parallel devices from the %d "
-                                 "replicas; nearest: a divisor of --dp %d",
-                                 l->ep, l->dp, l->dp)
-               : NULL;
+    if (l->ep > 1 && pp_layout_etp(l) != l->tp)
+        return pp_arena_printf(
+            job->arena, "--etp %d: nanotron cuts experts like everything else; nearest: --etp %d",
+            pp_layout_etp(l), l->tp);
+    if (l->ep > 1 && l->dp % l->ep)
+        return pp_arena_printf(job->arena,
+                               "--ep %d: nanotron takes expert-parallel devices from the %d "
+                               "replicas; nearest: a divisor of --dp %d",
+                               l->ep, l->dp, l->dp);
+    return NULL;
 }
 
 static const char *say_model(const struct pp_emit_job *job)
@@ -108,14 +101,6 @@ static const char *say_model(const struct pp_emit_job *job)
                ? "shared experts and dense layers among mixtures are not set here; nearest: "
                  "moe_config.layers and enable_shared_expert"
                : NULL;
-}
-
-static const char *say_split(const struct pp_emit_job *job)
-{
-    return pp_emit_is_even(job, 0, pp_emit_stages(job))
-               ? NULL
-               : "blocks are shared out over stages by their flops, the head's "
-                 "included; nearest: --head balanced";
 }
 
 static const char *say_state(const struct pp_emit_job *job)
@@ -156,24 +141,24 @@ static const char *say_precision(const struct pp_emit_job *job)
                : NULL;
 }
 
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_REFUSED, say_etp},
-    {PP_EMIT_REFUSED, say_ep},
-    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
-    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
-    {PP_EMIT_DIFFERS, say_model},
-    {PP_EMIT_DIFFERS, say_split},
-    {PP_EMIT_DIFFERS, say_state},
-    {PP_EMIT_DIFFERS, pp_emit_say_home},
-    {PP_EMIT_DIFFERS, say_recompute},
-    {PP_EMIT_DIFFERS, say_precision},
-    {PP_EMIT_DIFFERS, pp_emit_say_head},
-    {PP_EMIT_DIFFERS, pp_emit_say_map},
-    {PP_EMIT_DIFFERS, pp_emit_say_bits},
-    {.say = NULL},
-};
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    pp_emit_differs(e, pp_emit_say_schedule(job));
+    pp_emit_differs(e, pp_emit_say_barrier(job));
+    pp_emit_differs(e, say_model(job));
+    if (!pp_emit_is_even(job, 0, pp_emit_stages(job)))
+        pp_emit_differs(e, "blocks are shared out over stages by their flops, the head's included; "
+                           "nearest: --head balanced");
+    pp_emit_differs(e, say_state(job));
+    pp_emit_differs(e, pp_emit_say_home(job));
+    pp_emit_differs(e, say_recompute(job));
+    pp_emit_differs(e, say_precision(job));
+    pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_map(job));
+    pp_emit_differs(e, pp_emit_say_bits(job));
+}
 
-static const struct pp_emit_part all = {put, gaps};
+static const struct pp_emit_part all = {put, differs, refuses};
 
 static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {

@@ -11,6 +11,12 @@ void pp_emit_remark(struct pp_emission *e, const char *text)
             pp_printable(e->arena, text);
 }
 
+void pp_emit_differs(struct pp_emission *e, const char *text)
+{
+    if (text)
+        pp_emit_remark(e, pp_arena_printf(e->arena, "Differs: %s.", text));
+}
+
 void pp_emit_section(struct pp_emission *emission, const char *section)
 {
     emission->section = section;

@@ -1,5 +1,5 @@
 /* sim/emit/settings.h — what the files of the frameworks share: a framework is its settings,
- * a table of what it cannot do, and a syntax. Internal to sim/emit*.c. */
+ * what it does otherwise than asked, and a syntax. Internal to sim/emit*.c. */
 #pragma once
 
 #include "schedules/order/schedule.h"
@@ -35,14 +35,6 @@ static inline int pp_emit_option(const struct pp_emit_job *job, const char *name
     return pp_schedule_option_value(job->schedule, &job->shape, name);
 }
 
-/* What the framework cannot do as asked: a sentence with the nearest that it can, NULL where all is
- * well. REFUSED: it cannot run the degrees at all. */
-enum pp_emit_weight { PP_EMIT_DIFFERS, PP_EMIT_REFUSED };
-struct pp_emit_gap {
-    enum pp_emit_weight weight;
-    const char *(*say)(const struct pp_emit_job *job);
-};
-
 /* What is printed: settings in order, equal sections together. */
 struct pp_emit_setting {
     const char *section; /* "parallelism", "model.model_config"; "" = none */
@@ -70,13 +62,18 @@ void pp_emit_flag(struct pp_emission *emission, const char *name, bool is);
 void pp_emit_bool(struct pp_emission *emission, const char *name, bool is);
 /* NULL: left out; also an empty remark. */
 void pp_emit_remark(struct pp_emission *emission, const char *text);
+/* What the framework does otherwise than asked: a sentence with the nearest that it can. */
+void pp_emit_differs(struct pp_emission *emission, const char *text);
 void pp_emit_text(struct pp_emission *emission, const char *name, const char *text);
 void pp_emit_list(struct pp_emission *emission, const char *name, const char *text);
 
 /* Part of a framework. */
 struct pp_emit_part {
     void (*put)(const struct pp_emit_job *job, struct pp_emission *emission);
-    const struct pp_emit_gap *gaps; /* the last one says NULL */
+    void (*differs)(const struct pp_emit_job *job, struct pp_emission *emission);
+    /* Why it cannot run the degrees at all, with the nearest that it can; NULL: it can. May be
+     * NULL. */
+    const char *(*refuses)(const struct pp_emit_job *job);
 };
 
 /* ---- sim/emit/text.c ---- */

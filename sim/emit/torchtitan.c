@@ -199,14 +199,6 @@ static const char *say_flavor(const struct pp_emit_job *job)
                            m->name, m->hidden, m->layers, m->heads, m->kv_heads, m->ffn, m->vocab);
 }
 
-static const char *say_tied(const struct pp_emit_job *job)
-{
-    return job->config->model.is_tied && pp_emit_has_pipeline(job)
-               ? "embedding and head in different stages do not share a matrix; nearest: "
-                 "--embedding untied"
-               : NULL;
-}
-
 static const char *say_precision(const struct pp_emit_job *job)
 {
     const enum pp_precision p = job->config->cluster.device.precision;
@@ -216,14 +208,6 @@ static const char *say_precision(const struct pp_emit_job *job)
     return pp_arena_printf(job->arena, "%s is not set here%s; nearest, and set here: bfloat16",
                            pp_precision_names[p],
                            p == PP_PRECISION_FP16 ? "" : ", it takes a converter of torchao");
-}
-
-static const char *say_sequence(const struct pp_emit_job *job)
-{
-    return job->layout.tp > 1 && !pp_emit_is_sequence_parallel(job)
-               ? "tensor parallelism is always with sequence parallelism; nearest, and what runs: "
-                 "--sequence-parallel on"
-               : NULL;
 }
 
 static const char *say_recompute(const struct pp_emit_job *job)
@@ -271,22 +255,25 @@ static const char *say_offload(const struct pp_emit_job *job)
                : NULL;
 }
 
-static const struct pp_emit_gap gaps[] = {
-    {PP_EMIT_REFUSED, say_etp},
-    {PP_EMIT_DIFFERS, pp_emit_say_schedule},
-    {PP_EMIT_DIFFERS, pp_emit_say_barrier},
-    {PP_EMIT_DIFFERS, say_flavor},
-    {PP_EMIT_DIFFERS, say_tied},
-    {PP_EMIT_DIFFERS, say_precision},
-    {PP_EMIT_DIFFERS, say_sequence},
-    {PP_EMIT_DIFFERS, say_recompute},
-    {PP_EMIT_DIFFERS, say_state},
-    {PP_EMIT_DIFFERS, say_offload},
-    {PP_EMIT_DIFFERS, pp_emit_say_head},
-    {PP_EMIT_DIFFERS, pp_emit_say_map},
-    {PP_EMIT_DIFFERS, pp_emit_say_bits},
-    {.say = NULL},
-};
+static void differs(const struct pp_emit_job *job, struct pp_emission *e)
+{
+    pp_emit_differs(e, pp_emit_say_schedule(job));
+    pp_emit_differs(e, pp_emit_say_barrier(job));
+    pp_emit_differs(e, say_flavor(job));
+    if (job->config->model.is_tied && pp_emit_has_pipeline(job))
+        pp_emit_differs(e, "embedding and head in different stages do not share a matrix; nearest: "
+                           "--embedding untied");
+    pp_emit_differs(e, say_precision(job));
+    if (job->layout.tp > 1 && !pp_emit_is_sequence_parallel(job))
+        pp_emit_differs(e, "tensor parallelism is always with sequence parallelism; nearest, and "
+                           "what runs: --sequence-parallel on");
+    pp_emit_differs(e, say_recompute(job));
+    pp_emit_differs(e, say_state(job));
+    pp_emit_differs(e, say_offload(job));
+    pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_map(job));
+    pp_emit_differs(e, pp_emit_say_bits(job));
+}
 
 /* What has another name, or none, in its Python classes of 2026. */
 static const char *say_renamed(const struct pp_emit_job *job)
@@ -324,7 +311,7 @@ static void launch(const struct pp_emit_job *job, struct pp_emission *e)
                                          : "which -o FILE.toml of a run writes as FILE.csv"));
 }
 
-static const struct pp_emit_part all = {put, gaps};
+static const struct pp_emit_part all = {put, differs, say_etp};
 
 static const struct pp_emit_home homes[] = {
     {PP_STATE_ACTIVATIONS, 0,
