@@ -85,7 +85,8 @@ static enum pp_status add_value(const struct list *l, const char *item)
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
 struct range {
-    const char *low, *high, *step; /* without the x or + */
+    const char *low, *high, *step;   /* without the x or + */
+    struct pp_option_value from, to; /* low and high as read */
     bool is_product;
 };
 
@@ -101,10 +102,16 @@ static enum pp_status append_spellings(const struct list *l, const char *low, co
                            first, high, low, high, first);
 }
 
-static enum pp_status empty_range(const struct list *l, const struct range *r)
+static enum pp_status check_ends(const struct list *l, const struct range *r, bool is_empty,
+                                 bool has_positive_low)
 {
-    return pp_error_set(l->err, PP_EINVAL, "the range is empty: %s is less than %s", r->high,
-                        r->low);
+    if (is_empty)
+        return pp_error_set(l->err, PP_EINVAL, "the range is empty: %s is less than %s", r->high,
+                            r->low);
+    if (!r->is_product || has_positive_low)
+        return PP_OK;
+    pp_error_set(l->err, PP_EINVAL, "products of %s never grow", r->low);
+    return append_spellings(l, r->low, r->high);
 }
 
 static enum pp_status too_many(const struct list *l, double count)
@@ -119,12 +126,6 @@ static enum pp_status too_many(const struct list *l, double count)
                         pp_units_print_count(PP_SWEEP_VALUES, most));
 }
 
-static enum pp_status zero_product(const struct list *l, const struct range *r)
-{
-    pp_error_set(l->err, PP_EINVAL, "products of %s never grow", r->low);
-    return append_spellings(l, r->low, r->high);
-}
-
 static enum pp_status bad_step(const struct list *l, const struct range *r)
 {
     pp_error_prefix(l->err, "step %c%s: ", r->is_product ? 'x' : '+', r->step);
@@ -133,25 +134,18 @@ static enum pp_status bad_step(const struct list *l, const struct range *r)
 
 static enum pp_status whole_range(const struct list *l, const struct range *r)
 {
-    struct pp_option_value low = {0}, high = {0};
+    const int64_t low = r->from.integer, high = r->to.integer;
     int64_t step;
 
-    PP_TRY(pp_option_read(l->option, r->low, &low, l->err));
-    PP_TRY(pp_option_read(l->option, r->high, &high, l->err));
     if (pp_units_parse_int(r->step, r->is_product ? 2 : 1, INT64_MAX, &step, l->err) != PP_OK)
         return bad_step(l, r);
-    if (high.integer < low.integer)
-        return empty_range(l, r);
-    if (r->is_product && low.integer < 1)
-        return zero_product(l, r);
-    const uint64_t span = (uint64_t)high.integer - (uint64_t)low.integer;
+    PP_TRY(check_ends(l, r, high < low, low >= 1));
+    const uint64_t span = (uint64_t)high - (uint64_t)low;
     if (!r->is_product && span / (uint64_t)step >= PP_SWEEP_VALUES)
         return too_many(l, (double)(span / (uint64_t)step) + 1);
-    for (int64_t value = low.integer;;) {
-        char text[32];
-        snprintf(text, sizeof(text), "%" PRId64, value);
-        PP_TRY(add_value(l, text));
-        if (r->is_product ? value > high.integer / step : high.integer - value < step)
+    for (int64_t value = low;;) {
+        PP_TRY(add_value(l, pp_arena_printf(l->arena, "%" PRId64, value)));
+        if (r->is_product ? value > high / step : high - value < step)
             return PP_OK;
         value = r->is_product ? value * step : value + step;
     }
@@ -214,18 +208,12 @@ static enum pp_status real_step(const struct list *l, const struct range *r, dou
 static enum pp_status real_range(const struct list *l, const struct range *r)
 {
     static const double ROUNDING = 1e-9;
-    struct pp_option_value low = {0}, high = {0};
+    const double low = r->from.number, high = r->to.number;
     double step;
 
-    PP_TRY(pp_option_read(l->option, r->low, &low, l->err));
-    PP_TRY(pp_option_read(l->option, r->high, &high, l->err));
     PP_TRY(real_step(l, r, &step));
-    if (high.number < low.number)
-        return empty_range(l, r);
-    if (r->is_product && !(low.number > 0))
-        return zero_product(l, r);
-    const double steps = r->is_product ? log(high.number / low.number) / log(step)
-                                       : (high.number - low.number) / step;
+    PP_TRY(check_ends(l, r, high<low, low> 0));
+    const double steps = r->is_product ? log(high / low) / log(step) : (high - low) / step;
     const double last = floor(steps + ROUNDING);
     if (!(last < PP_SWEEP_VALUES))
         return too_many(l, last + 1);
@@ -233,7 +221,7 @@ static enum pp_status real_range(const struct list *l, const struct range *r)
     for (int i = 1; i <= (int)last; i++) {
         if (i > steps - ROUNDING)
             return add_value(l, r->high);
-        PP_TRY(add_number(l, r, r->is_product ? low.number * pow(step, i) : low.number + i * step));
+        PP_TRY(add_number(l, r, r->is_product ? low * pow(step, i) : low + i * step));
     }
     return PP_OK;
 }
@@ -260,6 +248,8 @@ static enum pp_status add_range(const struct list *l, char *item)
     }
     r.is_product = *step == 'x';
     r.step = step + 1;
+    PP_TRY(pp_option_read(l->option, r.low, &r.from, l->err));
+    PP_TRY(pp_option_read(l->option, r.high, &r.to, l->err));
     return is_whole(l->option) ? whole_range(l, &r) : real_range(l, &r);
 }
 

@@ -132,26 +132,21 @@ static void list_missing(const struct points *points, FILE *notes)
     list_parts(points, notes);
 }
 
-/* "12 of 540 points are missing: 7, 11, 15-17, .. (part 4/4)", with the parts that have to be run
- * again if they are few. Nothing when all are there. */
-static void note_missing(const struct points *points, FILE *notes)
+/* "21 points in p.csv", of stdout (`path` NULL) nothing; then "6 of 27 points are missing: 7, 11,
+ * 15-17, .. (part 4/4)", with the parts that have to be run again if they are few. */
+static void note_points(const char *path, const struct points *points, FILE *notes)
 {
-    if (points->count >= points->total)
-        return;
-    fputs("pipesim: note: ", notes);
-    list_missing(points, notes);
-    fputc('\n', notes);
-}
+    const bool is_whole = points->count >= points->total;
 
-/* "21 points in p.csv, 6 of 27 points are missing: ..". */
-static void note_merged(const char *path, const struct points *points, FILE *notes)
-{
-    fprintf(notes, "pipesim: %" PRId64 " point%s in %s", points->count,
-            points->count == 1 ? "" : "s", path);
-    if (points->count < points->total) {
-        fputs(", ", notes);
+    if (!path && is_whole)
+        return;
+    if (path)
+        fprintf(notes, "pipesim: %" PRId64 " point%s in %s%s", points->count,
+                points->count == 1 ? "" : "s", path, is_whole ? "" : ", ");
+    else
+        fputs("pipesim: note: ", notes);
+    if (!is_whole)
         list_missing(points, notes);
-    }
     fputc('\n', notes);
 }
 
@@ -268,7 +263,6 @@ static struct points points_of(struct pp_arena *arena, const struct pp_sweep_set
     return points;
 }
 
-/* `path` NULL: stdout, of which only what is missing is said. */
 static void note_result(struct pp_arena *arena, const struct merge *m, bool is_one,
                         const char *path)
 {
@@ -279,10 +273,8 @@ static void note_result(struct pp_arena *arena, const struct merge *m, bool is_o
 
     if (count == 0)
         fprintf(m->notes, "pipesim: note: there are no rows\n");
-    else if (path)
-        note_merged(path, &points, m->notes);
     else
-        note_missing(&points, m->notes);
+        note_points(path, &points, m->notes);
 }
 
 /* No sweep writes to it meanwhile. */
