@@ -87,7 +87,7 @@ static enum pp_status write_rows(struct pp_arena *arena, const struct pp_search 
     if (search)
         pp_search_csv(arena, search, output.file);
     else
-        pp_state_plan_csv(planner, output.file);
+        pp_state_plan_csv(arena, planner, output.file);
     return pp_output_commit(&output, err);
 }
 
@@ -196,7 +196,7 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
         PP_TRY(emit(arena, answer.tool, planner.fitting ? &planner.points[0].config : NULL, NULL,
                     out, err));
     else if (answer.owner == PP_STDOUT_JSON)
-        pp_state_plan_json(&planner, out);
+        pp_state_plan_json(arena, &planner, out);
     else if (answer.owner == PP_STDOUT_REPORT)
         pp_state_plan_print(arena, &planner, rows, out);
     const struct pp_page_plan plan = {.state = &planner, .rows = rows};

@@ -76,18 +76,13 @@ static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search
 
 /* ---- one layout ------------------------------------------------------------------------------ */
 
-static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
-{
-    return pp_arena_printf(arena, "%dx%d", state->shard[class].in_node, state->shard[class].nodes);
-}
-
 static struct point point_of_planner(struct pp_arena *arena, const struct pp_state_planned *planned)
 {
     const struct pp_state_spec *state = &planned->config.state;
 
-    return (struct point){.choices = {mesh(arena, state, PP_STATE_PARAMS),
-                                      mesh(arena, state, PP_STATE_GRADS),
-                                      mesh(arena, state, PP_STATE_OPTIMIZER),
+    return (struct point){.choices = {pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+                                      pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
+                                      pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
                                       pp_recompute_names[planned->config.costs.recompute]},
                           .step_s = planned->outcome.step_s,
                           .mfu = planned->outcome.mfu,

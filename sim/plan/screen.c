@@ -65,8 +65,7 @@ struct screen {
     const struct pp_search_space *s;
     struct pp_search_board *board;
     bool is_exhaustive;
-    struct division *divisions; /* [stages] */
-    int most_stages;
+    struct division *divisions;    /* [stages] */
     struct pp_layer_table *tables; /* [tp][cp][dp of experts][ep][mbs][recompute] */
     uint8_t *has_table;            /* 0 = not yet, 1 = here, 2 = refused */
 };
@@ -229,16 +228,15 @@ static void screen_frame(struct screen *c, const struct pp_search_frame *f, int 
 
     for (int o = 0; o < c->s->order_count; o++) {
         const struct pp_search_rule *rule = f->rules ? &f->rules[o] : NULL;
-        if (!rule)
-            mark_all(c, first, o, PP_SEARCH_BATCH);
-        else if (!rule->is_there)
-            mark_all(c, first, o, PP_SEARCH_ABSENT);
-        else if (!rule->is_legal)
-            mark_all(c, first, o, PP_SEARCH_SHAPE);
-        else if (!table)
-            mark_all(c, first, o, PP_SEARCH_REFUSED);
-        else
+        const enum pp_search_status status = !rule             ? PP_SEARCH_BATCH
+                                             : !rule->is_there ? PP_SEARCH_ABSENT
+                                             : !rule->is_legal ? PP_SEARCH_SHAPE
+                                             : !table          ? PP_SEARCH_REFUSED
+                                                               : PP_SEARCH_OPEN;
+        if (status == PP_SEARCH_OPEN)
             screen_order(c, f, table, first, o);
+        else
+            mark_all(c, first, o, status);
     }
 }
 

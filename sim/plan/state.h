@@ -56,5 +56,10 @@ enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *p
 /* ---- sim/plan/state_report.c ---- */
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out);
-void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out); /* "pipesim.plan/1" */
-void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out);  /* every point a row */
+void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner,
+                        FILE *out); /* "pipesim.plan/1" */
+void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *planner,
+                       FILE *out); /* every point a row */
+/* Over what a class is cut: "8x2", devices in a node and nodes. */
+const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spec *state,
+                               int class);

@@ -10,18 +10,11 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 13, MESH_BYTES = 24 };
+enum { WIDTH = 80, INDENT = 13 };
 
-struct mesh_text {
-    char text[MESH_BYTES];
-};
-static struct mesh_text mesh_of(const struct pp_state_spec *state, enum pp_state_class class)
+const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
 {
-    struct mesh_text mesh;
-
-    snprintf(mesh.text, sizeof(mesh.text), "%dx%d", state->shard[class].in_node,
-             state->shard[class].nodes);
-    return mesh;
+    return pp_arena_printf(arena, "%dx%d", state->shard[class].in_node, state->shard[class].nodes);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -54,9 +47,10 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
 
-static void print_row(const struct pp_state_planned *point, int place,
-                      const struct pp_state_plan *planner, FILE *out)
+static void print_row(struct pp_arena *arena, const struct pp_state_plan *planner, int at,
+                      FILE *out)
 {
+    const struct pp_state_planned *point = &planner->points[at];
     const struct pp_state_spec *state = &point->config.state;
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
     char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES];
@@ -65,9 +59,10 @@ static void print_row(const struct pp_state_planned *point, int place,
         snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->outcome.exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
-    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", place,
-            mesh_of(state, PP_STATE_PARAMS).text, mesh_of(state, PP_STATE_GRADS).text,
-            mesh_of(state, PP_STATE_OPTIMIZER).text,
+    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", at + 1,
+            pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+            pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
+            pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
             pp_recompute_names[point->config.costs.recompute],
             pp_text_time(&point->config, point->outcome.step_s, step), point->is_tie ? '=' : ' ',
             comm, 100 * point->outcome.mfu, point->outcome.state_bytes / 1e9,
@@ -125,7 +120,7 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
                 "step", planner->objective == PP_OBJECTIVE_STEP ? "exposed" : "comm", "MFU",
                 "state", "GB");
     for (int i = 0; i < shown; i++)
-        print_row(&planner->points[i], i + 1, planner, out);
+        print_row(arena, planner, i, out);
     fputc('\n', out);
     if (shown < planner->fitting)
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
@@ -145,12 +140,12 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *shard_json(const struct pp_state_spec *state)
+static json_t *shard_json(struct pp_arena *arena, const struct pp_state_spec *state)
 {
     json_t *o = json_object();
 
     for (int c = 0; c < PP_STATE_SHARDED; c++)
-        pp_json_put_text(o, pp_state_class_names[c], mesh_of(state, (enum pp_state_class)c).text);
+        pp_json_put_text(o, pp_state_class_names[c], pp_state_plan_mesh(arena, state, c));
     return o;
 }
 
@@ -165,9 +160,9 @@ static json_t *comm_json(struct pp_shard_times t)
     return o;
 }
 
-static json_t *point_json(const struct pp_state_planned *point)
+static json_t *point_json(struct pp_arena *arena, const struct pp_state_planned *point)
 {
-    json_t *o = json_pack("{so ss}", "shard", shard_json(&point->config.state), "recompute",
+    json_t *o = json_pack("{so ss}", "shard", shard_json(arena, &point->config.state), "recompute",
                           pp_recompute_names[point->config.costs.recompute]);
 
     if (point->outcome.is_refused) {
@@ -185,7 +180,7 @@ static json_t *point_json(const struct pp_state_planned *point)
     return o;
 }
 
-void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
+void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_config *c = &planner->base;
     const struct pp_layout *l = &c->layout;
@@ -194,7 +189,7 @@ void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
     for (int i = 0; i < planner->knob_count; i++)
         json_array_append_new(free_knobs, json_string(planner->knobs[i]->name));
     for (int i = 0; i < planner->count; i++)
-        json_array_append_new(points, point_json(&planner->points[i]));
+        json_array_append_new(points, point_json(arena, &planner->points[i]));
     json_t *o = json_pack("{ss ss ss ss so ss}", "schema", "pipesim.plan/1", "model", c->model.name,
                           "cluster", c->cluster.name, "schedule", c->schedule_name, "free",
                           free_knobs, "objective", pp_objective_names[planner->objective]);
@@ -205,14 +200,14 @@ void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
                         json_pack("{si si si si}", "all", planner->count, "fit", planner->fitting,
                                   "too_large", planner->too_large, "refused", planner->refused));
     json_object_set_new(o, "best",
-                        planner->fitting ? point_json(&planner->points[0]) : json_null());
+                        planner->fitting ? point_json(arena, &planner->points[0]) : json_null());
     json_object_set_new(o, "points", points);
     pp_json_print(o, out);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
+void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     fputs("rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,"
           "gathers_s,grads_s,sums_s,spread_s,reason\n",
@@ -221,8 +216,9 @@ void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
         const struct pp_state_planned *point = &planner->points[i];
         const struct pp_state_spec *state = &point->config.state;
         const struct pp_shard_times t = point->comm;
-        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,
-                mesh_of(state, PP_STATE_GRADS).text, mesh_of(state, PP_STATE_OPTIMIZER).text,
+        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+                pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
+                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
                 pp_recompute_names[point->config.costs.recompute]);
         if (!point->outcome.is_refused)
             fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,",

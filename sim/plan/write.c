@@ -172,18 +172,17 @@ static void print_row(const struct pp_search_row *row, FILE *out)
 /* Why it was not ranked. */
 static const char *reason_of(struct pp_arena *arena, const struct pp_search *search, int64_t k)
 {
-    const enum pp_search_status status = (enum pp_search_status)search->board.status[k];
+    static const char *const REASONS[PP_SEARCH_STATUSES] = {
+        [PP_SEARCH_NO_ROOM] = "its least memory is more than a device has",
+        [PP_SEARCH_OPEN] = "cannot be among the best: see bound_s",
+        [PP_SEARCH_TOO_LARGE] = "does not fit",
+        [PP_SEARCH_FITS] = ""};
+    const char *reason = REASONS[search->board.status[k]];
     struct pp_config config;
     struct pp_error err = {0};
 
-    if (status == PP_SEARCH_NO_ROOM)
-        return "its least memory is more than a device has";
-    if (status == PP_SEARCH_OPEN)
-        return "cannot be among the best: see bound_s";
-    if (status == PP_SEARCH_TOO_LARGE)
-        return "does not fit";
-    if (status == PP_SEARCH_FITS)
-        return "";
+    if (reason)
+        return reason;
     return pp_search_config(arena, &search->space, k, &config, &err) == PP_OK
                ? "cannot be simulated"
                : pp_arena_strdup(arena, err.message);
