@@ -142,19 +142,10 @@ static const char *say_offload(const struct pp_emit_job *job)
                  "--cpu-optimizer";
 }
 
-static const char *say_precision(const struct pp_emit_job *job)
-{
-    return pp_precision_is_narrow(pp_emit_precision(job))
-               ? pp_arena_printf(job->arena,
-                                 "%s takes matrices of the script's own; nearest, and "
-                                 "set here: bf16",
-                                 pp_precision_names[pp_emit_precision(job)])
-               : NULL;
-}
-
 static void differs(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const enum pp_recompute how = job->config->costs.recompute;
+    const enum pp_precision precision = pp_emit_precision(job);
 
     pp_emit_differs(e, pp_emit_say_schedule(job));
     pp_emit_differs(e, pp_emit_say_barrier(job));
@@ -166,7 +157,11 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
                            "type:transformer, which is as even as can be");
     pp_emit_differs(e, say_state(job));
     pp_emit_differs(e, say_offload(job));
-    pp_emit_differs(e, say_precision(job));
+    if (pp_precision_is_narrow(precision))
+        pp_emit_differs(e, pp_arena_printf(job->arena,
+                                           "%s takes matrices of the script's own; nearest, and "
+                                           "set here: bf16",
+                                           pp_precision_names[precision]));
     if (how == PP_RECOMPUTE_SELECTIVE || how == PP_RECOMPUTE_STAGE)
         pp_emit_differs(e, "PipelineModule recomputes every k-th layer, not parts of layers; "
                            "nearest: --recompute full, activation_checkpoint_interval 1");

@@ -5,7 +5,6 @@
 #include "core/printable.h"
 #include "core/text/output.h"
 #include "core/units.h"
-#include "sim/cli/cli.h"
 #include "sim/cli/emit_tools.h"
 #include "sim/export/export.h"
 

@@ -17,7 +17,7 @@ static const char *dtype(const struct pp_emit_job *job)
         [PP_PRECISION_FP8] = "bfloat16", [PP_PRECISION_NVFP4] = "bfloat16",
     };
 
-    return names[job->config->cluster.device.precision];
+    return names[pp_emit_precision(job)];
 }
 
 /* Qwen2Config's width of a feed-forward layer is that of an expert, too. */
@@ -119,30 +119,11 @@ static const char *say_state(const struct pp_emit_job *job)
         pp_state_name(&job->config->state, text));
 }
 
-static const char *say_recompute(const struct pp_emit_job *job)
-{
-    const enum pp_recompute how = job->config->costs.recompute;
-
-    return how == PP_RECOMPUTE_SELECTIVE
-               ? "layers are recomputed whole or not at all; nearest, and set here: not at all"
-           : how == PP_RECOMPUTE_STAGE
-               ? "all stages recompute alike (no --recompute stage-aware); nearest, and set here: "
-                 "full"
-               : NULL;
-}
-
-static const char *say_precision(const struct pp_emit_job *job)
-{
-    const enum pp_precision p = job->config->cluster.device.precision;
-
-    return pp_precision_is_narrow(p)
-               ? pp_arena_printf(job->arena, "%s is not set here; nearest, and set here: bfloat16",
-                                 pp_precision_names[p])
-               : NULL;
-}
-
 static void differs(const struct pp_emit_job *job, struct pp_emission *e)
 {
+    const enum pp_recompute how = job->config->costs.recompute;
+    const enum pp_precision precision = pp_emit_precision(job);
+
     pp_emit_differs(e, pp_emit_say_schedule(job));
     pp_emit_differs(e, pp_emit_say_barrier(job));
     pp_emit_differs(e, say_model(job));
@@ -151,8 +132,16 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
                            "nearest: --head balanced");
     pp_emit_differs(e, say_state(job));
     pp_emit_differs(e, pp_emit_say_home(job));
-    pp_emit_differs(e, say_recompute(job));
-    pp_emit_differs(e, say_precision(job));
+    if (how == PP_RECOMPUTE_SELECTIVE)
+        pp_emit_differs(e, "layers are recomputed whole or not at all; nearest, and set here: not "
+                           "at all");
+    if (how == PP_RECOMPUTE_STAGE)
+        pp_emit_differs(e, "all stages recompute alike (no --recompute stage-aware); nearest, and "
+                           "set here: full");
+    if (pp_precision_is_narrow(precision))
+        pp_emit_differs(e, pp_arena_printf(job->arena,
+                                           "%s is not set here; nearest, and set here: bfloat16",
+                                           pp_precision_names[precision]));
     pp_emit_differs(e, pp_emit_say_head(job));
     pp_emit_differs(e, pp_emit_say_map(job));
     pp_emit_differs(e, pp_emit_say_bits(job));

@@ -7,8 +7,6 @@
  * torch/distributed/pipelining/schedules.py, get_schedule_class. */
 #include "sim/emit/settings.h"
 
-#include "schedules/order/schedule.h"
-
 #include <string.h>
 
 /* ---- schedule -------------------------------------------------------------------------------- */
