@@ -242,7 +242,5 @@ enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const do
                            .without = -1,
                            .residuals = residuals};
 
-    for (int i = 0; i < refit->row_count; i++)
-        residuals[i] = NAN;
     return evaluate(&e, err);
 }

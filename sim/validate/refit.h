@@ -55,7 +55,8 @@ enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error
  * `steps`. One step of the linear model where it is a small one. */
 enum pp_status pp_refit_without(const struct pp_refit *refit, int family, int steps,
                                 double *log_values, struct pp_error *err);
-/* The residuals of the rows of a family at other values, [row_count]; NAN for other rows. */
+/* The residuals of the rows of a family at other values (NULL: those of the fit), [row_count];
+ * those of other rows are left alone. */
 enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const double *log_values,
                               double *residuals, struct pp_error *err);
 

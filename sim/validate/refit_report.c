@@ -39,14 +39,9 @@ static void print_values(const struct pp_refit *refit, const double *without, FI
 static enum pp_status judge_all(const struct pp_refit *refit, double *without, double *residuals,
                                 struct pp_error *err)
 {
-    double *judged = PP_ARRAY(refit->arena, double, refit->row_count + 1);
-
     for (int f = 0; f < refit->family_count; f++) {
         PP_TRY(pp_refit_without(refit, f, STEPS_MAX, without + f * refit->value_count, err));
-        PP_TRY(pp_refit_judge(refit, f, without + f * refit->value_count, judged, err));
-        for (int i = 0; i < refit->row_count; i++)
-            if (refit->rows[i].family == f)
-                residuals[i] = judged[i];
+        PP_TRY(pp_refit_judge(refit, f, without + f * refit->value_count, residuals, err));
     }
     return PP_OK;
 }
@@ -67,14 +62,11 @@ static enum pp_status print_families(struct pp_refit *refit, const double *resid
                                      struct pp_error *err)
 {
     double *taught = PP_ARRAY(refit->arena, double, refit->row_count + 1);
-    double *values = PP_ARRAY(refit->arena, double, refit->value_count + 1);
+    double *scratch = PP_ARRAY(refit->arena, double, refit->row_count + 1);
 
-    for (int i = 0; i < refit->value_count; i++)
-        values[i] = refit->values[i].log_value;
     fprintf(out, "\n%-25s %8s %8s\n", "median error of a family", "with it", "without");
     for (int f = 0; f < refit->family_count; f++) {
-        double *scratch = PP_ARRAY(refit->arena, double, refit->row_count + 1);
-        PP_TRY(pp_refit_judge(refit, f, values, taught, err));
+        PP_TRY(pp_refit_judge(refit, f, NULL, taught, err));
         const double with = median_abs(scratch, refit, taught, f);
         fprintf(out, "%-25.25s %6.1f %% %6.1f %%\n", refit->families[f], 100 * with,
                 100 * median_abs(scratch, refit, residuals, f));
