@@ -39,11 +39,6 @@ static enum pp_status check_machines(const struct pp_calibrate *c, bool may_be_m
     return PP_OK;
 }
 
-static bool is_schedule(const struct pp_calibrate_run *run, const char *name)
-{
-    return run->schedule && pp_same_name(run->schedule, name);
-}
-
 /* The last schedule that is not the first one's. */
 static const char *choose_left_out(const struct pp_calibrate *c)
 {
@@ -65,7 +60,8 @@ static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_wish *wi
         return PP_OK;
     c->left_out = wish->hold_out ? wish->hold_out : choose_left_out(c);
     for (int k = 0; k < c->run_count && c->left_out; k++) {
-        c->runs[k].is_left_out = is_schedule(&c->runs[k], c->left_out);
+        const char *name = c->runs[k].schedule;
+        c->runs[k].is_left_out = name && pp_same_name(name, c->left_out);
         left += c->runs[k].is_left_out;
     }
     if (c->left_out && (left == 0 || left == c->run_count)) {

@@ -7,7 +7,6 @@
  * texts are bounded. */
 #pragma once
 
-#include "sim/cli/cli.h"
 #include "sim/cli/wish.h"
 #include "sim/report/report.h"
 

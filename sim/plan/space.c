@@ -1,6 +1,5 @@
 /* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
 #include "schedules/registry.h"
-#include "sim/cli/cli.h"
 #include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
 #include "sim/plan/search.h"

@@ -47,12 +47,9 @@ void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
     }
     if (!s->path)
         return;
-    if (s->merged_path)
+    if (s->merged_path || s->part.count > 1)
         fprintf(out, "  next  pipesim sweep --merge FILE... -o %s, when all %d parts are there\n",
-                s->merged_path, s->part.count);
-    else if (s->part.count > 1)
-        fprintf(out, "  next  pipesim sweep --merge FILE... -o FILE, when all %d parts are there\n",
-                s->part.count);
+                s->merged_path ? s->merged_path : "FILE", s->part.count);
     else if (!is_refused && s->is_file)
         fprintf(out, "  next  pipesim plot %s\n", s->path);
 }
