@@ -185,28 +185,19 @@ struct pp_validation_count pp_validation_count(const struct pp_validation *valid
     struct pp_validation_count count = {.rows = validation->count};
 
     for (int i = 0; i < validation->count; i++) {
-        const bool is_complete = validation->rows[i].row->is_complete;
-        count.predicted += !validation->rows[i].skipped;
-        count.complete += is_complete;
-        count.complete_predicted += is_complete && !validation->rows[i].skipped;
-    }
-    return count;
-}
-
-struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation)
-{
-    struct pp_validation_fit fit = {0};
-
-    for (int i = 0; i < validation->count; i++) {
         const struct pp_validation_row *row = &validation->rows[i];
-        const bool has_run =
-            (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) && !row->row->is_computed;
+        const bool is_complete = row->row->is_complete, is_oom = row->row->is_out_of_memory,
+                   has_run = (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) &&
+                             !row->row->is_computed && !is_oom;
+        count.complete += is_complete;
         if (row->skipped)
             continue;
-        fit.oom += row->row->is_out_of_memory;
-        fit.oom_refused += row->row->is_out_of_memory && !row->prediction.fits;
-        fit.ran += has_run && !row->row->is_out_of_memory;
-        fit.ran_fits += has_run && !row->row->is_out_of_memory && row->prediction.fits;
+        count.predicted++;
+        count.complete_predicted += is_complete;
+        count.oom += is_oom;
+        count.oom_refused += is_oom && !row->prediction.fits;
+        count.ran += has_run;
+        count.ran_fits += has_run && row->prediction.fits;
     }
-    return fit;
+    return count;
 }

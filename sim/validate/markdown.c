@@ -139,7 +139,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
 static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "all");
-    const struct pp_validation_fit fit = pp_validation_fit(v);
+    const struct pp_validation_count count = pp_validation_count(v);
     int n;
     const struct pp_validation_group *groups =
         pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &n);
@@ -160,7 +160,7 @@ static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *
     fprintf(out,
             "\nOut of memory: of %d rows published as such %d are predicted not to fit; of %d "
             "rows that ran %d\nare predicted to fit.\n",
-            fit.oom, fit.oom_refused, fit.ran, fit.ran_fits);
+            count.oom, count.oom_refused, count.ran, count.ran_fits);
 }
 
 static void reasons(const char *title, const struct pp_validation_reason *list, int n, FILE *out)

@@ -156,7 +156,7 @@ static json_t *reasons_json(const struct pp_validation_reason *reasons, int coun
 
 void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
-    const struct pp_validation_fit fit = pp_validation_fit(v);
+    const struct pp_validation_count count = pp_validation_count(v);
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "");
     int skipped, refused;
@@ -171,9 +171,9 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
     json_object_set_new(complete, "pipelined", group_json(&pipelined));
     json_object_set_new(summary, "complete_dense", complete);
     json_object_set_new(summary, "out_of_memory",
-                        json_pack("{si si si si}", "published", fit.oom, "published_and_predicted",
-                                  fit.oom_refused, "ran", fit.ran, "ran_and_predicted_to_fit",
-                                  fit.ran_fits));
+                        json_pack("{si si si si}", "published", count.oom,
+                                  "published_and_predicted", count.oom_refused, "ran", count.ran,
+                                  "ran_and_predicted_to_fit", count.ran_fits));
     json_object_set_new(summary, "skipped", reasons_json(reasons, skipped));
     json_object_set_new(summary, "refused", reasons_json(refusals, refused));
     pp_json_put_text(root, "schema", "pipesim.validation/1");

@@ -87,7 +87,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
 static void print_memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "all");
-    const struct pp_validation_fit fit = pp_validation_fit(v);
+    const struct pp_validation_count runs = pp_validation_count(v);
     int count;
     const struct pp_validation_group *groups =
         pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &count);
@@ -99,12 +99,12 @@ static void print_memory(struct pp_arena *arena, const struct pp_validation *v, 
         for (int i = 0; i < count; i++)
             line(&groups[i], &groups[i].memory, out);
     }
-    if (fit.oom + fit.ran > 0)
+    if (runs.oom + runs.ran > 0)
         pp_text_wrap(out, WIDTH, fprintf(out, "\n") - 1, 0,
                      pp_arena_printf(arena,
                                      "out of memory: %d of %d published so are predicted so; %d of "
                                      "%d that ran are predicted to fit",
-                                     fit.oom_refused, fit.oom, fit.ran_fits, fit.ran));
+                                     runs.oom_refused, runs.oom, runs.ran_fits, runs.ran));
 }
 
 static int by_error(const void *a, const void *b)

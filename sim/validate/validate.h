@@ -83,16 +83,12 @@ struct pp_validation_reason {
 struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
                                                    const struct pp_validation *validation,
                                                    bool is_refused, int *count);
-/* Rows published as out of memory, and rows that ran, against what was predicted. */
-struct pp_validation_fit {
-    int oom, oom_refused; /* published as out of memory; of these predicted so */
-    int ran, ran_fits;    /* published with a measurement; of these predicted to fit */
-};
-struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation);
-
 struct pp_validation_count {
     int rows, predicted;
     int complete, complete_predicted; /* those that state every knob */
+    /* of those predicted, what was published against what is predicted */
+    int oom, oom_refused; /* out of memory; predicted so */
+    int ran, ran_fits;    /* with a measurement; predicted to fit */
 };
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 

@@ -120,11 +120,11 @@ Test(validation, out_of_memory_and_skipped)
     int count;
 
     make_sample(&s);
-    const struct pp_validation_fit fit = pp_validation_fit(&s.validation);
-    cr_assert(eq(int, fit.oom, 1));
-    cr_assert(eq(int, fit.oom_refused, 1));
-    cr_assert(eq(int, fit.ran, 6));
-    cr_assert(eq(int, fit.ran_fits, 5));
+    const struct pp_validation_count runs = pp_validation_count(&s.validation);
+    cr_assert(eq(int, runs.oom, 1));
+    cr_assert(eq(int, runs.oom_refused, 1));
+    cr_assert(eq(int, runs.ran, 6));
+    cr_assert(eq(int, runs.ran_fits, 5));
     const struct pp_validation_reason *reasons =
         pp_validation_reasons(arena, &s.validation, false, &count);
     cr_assert(eq(int, count, 1));
