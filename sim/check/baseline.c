@@ -1,6 +1,7 @@
 /* Saved reports: read, and run again with their own options. */
 #include "sim/check/baseline.h"
 
+#include "core/text/file.h"
 #include "sim/cli/cli.h"
 
 #include <string.h>
@@ -169,9 +170,12 @@ static void close_json(void *json)
     pp_json_close(json);
 }
 
-static enum pp_status take(struct pp_arena *arena, struct pp_json *json,
-                           struct pp_baseline *baseline, struct pp_error *err)
+enum pp_status pp_baseline_parse(struct pp_arena *arena, const char *name, const char *text,
+                                 size_t length, struct pp_baseline *baseline, struct pp_error *err)
 {
+    struct pp_json *json = PP_NEW(arena, struct pp_json);
+
+    PP_TRY(pp_json_parse(name, text, length, json, err));
     pp_arena_defer(arena, close_json, json);
     *baseline = (struct pp_baseline){.json = *json};
     return read_inputs(arena, baseline, err);
@@ -180,19 +184,12 @@ static enum pp_status take(struct pp_arena *arena, struct pp_json *json,
 enum pp_status pp_baseline_open(struct pp_arena *arena, const char *path,
                                 struct pp_baseline *baseline, struct pp_error *err)
 {
-    struct pp_json *json = PP_NEW(arena, struct pp_json);
+    const char *name = strcmp(path, "-") ? path : "<stdin>";
+    char *text;
+    size_t length;
 
-    PP_TRY(pp_json_open(arena, path, json, err));
-    return take(arena, json, baseline, err);
-}
-
-enum pp_status pp_baseline_parse(struct pp_arena *arena, const char *name, const char *text,
-                                 size_t length, struct pp_baseline *baseline, struct pp_error *err)
-{
-    struct pp_json *json = PP_NEW(arena, struct pp_json);
-
-    PP_TRY(pp_json_parse(name, text, length, json, err));
-    return take(arena, json, baseline, err);
+    PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    return pp_baseline_parse(arena, name, text, length, baseline, err);
 }
 
 struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_baseline *baseline,
