@@ -205,7 +205,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     result.oom = pp_oom_find(arena, &result);
     if (wish->trace)
         PP_TRY(pp_trace_write(result.trace, wish->trace, err));
-    if (owner == PP_STDOUT_REPORT || pp_page_is_wanted(wish))
+    if (owner == PP_STDOUT_REPORT || wish->html)
         PP_TRY(compare(arena, wish, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};

@@ -11,15 +11,10 @@
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-bool pp_page_is_wanted(const struct pp_wish *wish)
-{
-    return wish->html != NULL;
-}
-
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err)
 {
-    if (!pp_page_is_wanted(wish))
+    if (!wish->html)
         return PP_OK;
     if (pp_output_check(arena, wish->html, err) != PP_OK)
         return pp_error_prefix(err, "--html: ");
@@ -61,7 +56,7 @@ enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
 {
     struct pp_output output;
 
-    if (!pp_page_is_wanted(wish))
+    if (!wish->html)
         return PP_OK;
     PP_TRY(pp_output_open(arena, wish->html, &output, err));
     const struct pp_page page = {.out = output.file,

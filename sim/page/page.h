@@ -16,8 +16,6 @@ enum { PP_PAGE_ROWS = 64 };
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-/* Is --html there? */
-bool pp_page_is_wanted(const struct pp_wish *wish);
 /* Before the work: PP_EFAIL where the file cannot be written. */
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err);

@@ -16,7 +16,7 @@ enum { MOST_DOTS = 2000, CHOICES = 10 };
 /* A choice that was simulated and fits; its figures are "points.INDEX...." of --json. */
 struct point {
     const char *choices[CHOICES]; /* by column */
-    double step_s, mfu, peak_bytes;
+    const struct pp_outcome *outcome;
     bool is_tie; /* with the best */
 };
 /* Choices of layouts or of ways to cut the state of one, best first. */
@@ -49,9 +49,7 @@ static struct point point_of_search(struct pp_arena *arena, const struct pp_sear
                     number(arena, p.frame->mbs), p.order->base.schedule_name,
                     pp_arena_strdup(arena, pp_search_again_text(p.again, again)),
                     p.zero == PP_SEARCH_AS_GIVEN ? "as given" : number(arena, p.zero)},
-        .step_s = row->outcome.step_s,
-        .mfu = row->outcome.mfu,
-        .peak_bytes = row->outcome.peak_bytes,
+        .outcome = &row->outcome,
         .is_tie = row->is_tie};
 }
 
@@ -84,9 +82,7 @@ static struct point point_of_planner(struct pp_arena *arena, const struct pp_sta
                                       pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
                                       pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
                                       pp_recompute_names[planned->config.costs.recompute]},
-                          .step_s = planned->outcome.step_s,
-                          .mfu = planned->outcome.mfu,
-                          .peak_bytes = planned->outcome.peak_bytes,
+                          .outcome = &planned->outcome,
                           .is_tie = planned->is_tie};
 }
 
@@ -128,11 +124,11 @@ static void write_picture(struct pp_arena *arena, const struct pp_page *page,
     double longest_s = 0;
 
     for (int i = 0; i < shown; i++)
-        longest_s = fmax(longest_s, plan->points[i].step_s);
+        longest_s = fmax(longest_s, plan->points[i].outcome->step_s);
     const struct pp_axis_time time = pp_axis_time(longest_s, NULL);
     for (int i = 0; i < shown; i++)
-        dots[i] = (struct pp_html_dot){.x = plan->points[i].step_s * time.factor,
-                                       .y = plan->points[i].peak_bytes / GB,
+        dots[i] = (struct pp_html_dot){.x = plan->points[i].outcome->step_s * time.factor,
+                                       .y = plan->points[i].outcome->peak_bytes / GB,
                                        .name = name_of(arena, plan, i),
                                        .is_marked = plan->points[i].is_tie};
     const struct pp_html_scatter scatter = {.points = dots,
@@ -154,18 +150,19 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page, const 
                       int at)
 {
     const struct point *point = &plan->points[at];
+    const struct pp_outcome *outcome = point->outcome;
     char text[PP_UNITS_TEXT_BYTES];
 
     fputs(point->is_tie ? "<tr class=\"own\">" : "<tr>", page->out);
     pp_html(page->out, "<td class=\"number\">%d</td>", at + 1);
     for (int i = 0; i < plan->column_count; i++)
         pp_html(page->out, "<td>%s</td>", point->choices[i]);
-    pp_page_cell(page, pp_arena_printf(arena, "points.%d.iteration_s", at), point->step_s,
-                 pp_units_print(point->step_s, PP_UNIT_SECONDS, text));
-    pp_page_percent(page, pp_arena_printf(arena, "points.%d.mfu", at), point->mfu);
-    snprintf(text, sizeof(text), "%.1f GB", point->peak_bytes / GB);
+    pp_page_cell(page, pp_arena_printf(arena, "points.%d.iteration_s", at), outcome->step_s,
+                 pp_units_print(outcome->step_s, PP_UNIT_SECONDS, text));
+    pp_page_percent(page, pp_arena_printf(arena, "points.%d.mfu", at), outcome->mfu);
+    snprintf(text, sizeof(text), "%.1f GB", outcome->peak_bytes / GB);
     pp_page_cell(page, pp_arena_printf(arena, "points.%d.peak_mem_bytes", at),
-                 round(point->peak_bytes), text);
+                 round(outcome->peak_bytes), text);
     fputs("</tr>\n", page->out);
 }
 
