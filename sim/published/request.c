@@ -40,20 +40,15 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
 
 /* ---- degrees and batch ------------------------------------------------------------------- */
 
-struct missing {
-    const struct pp_measurement *row;
-    int found;
-};
-static void look_for(struct missing *m, const enum pp_measure_column *list, int count,
-                     struct pp_error *err)
+/* The names of those columns whose cells are empty, added to a list. */
+static const char *add_missing(const struct pp_measure_writer *w, const char *text,
+                               const enum pp_measure_column *list, int count)
 {
-    for (int i = 0; i < count; i++) {
-        if (*m->row->cell[list[i]])
-            continue;
-        if (m->found++ == 0)
-            pp_error_set(err, PP_EINVAL, "missing:");
-        pp_error_append(err, "%s %s", m->found > 1 ? "," : "", pp_measure_columns[list[i]]);
-    }
+    for (int i = 0; i < count; i++)
+        if (!*w->row->cell[list[i]])
+            text = pp_arena_printf(w->arena, "%s%s %s", text, *text ? "," : "",
+                                   pp_measure_columns[list[i]]);
+    return text;
 }
 
 /* What no other cell tells. Sizes need not be stated of a model that is known by name; a vocabulary
@@ -66,7 +61,6 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
                                                    PP_COL_VOCAB};
     static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
     const struct pp_measurement *row = w->row;
-    struct missing m = {.row = row};
 
     if (row->defect)
         return pp_error_set(err, PP_EINVAL, "%s", row->defect);
@@ -75,12 +69,12 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
                             "outcome \"%.40s\" is not known: OOM, computed or nothing",
                             row->cell[PP_COL_OUTCOME]);
     PP_TRY(pp_measure_check_numbers(w->arena, row, err));
-    look_for(&m, NEEDED, PP_COUNT(NEEDED), err);
+    const char *missing = add_missing(w, "", NEEDED, PP_COUNT(NEEDED));
     if (!pp_measure_is_named(row))
-        look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
+        missing = add_missing(w, missing, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4);
     if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
-        look_for(&m, EITHER, 2, err);
-    return m.found ? PP_EINVAL : PP_OK;
+        missing = add_missing(w, missing, EITHER, PP_COUNT(EITHER));
+    return *missing ? pp_error_set(err, PP_EINVAL, "missing:%s", missing) : PP_OK;
 }
 
 /* gpus and dp follow from each other. */
