@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const double GIGA = 1e9;
 
@@ -17,24 +16,23 @@ static const struct device {
     const char *title, *preset;
     int nvlinks;
     double link_bytes_per_s;
+    bool is_guessed; /* where no name is given, that number of NVLinks stands for it */
 } DEVICES[] = {
-    {"GB300", "gb300", 18, 50e9},
-    {"GB200", "gb200", 18, 50e9},
-    {"B300", "b300", 18, 50e9},
-    {"B200", "b200", 18, 50e9},
-    {"H800", "h800", 8, 25e9},
-    {"H200", "h200", 18, 25e9},
-    {"H100", "h100", 18, 25e9},
-    {"A800", "a800", 8, 25e9},
-    {"A100-SXM4-40GB", "a100-40", 12, 25e9},
-    {"A100", "a100", 12, 25e9},
-    {"V100-SXM2-16GB", "v100-16", 6, 25e9},
-    {"V100-SXM3", "v100-dgx2", 6, 25e9},
-    {"V100", "v100-dgx1", 6, 25e9},
+    {"GB300", "gb300", 18, 50e9, false},
+    {"GB200", "gb200", 18, 50e9, false},
+    {"B300", "b300", 18, 50e9, false},
+    {"B200", "b200", 18, 50e9, false},
+    {"H800", "h800", 8, 25e9, false},
+    {"H200", "h200", 18, 25e9, false},
+    {"H100", "h100", 18, 25e9, true},
+    {"A800", "a800", 8, 25e9, true},
+    {"A100-SXM4-40GB", "a100-40", 12, 25e9, false},
+    {"A100", "a100", 12, 25e9, true},
+    {"V100-SXM2-16GB", "v100-16", 6, 25e9, false},
+    {"V100-SXM3", "v100-dgx2", 6, 25e9, false},
+    {"V100", "v100-dgx1", 6, 25e9, true},
 };
 enum { DEVICE_COUNT = PP_COUNT(DEVICES) };
-/* The device that a number of NVLinks stands for, where no name is given. */
-static const char *const GUESSES[] = {"h100", "a100", "a800", "v100-dgx1"};
 
 /* Of messages: the rate reached, and the latency. */
 struct measured {
@@ -77,14 +75,6 @@ static const char *rate(struct importer *m, double bytes_per_s)
 
 /* ---- devices ---------------------------------------------------------------------------------*/
 
-static const struct device *device_of(const char *preset)
-{
-    for (int k = 0; k < DEVICE_COUNT; k++)
-        if (!strcasecmp(DEVICES[k].preset, preset))
-            return &DEVICES[k];
-    return NULL;
-}
-
 static const struct device *device_titled(const char *title)
 {
     for (int k = 0; k < DEVICE_COUNT; k++)
@@ -120,10 +110,10 @@ static const struct device *guess_device(const struct pp_topology *t)
 {
     const int all = nvlinks_of_all(t), sum = t->gpus > 0 ? nvlinks_of(t, 0) : 0;
 
-    for (size_t k = 0; k < PP_COUNT(GUESSES); k++) {
-        const struct device *device = device_of(GUESSES[k]);
-        if (all == device->nvlinks || (sum > 0 && sum == device->nvlinks))
-            return device;
+    for (int k = 0; k < DEVICE_COUNT; k++) {
+        const int links = DEVICES[k].nvlinks;
+        if (DEVICES[k].is_guessed && (all == links || (sum > 0 && sum == links)))
+            return &DEVICES[k];
     }
     return NULL;
 }
