@@ -161,21 +161,11 @@ static void launch(const struct pp_emit_job *job, struct pp_emission *e)
                           job->path ? job->path : "FILE.yaml"));
 }
 
-#define STAYS "nothing leaves the device (--offload); nearest: more devices, or --recompute full"
-
-static const struct pp_emit_home homes[] = {
-    {PP_STATE_PARAMS, 0, STAYS},
-    {PP_STATE_GRADS, 0, STAYS},
-    {PP_STATE_OPTIMIZER, 0, STAYS},
-    {PP_STATE_ACTIVATIONS, 0, STAYS},
-};
-
 const struct pp_emit_tool pp_emit_nanotron = {
     .name = "nanotron",
     .title = "nanotron",
     .print = pp_emit_yaml,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},
-    .homes = homes,
-    .home_count = PP_COUNT(homes),
+    .stays = "nothing leaves the device (--offload); nearest: more devices, or --recompute full",
     .launch = launch,
 };

@@ -100,6 +100,7 @@ struct pp_emit_tool {
      * that lacks the tier is printed. A class without a row stays on the device. */
     const struct pp_emit_home *homes;
     int home_count;
+    const char *stays; /* the sentence for classes without a row; NULL: a general one */
     /* Remarks: how to start it, and what else must be set. */
     void (*launch)(const struct pp_emit_job *job, struct pp_emission *emission);
     /* Whether it reads the order of such a run from a file; NULL = never. */

@@ -86,6 +86,8 @@ static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class cl
     if (home == PP_TIER_DEVICE || (row && row->tiers & PP_EMIT_ON(home)))
         return NULL;
     return row ? row->lack
+           : job->tool->stays
+               ? job->tool->stays
                : pp_arena_printf(
                      job->arena, "%s does not keep %s on %s (--offload); nearest: on the device",
                      job->tool->title, pp_state_class_names[class], pp_tier_rows[home].name);
