@@ -1,7 +1,6 @@
 /* sim/sweep/merge.c — the result files of the parts of a sweep as one. */
 #include "core/process/process.h"
 #include "core/text/file.h"
-#include "core/text/output.h"
 #include "sim/sweep/file.h"
 #include "sim/sweep/set.h"
 
@@ -281,18 +280,13 @@ static void note_result(struct pp_arena *arena, const struct merge *m, bool is_o
 static enum pp_status replace_file(struct pp_arena *arena, const struct pp_sweep_set *rows,
                                    int64_t points, const char *path, struct pp_error *err)
 {
-    struct pp_output output;
     struct stat info;
     const bool is_there = stat(path, &info) == 0 && S_ISREG(info.st_mode);
     const int fd = is_there ? open(path, O_RDWR | O_CLOEXEC) : -1;
     enum pp_status status = fd >= 0 ? pp_sweep_lock(fd, path, err) : PP_OK;
 
     if (status == PP_OK)
-        status = pp_output_open(arena, path, &output, err);
-    if (status == PP_OK) {
-        pp_sweep_set_write(rows, points, output.file);
-        status = pp_output_commit(&output, err);
-    }
+        status = pp_sweep_set_save(arena, rows, points, path, err);
     if (fd >= 0)
         close(fd);
     return status;

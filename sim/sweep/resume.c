@@ -217,16 +217,6 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t
 
 /* ---- the order of points ------------------------------------------------------------------ */
 
-static enum pp_status write_rows(const struct pp_sweep_file *file, const struct pp_sweep_set *rows,
-                                 const char *path, struct pp_error *err)
-{
-    struct pp_output output;
-
-    PP_TRY(pp_output_open(file->arena, path, &output, err));
-    pp_sweep_set_write(rows, file->grid->points, output.file);
-    return pp_output_commit(&output, err);
-}
-
 /* Some files are written in place (core/text/output.h). If that fails, all rows are in another file
  * next to it. */
 static enum pp_status rewrite(const struct pp_sweep_file *file, const struct pp_sweep_set *rows,
@@ -235,12 +225,13 @@ static enum pp_status rewrite(const struct pp_sweep_file *file, const struct pp_
     const char *place = pp_output_place(file->arena, file->path);
     const char *spare =
         pp_arena_printf(file->arena, "%s.%ld.rows", place ? place : file->path, (long)getpid());
+    const int64_t points = file->grid->points;
     struct stat info;
 
     if (fstat(file->fd, &info) == 0 && info.st_nlink <= 1 && info.st_uid == geteuid())
-        return write_rows(file, rows, file->path, err);
-    PP_TRY(write_rows(file, rows, spare, err));
-    if (write_rows(file, rows, file->path, err) != PP_OK)
+        return pp_sweep_set_save(file->arena, rows, points, file->path, err);
+    PP_TRY(pp_sweep_set_save(file->arena, rows, points, spare, err));
+    if (pp_sweep_set_save(file->arena, rows, points, file->path, err) != PP_OK)
         return pp_error_append(err, "\n  all rows are in '%s'", spare);
     unlink(spare);
     return PP_OK;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "sim/sweep/set.h"
 
+#include "core/text/output.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -124,4 +126,14 @@ void pp_sweep_set_write(const struct pp_sweep_set *set, int64_t points, FILE *ou
     fputc('\n', out);
     for (int64_t i = 0; i < set->count; i++)
         write_row(&set->entries[i], points, out);
+}
+
+enum pp_status pp_sweep_set_save(struct pp_arena *arena, const struct pp_sweep_set *set,
+                                 int64_t points, const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_sweep_set_write(set, points, output.file);
+    return pp_output_commit(&output, err);
 }

@@ -38,3 +38,6 @@ enum pp_status pp_sweep_set_once(struct pp_sweep_set *set, pp_sweep_compare *com
 
 /* Header and rows, as those of a sweep of so many points. */
 void pp_sweep_set_write(const struct pp_sweep_set *set, int64_t points, FILE *out);
+/* The same as a file, whole or not at all. */
+enum pp_status pp_sweep_set_save(struct pp_arena *arena, const struct pp_sweep_set *set,
+                                 int64_t points, const char *path, struct pp_error *err);
