@@ -168,8 +168,7 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
         for (int l = 0; l <= layers && is_time(k); l++)
             *(l < layers ? &term[l][k] : &table->whole[k]) = 0;
     add_up(arena, term, layers, table);
-    table->other_bytes =
-        whole->other_bytes < costs->other_bytes ? whole->other_bytes : costs->other_bytes;
+    table->other_bytes = fmin(whole->other_bytes, costs->other_bytes);
     return PP_OK;
 }
 

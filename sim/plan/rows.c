@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -74,11 +75,9 @@ static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_
     const struct pp_pool pool = {
         .items = top, .workers = search->jobs, .context = &final, .work = work};
 
-    for (int i = 0; i < top; i++)
-        final.rows[i] = search->rows[i];
+    memcpy(final.rows, search->rows, sizeof(*final.rows) * (size_t)top);
     PP_TRY(pp_pool_run(&pool, err));
-    for (int i = 0; i < top; i++)
-        search->rows[i] = final.rows[i];
+    memcpy(search->rows, final.rows, sizeof(*final.rows) * (size_t)top);
     qsort(search->rows, (size_t)top, sizeof(*search->rows), by_merit);
     put_room_first(search, top);
     return PP_OK;

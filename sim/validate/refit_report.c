@@ -110,6 +110,5 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
     if (out)
         fprintf(out, "fitted in %d steps on %d rows of %d families\n\n", refit.steps,
                 refit.row_count, refit.family_count);
-    PP_TRY(leave_out(&refit, cases, validation, out, err));
-    return PP_OK;
+    return leave_out(&refit, cases, validation, out, err);
 }

@@ -153,8 +153,6 @@ static void clamp(const struct pp_refit *refit, double *change)
     }
 }
 
-/* Minimum of the linear model around the present values: the change of each, [value_count].
- * `without` is a family to leave out, -1 for none. */
 void pp_refit_step(const struct pp_refit *refit, int without, double *change)
 {
     const int n = refit->value_count;

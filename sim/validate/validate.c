@@ -60,12 +60,9 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
 
         pp_measure_case_open(scratch, &list->rows[i], &open);
         pp_validation_predict(scratch, &open, row, NULL);
-        if (row->skipped)
-            row->skipped = pp_arena_strdup(arena, row->skipped);
-        if (row->refused)
-            row->refused = pp_arena_strdup(arena, row->refused);
-        if (row->schedule)
-            row->schedule = pp_arena_strdup(arena, row->schedule);
+        const char **texts[] = {&row->skipped, &row->refused, &row->schedule};
+        for (size_t k = 0; k < PP_COUNT(texts); k++)
+            *texts[k] = *texts[k] ? pp_arena_strdup(arena, *texts[k]) : NULL;
         pp_arena_release(scratch, mark);
     }
     pp_validation_baseline(arena, validation);
