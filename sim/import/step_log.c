@@ -26,9 +26,8 @@ enum { FORM_COUNT = PP_COUNT(FORMS) };
 
 /* The same for the other figures of the log. */
 static const char *const THROUGHPUTS[] = {"throughput per GPU (TFLOP/s/GPU)", "TFLOPS_per_GPU",
-                                          "GPU utilization", "TFLOPs"},
-                         *const BATCHES[] = {"global batch size", "global_batch_size"};
-enum { THROUGHPUT_COUNT = PP_COUNT(THROUGHPUTS), BATCH_COUNT = PP_COUNT(BATCHES) };
+                                          "GPU utilization", "TFLOPs", NULL},
+                         *const BATCHES[] = {"global batch size", "global_batch_size", NULL};
 
 struct line {
     const char *text;
@@ -81,10 +80,10 @@ static bool read_number(struct line line, const char *at, double *value)
     return end > text && isfinite(*value) && *value > 0;
 }
 
-static double find_number(struct line line, const char *const *words, int count)
+static double find_number(struct line line, const char *const *words)
 {
-    for (int k = 0; k < count; k++) {
-        const char *at = behind(line, words[k]);
+    for (; *words; words++) {
+        const char *at = behind(line, *words);
         double value;
         if (at && read_number(line, at, &value))
             return value;
@@ -109,8 +108,8 @@ static enum pp_status read_line(struct reader *r, struct line line, struct pp_er
             at, r->form->words);
     *PP_PUSH(r->arena, log->step_s, log->count, r->capacity) = value * r->form->seconds;
     *PP_PUSH(r->arena, r->flops, r->flops_count, r->flops_capacity) =
-        find_number(line, THROUGHPUTS, THROUGHPUT_COUNT) * 1e12;
-    const double batch = find_number(line, BATCHES, BATCH_COUNT);
+        find_number(line, THROUGHPUTS) * 1e12;
+    const double batch = find_number(line, BATCHES);
     log->global_batch = isnan(batch) ? log->global_batch : batch;
     return PP_OK;
 }

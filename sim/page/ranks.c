@@ -17,15 +17,6 @@ static bool is_shown(const struct pp_result *r, int rank)
     return rank % every == 0 || rank == ranks - 1 || rank == r->peak_rank;
 }
 
-static void write_member(const struct pp_page *page, int rank, const char *key, double value,
-                         const char *text)
-{
-    char path[80];
-
-    snprintf(path, sizeof(path), "ranks.%d.%s", rank, key);
-    pp_page_cell(page, path, value, text);
-}
-
 /* ---- a row ----------------------------------------------------------------------------------- */
 
 static void write_times(const struct pp_page *page, const struct pp_result *r, int rank)
@@ -33,8 +24,8 @@ static void write_times(const struct pp_page *page, const struct pp_result *r, i
     const struct pp_rank_times *t = &r->metrics.ranks[rank];
     char text[PP_TEXT_BYTES];
 
-    write_member(page, rank, "busy_s", t->busy_s, pp_text_time(&r->config, t->busy_s, text));
-    write_member(page, rank, "idle_s", t->idle_s, pp_text_time(&r->config, t->idle_s, text));
+    pp_page_cell(page, "busy_s", t->busy_s, pp_text_time(&r->config, t->busy_s, text));
+    pp_page_cell(page, "idle_s", t->idle_s, pp_text_time(&r->config, t->idle_s, text));
 }
 
 static void write_activations(const struct pp_page *page, const struct pp_result *r, int rank)
@@ -43,7 +34,7 @@ static void write_activations(const struct pp_page *page, const struct pp_result
     char text[PP_TEXT_BYTES];
 
     snprintf(text, sizeof(text), "%g", held);
-    write_member(page, rank, "peak_activations", held, text);
+    pp_page_cell(page, "peak_activations", held, text);
 }
 
 static double scale_of(const struct pp_result *r)
@@ -74,11 +65,11 @@ static void write_bytes(const struct pp_page *page, const struct pp_result *r, i
     pp_memory_whole_parts(&r->memory[rank], bytes);
     pp_page_memory(page, &r->memory[rank], r->config.cluster.device.memory_bytes, scale_of(r));
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / PP_GIB);
-    write_member(page, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
+    pp_page_cell(page, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
         snprintf(key, sizeof(key), "memory.%s", pp_memory_part_keys[i]);
         snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / PP_GIB);
-        write_member(page, rank, key, (double)bytes[i], text);
+        pp_page_cell(page, key, (double)bytes[i], text);
     }
 }
 
@@ -176,8 +167,11 @@ enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
     write_head(r, out);
     fputs("<tbody>\n", out);
     for (int rank = 0; rank < r->program->ranks; rank++)
-        if (is_shown(r, rank))
-            write_row(page, r, rank);
+        if (is_shown(r, rank)) {
+            struct pp_page row = *page;
+            row.prefix = pp_arena_printf(arena, "ranks.%d.", rank);
+            write_row(&row, r, rank);
+        }
     fputs("</tbody></table></div>\n", out);
     return write_over_time(arena, r, out, err);
 }
