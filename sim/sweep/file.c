@@ -76,8 +76,7 @@ static enum pp_status begin_at(struct pp_sweep_file *file, int64_t keep_bytes, s
     return append(file, file->header.data, file->header.length + 1, err);
 }
 
-static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, bool *wanted,
-                                struct pp_error *err)
+static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, struct pp_error *err)
 {
     int64_t keep_bytes = 0;
     struct stat info;
@@ -93,8 +92,7 @@ static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, bool 
         return fail(file, err);
     file->size = info.st_size;
     file->is_sorted = true;
-    PP_TRY(is_fresh ? pp_sweep_check_fresh(file, err)
-                    : pp_sweep_resume(file, wanted, &keep_bytes, err));
+    PP_TRY(is_fresh ? pp_sweep_check_fresh(file, err) : pp_sweep_resume(file, &keep_bytes, err));
     return begin_at(file, keep_bytes, err);
 }
 
@@ -109,19 +107,18 @@ static bool is_stream(struct pp_sweep_file *file)
     return place && stat(place, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-static enum pp_status open_any(struct pp_sweep_file *file, FILE *out, bool is_fresh, bool *wanted,
+static enum pp_status open_any(struct pp_sweep_file *file, FILE *out, bool is_fresh,
                                struct pp_error *err)
 {
     const char *path = file->path;
 
-    file->wanted = wanted;
     if (!path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout")) {
         file->path = "stdout";
         file->out = out;
         return pp_sweep_stream_open(file, err);
     }
     if (!is_stream(file))
-        return open_file(file, is_fresh, wanted, err);
+        return open_file(file, is_fresh, err);
     PP_TRY(pp_output_open(file->arena, path, &file->output, err));
     file->out = file->output.file;
     return pp_sweep_stream_open(file, err);
@@ -165,11 +162,12 @@ enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE
 {
     struct pp_sweep_file *f = PP_NEW(arena, struct pp_sweep_file);
 
-    *f = (struct pp_sweep_file){.arena = pp_arena_create(), .grid = grid, .path = path, .fd = -1};
+    *f = (struct pp_sweep_file){
+        .arena = pp_arena_create(), .grid = grid, .path = path, .wanted = wanted, .fd = -1};
     pp_arena_defer(arena, give_up, f);
     read_header(f);
     *file = f;
-    return open_any(f, out, is_fresh, wanted, err);
+    return open_any(f, out, is_fresh, err);
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */

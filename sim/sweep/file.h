@@ -24,6 +24,7 @@ struct pp_sweep_file {
     struct pp_arena *arena; /* its own */
     const struct pp_grid *grid;
     const char *path;
+    bool *wanted;                                  /* [point] */
     struct pp_sweep_text header;                   /* without the newline */
     int status_column, reason_column, fits_column; /* -1: there is none */
     struct pp_sweep_counts counts;
@@ -39,7 +40,6 @@ struct pp_sweep_file {
     /* a stream */
     FILE *out;
     struct pp_output output; /* file NULL: `out` is the caller's */
-    const bool *wanted;      /* by point */
     int64_t next;            /* the point whose row comes next */
     struct pp_sweep_heap held;
 };
@@ -51,7 +51,7 @@ void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sw
 /* ---- sim/sweep/resume.c ---- */
 /* Takes over the rows of the open file that belong to this sweep. `*keep_bytes` is the end of its
  * last whole row, or 0 if not even the header is whole. PP_EINVAL leaves the file untouched. */
-enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
+enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
                                struct pp_error *err);
 
 /* PP_EINVAL where the open file is not the result of a sweep, which nothing may replace. */

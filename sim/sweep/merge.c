@@ -131,8 +131,8 @@ static void list_missing(const struct points *points, FILE *notes)
     list_parts(points, notes);
 }
 
-/* "21 points in p.csv", of stdout (`path` NULL) nothing; then "6 of 27 points are missing: 7, 11,
- * 15-17, .. (part 4/4)", with the parts that have to be run again if they are few. */
+/* "21 points in p.csv, 6 of 27 points are missing: 7, 11, 15-17, .. (part 4/4)". Parts that have to
+ * be run again are named if they are few. Of stdout (`path` NULL) only what is missing is said. */
 static void note_points(const char *path, const struct points *points, FILE *notes)
 {
     const bool is_whole = points->count >= points->total;

@@ -6,42 +6,33 @@
 #include <limits.h>
 #include <string.h>
 
-static enum pp_status refuse(const char *option, struct pp_error *err)
+/* Digits only: no sign, no blank, none too many. */
+static bool read_number(const char *text, int *value)
 {
-    return pp_error_set(
-        err, PP_EINVAL,
-        "--part %.100s: expected i/n such as 2/4 (the second of four parts), or all", option);
-}
-
-/* Digits only: no sign, no blank. */
-static enum pp_status read_number(const char *option, const char *digits, size_t length, int *value,
-                                  struct pp_error *err)
-{
-    char text[16];
+    const size_t length = strlen(text);
     int64_t wide;
 
-    if (length == 0 || length >= sizeof text || strspn(digits, "0123456789") < length)
-        return refuse(option, err);
-    memcpy(text, digits, length);
-    text[length] = '\0';
-    if (pp_units_parse_int(text, 0, INT_MAX, &wide, NULL) != PP_OK)
-        return refuse(option, err);
+    if (length == 0 || length >= 16 || strspn(text, "0123456789") < length ||
+        pp_units_parse_int(text, 0, INT_MAX, &wide, NULL) != PP_OK)
+        return false;
     *value = (int)wide;
-    return PP_OK;
+    return true;
 }
 
-static enum pp_status read_option(const char *option, struct pp_sweep_part *part,
-                                  struct pp_error *err)
+static enum pp_status read_option(struct pp_arena *arena, const char *option,
+                                  struct pp_sweep_part *part, struct pp_error *err)
 {
-    const size_t split = strcspn(option, "/");
+    char *index = pp_arena_strdup(arena, option), *count = strchr(index, '/');
 
     *part = (struct pp_sweep_part){.index = 1, .count = 1};
     if (strcmp(option, "all") == 0)
         return PP_OK;
-    if (!option[split])
-        return refuse(option, err);
-    PP_TRY(read_number(option, option, split, &part->index, err));
-    PP_TRY(read_number(option, option + split + 1, strlen(option + split + 1), &part->count, err));
+    if (count)
+        *count++ = '\0';
+    if (!count || !read_number(index, &part->index) || !read_number(count, &part->count))
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--part %.100s: expected i/n such as 2/4 (the second of four parts), or all", option);
     if (part->count < 1)
         return pp_error_set(err, PP_EINVAL, "--part %s: there is at least one part", option);
     if (part->index < 1 || part->index > part->count)
@@ -56,7 +47,7 @@ enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct 
     struct pp_launched launch;
 
     if (option)
-        return read_option(option, part, err);
+        return read_option(arena, option, part, err);
     if (pp_launcher_detect(&launch, err) != PP_OK)
         return pp_error_append(err, "; say which part this is with --part i/n, or --part all");
     *part = (struct pp_sweep_part){.index = launch.index + 1, .count = launch.count};

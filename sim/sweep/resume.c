@@ -143,7 +143,7 @@ static enum pp_status read_set(const struct pp_sweep_file *file, struct pp_arena
 
 /* Rows count as computed, but those that have failed where this part computes them again. Closing
  * sorts the file unless its rows are those of this sweep, in the order of points. */
-static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *rows, bool *wanted)
+static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *rows)
 {
     const struct pp_sweep_line *last = NULL;
 
@@ -151,7 +151,7 @@ static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *row
     for (int64_t i = 0; i < rows->count; i++) {
         const struct pp_sweep_entry *entry = &rows->entries[i];
 
-        if (pp_sweep_set_has_failed(rows, entry) && wanted[entry->point]) {
+        if (pp_sweep_set_has_failed(rows, entry) && file->wanted[entry->point]) {
             file->is_sorted = false;
             continue;
         }
@@ -161,7 +161,7 @@ static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *row
         file->counts.resumed++;
         file->last_point = entry->point;
         pp_sweep_file_count(file, entry->point, entry->row->row);
-        wanted[entry->point] = false;
+        file->wanted[entry->point] = false;
     }
 }
 
@@ -203,7 +203,7 @@ static enum pp_status read_all(const struct pp_sweep_file *file, struct pp_arena
     return read_set(file, arena, (struct pp_sweep_text){text, size}, rows, err);
 }
 
-enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
+enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
                                struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -211,7 +211,7 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t
 
     PP_TRY(read_all(file, arena, &rows, err));
     *keep_bytes = (int64_t)rows.files[0].whole_bytes;
-    take_over(file, &rows, wanted);
+    take_over(file, &rows);
     return PP_OK;
 }
 
