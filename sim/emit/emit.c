@@ -37,10 +37,8 @@ enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
 enum pp_status pp_emit_open_plan(const struct pp_wish *wish, const struct pp_emit_tool **tool,
                                  struct pp_error *err)
 {
-    const char *name = wish->emit;
-
     *tool = NULL;
-    return name ? pp_emit_find(name, tool, err) : PP_OK;
+    return wish->emit ? pp_emit_find(wish->emit, tool, err) : PP_OK;
 }
 
 enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_wish *wish,

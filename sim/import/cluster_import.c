@@ -34,9 +34,8 @@ static const struct device {
 };
 enum { DEVICE_COUNT = PP_COUNT(DEVICES) };
 
-/* Of messages: the rate reached, and the latency. */
+/* Of messages: the rate reached, 0 where it is not known, and the latency. */
 struct measured {
-    bool is_known;
     double bytes_per_s, alpha_s;
 };
 
@@ -158,7 +157,7 @@ static enum pp_status find_base(struct importer *m, struct pp_error *err)
 /* The link of a device in its node: as measured, else as the topology says. */
 static void add_link(struct importer *m, const char *key, double bytes_per_s)
 {
-    if (m->node.is_known)
+    if (m->node.bytes_per_s > 0)
         add_key(m, key,
                 pp_arena_printf(m->arena, "%s@%.3gus",
                                 rate(m, m->node.bytes_per_s / m->base.eta_link),
@@ -269,7 +268,7 @@ static void import_nics(struct importer *m)
                                           : "are counted, though none is next to a GPU",
                             is_concurrent && nics == t->gpus ? ", one each: rails" : "",
                             rate(m, card_bytes_per_s), m->base.name));
-    if (!m->network.is_known && (nics != base_nics || t->gpus != m->base.gpus_per_node))
+    if (m->network.bytes_per_s == 0 && (nics != base_nics || t->gpus != m->base.gpus_per_node))
         add_key(m, "nic", pp_arena_printf(m->arena, "%dx%s", nics, rate(m, card_bytes_per_s)));
 }
 
@@ -282,7 +281,7 @@ static void add_network(struct importer *m)
                      : m->base.fabric.nics > 0 ? m->base.fabric.nics
                                                : m->base.gpus_per_node;
 
-    if (!m->network.is_known)
+    if (m->network.bytes_per_s == 0)
         return;
     add_key(m, "nic",
             pp_arena_printf(m->arena, "%dx%s", nics,
@@ -304,7 +303,7 @@ static void import_messages(struct importer *m, const struct pp_nccl_log *log, c
         note(m, pp_arena_printf(m->arena, "%s: its times do not grow with sizes: not used", name));
         return;
     }
-    *to = (struct measured){true, 1 / line.s_per_byte, line.alpha_s};
+    *to = (struct measured){1 / line.s_per_byte, line.alpha_s};
     note(m, pp_arena_printf(
                 m->arena, "%s: messages %s take %s + bytes / (%s); %d sizes, median error %.1f %%",
                 name, log->nodes <= 1 ? "in a node" : "between nodes",
@@ -358,7 +357,7 @@ static void check_latencies(struct importer *m)
                                 "the latency in a node is above that between nodes (%.3g us, %s): "
                                 "links of devices get that one, so measure both",
                                 c->inter.alpha_s * 1e6,
-                                m->network.is_known ? "measured" : "not measured"));
+                                m->network.bytes_per_s > 0 ? "measured" : "not measured"));
 }
 
 static void check_logs(struct importer *m)

@@ -76,13 +76,13 @@ static bool is_recompute(const struct pp_search_space *s, int recompute)
 
 static const struct axis {
     const char *option;
-    int least, usual; /* neither given nor free */
+    int least; /* also what is neither given nor free */
     bool (*is_candidate)(const struct pp_search_space *space, int value);
 } AXES[PP_SEARCH_AXES] = {
-    [PP_SEARCH_CP] = {"cp", 1, 1, is_cp},     [PP_SEARCH_EP] = {"ep", 1, 1, is_ep},
-    [PP_SEARCH_MBS] = {"mbs", 1, 1, is_mbs},  [PP_SEARCH_PP] = {"pp", 1, 1, is_pp},
-    [PP_SEARCH_TP] = {"tp", 1, 1, is_tp},     [PP_SEARCH_VP] = {"vp", 2, 2, is_vp},
-    [PP_SEARCH_ZERO] = {NULL, 0, 0, is_zero}, [PP_SEARCH_RECOMPUTE] = {NULL, 0, 0, is_recompute},
+    [PP_SEARCH_CP] = {"cp", 1, is_cp},     [PP_SEARCH_EP] = {"ep", 1, is_ep},
+    [PP_SEARCH_MBS] = {"mbs", 1, is_mbs},  [PP_SEARCH_PP] = {"pp", 1, is_pp},
+    [PP_SEARCH_TP] = {"tp", 1, is_tp},     [PP_SEARCH_VP] = {"vp", 2, is_vp},
+    [PP_SEARCH_ZERO] = {NULL, 0, is_zero}, [PP_SEARCH_RECOMPUTE] = {NULL, 0, is_recompute},
 };
 
 static void add_value(struct pp_search_values *values, int value)
@@ -91,11 +91,11 @@ static void add_value(struct pp_search_values *values, int value)
         values->list[values->count++] = value;
 }
 
-/* What is given, else its usual value, where it is not free. */
+/* What is given, else its least value, where it is not free. */
 static void fix_axis(const struct pp_wish *wish, struct pp_search_space *s, int i)
 {
     const int dp_alone = i == PP_SEARCH_PP && s->dp && !wish->given.pp.count;
-    int value = AXES[i].usual;
+    int value = AXES[i].least;
 
     if (AXES[i].option)
         value = pp_request_int(&wish->request, AXES[i].option, value);
