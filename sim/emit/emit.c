@@ -106,7 +106,8 @@ static enum pp_status write_list(const struct pp_emit_job *job, const struct pp_
     const char *none; /* what no framework reads has not come here */
 
     PP_TRY(pp_output_open(job->arena, job->list_path, output, err));
-    if (pp_export_pytorch(job->arena, program, false, output->file, &none, err) == PP_OK)
+    if (pp_export_pytorch(job->arena, program, PP_PYTORCH_COMPUTE, output->file, &none, err) ==
+        PP_OK)
         return PP_OK;
     pp_output_discard(output);
     return err->status;

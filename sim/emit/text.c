@@ -78,6 +78,15 @@ static void print_quoted(const char *text, FILE *out)
     fputs("\"\n", out);
 }
 
+/* What has the same syntax in TOML and in YAML. */
+static void print_plain(const struct pp_emit_setting *s, FILE *out)
+{
+    if (s->type == PP_EMIT_INT)
+        fprintf(out, "%" PRId64 "\n", s->integer);
+    else
+        fprintf(out, "%s\n", s->type != PP_EMIT_BOOL ? s->text : s->integer ? "true" : "false");
+}
+
 void pp_emit_toml(const struct pp_emission *emission, FILE *out)
 {
     print_remarks(emission, out);
@@ -86,14 +95,10 @@ void pp_emit_toml(const struct pp_emission *emission, FILE *out)
         if (is_new_section(emission, i))
             fprintf(out, "\n[%s]\n", s->section);
         fprintf(out, "%s = ", s->name);
-        if (s->type == PP_EMIT_INT)
-            fprintf(out, "%" PRId64 "\n", s->integer);
-        else if (s->type == PP_EMIT_BOOL)
-            fprintf(out, "%s\n", s->integer ? "true" : "false");
-        else if (s->type == PP_EMIT_TEXT)
+        if (s->type == PP_EMIT_TEXT)
             print_quoted(s->text, out);
         else
-            fprintf(out, "%s\n", s->text);
+            print_plain(s, out);
     }
 }
 
@@ -162,12 +167,7 @@ void pp_emit_yaml(const struct pp_emission *emission, FILE *out)
         const struct pp_emit_setting *s = &emission->settings[i];
         const int depth = print_path(from, s->section, out);
         fprintf(out, "%*s%s: ", 2 * depth, "", s->name);
-        if (s->type == PP_EMIT_INT)
-            fprintf(out, "%" PRId64 "\n", s->integer);
-        else if (s->type == PP_EMIT_BOOL)
-            fprintf(out, "%s\n", s->integer ? "true" : "false");
-        else
-            fprintf(out, "%s\n", s->text);
+        print_plain(s, out);
         from = s->section;
     }
 }

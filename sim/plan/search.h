@@ -218,8 +218,8 @@ struct pp_search_what_if {
     const char *name; /* "network x 0.5" */
     struct pp_search_scale scale;
 };
-extern const struct pp_search_what_if pp_search_what_ifs[]; /* terminated by name NULL */
 enum { PP_SEARCH_WHAT_IFS = 8 };
+extern const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS];
 /* Which of the rows at the top would win there. */
 struct pp_search_flip {
     bool is_known;      /* false: the cluster has no such thing, or nothing fits */
@@ -236,8 +236,7 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
 void pp_search_recipes(struct pp_search *search);
 
 /* Everything: screens, simulates in order of bounds, ranks, looks at other machines and at what was
- * published. The result is the same whatever the
- * number of jobs. */
+ * published. The result is the same whatever the number of jobs. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
 /* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---- */

@@ -3,16 +3,11 @@
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
-const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS + 1] = {
-    {"network x 0.5", {.network = 0.5}},
-    {"network x 2", {.network = 2}},
-    {"links of a node x 0.5", {.node = 0.5}},
-    {"links of a node x 2", {.node = 2}},
-    {"device memory x 0.5", {.memory = 0.5}},
-    {"device memory x 2", {.memory = 2}},
-    {"device FLOP/s x 0.5", {.peak = 0.5}},
-    {"device FLOP/s x 2", {.peak = 2}},
-    {NULL, {0}},
+const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS] = {
+    {"network x 0.5", {.network = 0.5}},      {"network x 2", {.network = 2}},
+    {"links of a node x 0.5", {.node = 0.5}}, {"links of a node x 2", {.node = 2}},
+    {"device memory x 0.5", {.memory = 0.5}}, {"device memory x 2", {.memory = 2}},
+    {"device FLOP/s x 0.5", {.peak = 0.5}},   {"device FLOP/s x 2", {.peak = 2}},
 };
 
 /* ---- the rows at the top on it ------------------------------------------------------------- */

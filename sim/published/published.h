@@ -121,7 +121,7 @@ struct pp_measure_case {
     const struct pp_measurement *row;
     struct pp_measure_command command; /* argc 0: there is none */
     const char *skipped;               /* why there is no prediction; NULL = there is one */
-    const char *refused;               /* pp_measure_doubts() */
+    const char *refused;               /* of the published figures, and why; NULL = none */
     double step_s;                     /* published; NAN = not */
     struct pp_config config;
 };

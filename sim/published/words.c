@@ -1,6 +1,7 @@
 /* What the words of published tables mean in options, and what may be concluded from them. */
 #include "sim/published/parts.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,10 +205,12 @@ bool pp_measure_matches(const char *cell, const char *pattern)
     char one[PATTERN_BYTES];
 
     for (;; pattern++) {
-        snprintf(one, sizeof(one), "%.*s", (int)strcspn(pattern, "|"), pattern);
+        const size_t length = strcspn(pattern, "|");
+        assert(length < sizeof(one));
+        snprintf(one, sizeof(one), "%.*s", (int)length, pattern);
         if (matches_one(cell, one))
             return true;
-        pattern += strlen(one);
+        pattern += length;
         if (!*pattern)
             return false;
     }
