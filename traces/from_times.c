@@ -54,11 +54,11 @@ struct pp_shares pp_trace_shares(const struct pp_trace_source *s, const struct p
     const struct pp_cost cost =
         s->cost ? s->cost(s->program, costs, i, is_fused) : pp_costs_op(costs, op, fused);
     const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
-    struct pp_shares shares = {.tp = (double)cost.tp_ps / total_ps,
-                               .cp = (double)cost.cp_ps / total_ps,
-                               .ep = (double)cost.ep_ps / total_ps,
-                               .gather = (double)cost.gather_ps / total_ps,
-                               .copy = (double)cost.copy_ps / total_ps,
+    struct pp_shares shares = {.of = {[PP_SHARE_TP] = (double)cost.tp_ps / total_ps,
+                                      [PP_SHARE_CP] = (double)cost.cp_ps / total_ps,
+                                      [PP_SHARE_EP] = (double)cost.ep_ps / total_ps,
+                                      [PP_SHARE_GATHER] = (double)cost.gather_ps / total_ps,
+                                      [PP_SHARE_COPY] = (double)cost.copy_ps / total_ps},
                                .forward = NAN};
 
     if (fused) { /* in proportion to what the two cost alone */
@@ -86,11 +86,8 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
         const struct pp_shares shares = pp_trace_shares(s, op, i);
         event.is_fused = op->aux == PP_FUSED_FIRST;
         event.is_concurrent = s->is_concurrent && s->is_concurrent[i];
-        event.tp_s = shares.tp; /* shares until the duration is known */
-        event.cp_s = shares.cp;
-        event.ep_s = shares.ep;
-        event.gather_s = shares.gather;
-        event.copy_s = shares.copy;
+        for (int k = 0; k < PP_SHARES; k++)
+            event.share_s[k] = shares.of[k]; /* until the duration is known */
         event.forward_frac = shares.forward;
     }
     return event;
@@ -119,12 +116,8 @@ static void place(const struct pp_trace_source *s, int i, struct pp_trace_event 
     event->start_s = pp_units_s(s->start_ps[at]);
     event->end_s = pp_units_s(s->end_ps[at]);
     /* Jitter and slow devices stretch a compute op as a whole. */
-    const double duration_s = event->end_s - event->start_s;
-    event->tp_s *= duration_s;
-    event->cp_s *= duration_s;
-    event->ep_s *= duration_s;
-    event->gather_s *= duration_s;
-    event->copy_s *= duration_s;
+    for (int k = 0; k < PP_SHARES; k++)
+        event->share_s[k] *= event->end_s - event->start_s;
     if (is_message || pp_op_is_collective(event->kind) || event->stream == PP_STREAM_COPY)
         event->posted_s = seconds_or_nan(s->posted_ps, at);
     if (is_message)

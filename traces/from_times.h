@@ -36,7 +36,7 @@ struct pp_trace_source {
 
 /* Shares of a compute op's nominal duration, by its costs. */
 struct pp_shares {
-    double tp, cp, ep, gather, copy;
+    double of[PP_SHARES];
     double forward; /* fused pair: what counts as forward; NAN of others */
 };
 /* Of an instruction that is op; the first of a pair stands for both. */

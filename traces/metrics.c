@@ -18,6 +18,12 @@ const char *const pp_time_part_names[PP_TIME_PARTS] = {
     [PP_TIME_BUBBLE] = "bubble",
 };
 
+const uint8_t pp_time_part_of_share[PP_SHARES] = {[PP_SHARE_TP] = PP_TIME_TP_COMM,
+                                                  [PP_SHARE_CP] = PP_TIME_CP_COMM,
+                                                  [PP_SHARE_EP] = PP_TIME_EP_COMM,
+                                                  [PP_SHARE_GATHER] = PP_TIME_DP_SYNC,
+                                                  [PP_SHARE_COPY] = PP_TIME_MOVES};
+
 const uint8_t pp_time_part_of_compute[PP_OP_KINDS] = {
     [PP_F] = PP_TIME_FORWARD,  [PP_B] = PP_TIME_BACKWARD,  [PP_I] = PP_TIME_BACKWARD,
     [PP_W] = PP_TIME_BACKWARD, [PP_R] = PP_TIME_RECOMPUTE, [PP_U] = PP_TIME_OPTIMIZER,
@@ -148,10 +154,12 @@ static enum pp_status check_event(const struct pp_metrics_walk *walk,
         event->end_s < event->start_s)
         return pp_error_set(err, PP_EFAIL, "trace: rank %d: %s runs from %g s to %g s", event->rank,
                             event->cell, event->start_s, event->end_s);
-    const double shared_s =
-        event->tp_s + event->cp_s + event->ep_s + event->gather_s + event->copy_s;
-    if (event->tp_s < 0 || event->cp_s < 0 || event->ep_s < 0 || event->gather_s < 0 ||
-        event->copy_s < 0 || shared_s > event->end_s - event->start_s + walk->slack_s)
+    double shared_s = 0, least_s = 0;
+    for (int k = 0; k < PP_SHARES; k++) {
+        shared_s += event->share_s[k];
+        least_s = pp_earlier_s(least_s, event->share_s[k]);
+    }
+    if (least_s < 0 || shared_s > event->end_s - event->start_s + walk->slack_s)
         return pp_error_set(err, PP_EFAIL,
                             "trace: rank %d: %s communicates longer than it takes (%g of %g s)",
                             event->rank, event->cell, shared_s, event->end_s - event->start_s);
@@ -219,18 +227,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
                             event->rank, event->replica, event->cell, event->start_s,
                             walk->clock_s);
     if (is_compute) {
-        const struct pp_metrics_compute_op op = {.kind = event->kind,
-                                                 .is_fused = event->is_fused,
-                                                 .step = event->step,
-                                                 .start_s = event->start_s,
-                                                 .end_s = event->end_s,
-                                                 .tp_s = event->tp_s,
-                                                 .cp_s = event->cp_s,
-                                                 .ep_s = event->ep_s,
-                                                 .gather_s = event->gather_s,
-                                                 .copy_s = event->copy_s,
-                                                 .forward_frac = event->forward_frac};
-        pp_metrics_add_compute(walk, &op);
+        pp_metrics_add_compute(walk, event);
         return PP_OK;
     }
     const int target = event->kind == PP_WAIT ? event->target : PP_OP_KINDS;

@@ -40,6 +40,7 @@ struct pp_metrics_beside {
 /* Where the time of a compute op goes (enum pp_time_part); quantising counts with the op it serves.
  */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
+extern const uint8_t pp_time_part_of_share[PP_SHARES];
 /* Why compute idles while it waits for an op of this kind; a bubble where nothing is named. A
  * message explains a wait only while it is on the wire, the others from the moment of the wait. */
 struct pp_wait_cause {
@@ -61,13 +62,6 @@ static inline double pp_overlap_s(double a_start, double a_end, double b_start, 
 {
     return pp_later_s(0, pp_earlier_s(a_end, b_end) - pp_later_s(a_start, b_start));
 }
-
-struct pp_metrics_compute_op {
-    int kind, step;
-    bool is_fused;
-    double start_s, end_s, tp_s, cp_s, ep_s, gather_s, copy_s;
-    double forward_frac; /* of a fused pair; NAN: the usual one to two */
-};
 
 struct pp_metrics_wire { /* when that is under way for which a WAIT waits */
     double start_s, end_s;
@@ -123,8 +117,9 @@ static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s
         pp_metrics_add_wanting(walk, from_s, to_s, PP_OP_KINDS, (struct pp_metrics_wire){0});
 }
 
+/* An op without a `forward_frac` has the usual one to two. */
 static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
-                                          const struct pp_metrics_compute_op *op)
+                                          const struct pp_trace_event *op)
 {
     const double duration_s = op->end_s - op->start_s;
     const double inside_s =
@@ -141,15 +136,14 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
     if (inside_s <= 0)
         return;
     const double share = inside_s == duration_s ? 1 : inside_s / duration_s;
-    const double pure_s = duration_s - op->tp_s - op->cp_s - op->ep_s - op->gather_s - op->copy_s;
+    double pure_s = duration_s;
     const double forward_frac = isnan(op->forward_frac) ? 1.0 / 3 : op->forward_frac;
 
     walk->times.busy_s += inside_s;
-    part_s[PP_TIME_TP_COMM] += share * op->tp_s;
-    part_s[PP_TIME_CP_COMM] += share * op->cp_s;
-    part_s[PP_TIME_EP_COMM] += share * op->ep_s;
-    part_s[PP_TIME_DP_SYNC] += share * op->gather_s;
-    part_s[PP_TIME_MOVES] += share * op->copy_s;
+    for (int k = 0; k < PP_SHARES; k++) {
+        pure_s -= op->share_s[k];
+        part_s[pp_time_part_of_share[k]] += share * op->share_s[k];
+    }
     if (op->is_fused) {
         part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;
         part_s[PP_TIME_BACKWARD] += share * pure_s * (1 - forward_frac);

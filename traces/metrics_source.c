@@ -41,9 +41,13 @@ static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int 
     const struct pp_trace_source *s = w->source;
     const struct pp_shares shares = pp_trace_shares(s, op, i);
 
-    w->is_sound &= shares.tp >= 0 && shares.cp >= 0 && shares.ep >= 0 && shares.gather >= 0 &&
-                   shares.copy >= 0 &&
-                   shares.tp + shares.cp + shares.ep + shares.gather + shares.copy <= 1 + ROUNDING;
+    double sum = 0;
+
+    for (int k = 0; k < PP_SHARES; k++) {
+        w->is_sound &= shares.of[k] >= 0;
+        sum += shares.of[k];
+    }
+    w->is_sound &= sum <= 1 + ROUNDING;
     return shares;
 }
 
@@ -67,7 +71,6 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
 {
     const struct pp_costs *costs = w->source->costs;
     const struct pp_op op = w->source->op(w->source->program, i);
-    const double duration_s = end_s - start_s;
     struct pp_shares own;
     const struct pp_shares *shares = &own;
 
@@ -78,17 +81,14 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
         own = shares_of(w, &op, i);
     else
         shares = known_shares(w, &op, i);
-    const struct pp_metrics_compute_op event = {.kind = op.kind,
-                                                .step = step,
-                                                .is_fused = op.aux == PP_FUSED_FIRST,
-                                                .start_s = start_s,
-                                                .end_s = end_s,
-                                                .tp_s = shares->tp * duration_s,
-                                                .cp_s = shares->cp * duration_s,
-                                                .ep_s = shares->ep * duration_s,
-                                                .gather_s = shares->gather * duration_s,
-                                                .copy_s = shares->copy * duration_s,
-                                                .forward_frac = shares->forward};
+    struct pp_trace_event event = {.kind = op.kind,
+                                   .step = step,
+                                   .is_fused = op.aux == PP_FUSED_FIRST,
+                                   .start_s = start_s,
+                                   .end_s = end_s,
+                                   .forward_frac = shares->forward};
+    for (int k = 0; k < PP_SHARES; k++)
+        event.share_s[k] = shares->of[k] * (end_s - start_s);
     pp_metrics_add_compute(walk, &event);
 }
 

@@ -11,6 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* In what a compute op may spend time that is not its own. */
+enum pp_share {
+    PP_SHARE_TP,     /* collectives of tensor parallelism, */
+    PP_SHARE_CP,     /* of context parallelism, */
+    PP_SHARE_EP,     /* of expert parallelism */
+    PP_SHARE_GATHER, /* gathers of sharded parameters */
+    PP_SHARE_COPY,   /* copies between memory tiers */
+    PP_SHARES
+};
+
 struct pp_trace_event {
     int step, rank, replica;
     uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
@@ -22,7 +32,7 @@ struct pp_trace_event {
     double posted_s, matched_s; /* NAN where they mean nothing */
     double start_s, end_s;
     double bytes;
-    double tp_s, cp_s, ep_s, gather_s, copy_s; /* shares of a compute event (not written to CSV) */
+    double share_s[PP_SHARES]; /* of a compute event (not written to CSV) */
     double forward_frac; /* fused pair: share of it that counts as forward; NAN = not known (not
                           * written to CSV) */
     int waits_for;       /* WAIT: index of the event waited for in the trace, else -1 (not written

@@ -38,14 +38,11 @@ static void move(struct pp_trace_event *recompute, struct pp_trace_event *backwa
         between->end_s = earlier_s(between->end_s, ps);
     }
     backward->start_s = earlier_s(backward->start_s, ps);
-    backward->tp_s += recompute->tp_s;
-    backward->cp_s += recompute->cp_s;
-    backward->ep_s += recompute->ep_s;
-    backward->gather_s += recompute->gather_s;
-    backward->copy_s += recompute->copy_s;
     recompute->end_s = recompute->start_s;
-    recompute->tp_s = recompute->cp_s = recompute->ep_s = 0;
-    recompute->gather_s = recompute->copy_s = 0;
+    for (int k = 0; k < PP_SHARES; k++) {
+        backward->share_s[k] += recompute->share_s[k];
+        recompute->share_s[k] = 0;
+    }
 }
 
 const struct pp_trace *pp_compare_join_recompute(struct pp_arena *arena,

@@ -58,7 +58,7 @@ Test(metrics, idle_is_explained_by_what_the_next_op_waits_for)
     struct pp_error err = {0};
 
     memcpy(events, two_ranks, sizeof(events));
-    events[0].tp_s = 0.5;
+    events[0].share_s[PP_SHARE_TP] = 0.5;
     const struct pp_trace trace = trace_of(events, TWO_RANKS, 2);
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_OK, "%s", err.message);
     static const double seconds[PP_TIME_PARTS] = {
@@ -152,8 +152,8 @@ Test(metrics, every_kind_of_work_and_wait_has_its_part)
 
     events[0].is_fused = 1;
     events[0].forward_frac = 0.25;
-    events[0].cp_s = 1;
-    events[0].ep_s = 1;
+    events[0].share_s[PP_SHARE_CP] = 1;
+    events[0].share_s[PP_SHARE_EP] = 1;
     cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_OK, "%s", err.message);
     static const double seconds[PP_TIME_PARTS] = {
         [PP_TIME_FORWARD] = 0.5, [PP_TIME_BACKWARD] = 1.5, [PP_TIME_RECOMPUTE] = 1,
@@ -225,7 +225,7 @@ Test(metrics, impossible_traces_are_refused)
     events[4].end_s = 6;
     expect_refusal(&trace, "0B0 runs from 7 s to 6 s");
     memcpy(events, two_ranks, sizeof(events));
-    events[4].tp_s = 3;
+    events[4].share_s[PP_SHARE_TP] = 3;
     expect_refusal(&trace, "longer than it takes");
     memcpy(events, two_ranks, sizeof(events));
     events[5].rank = 1;
