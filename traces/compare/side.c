@@ -3,18 +3,19 @@
 
 #include "core/units.h"
 
-static enum pp_status refuse(const struct pp_trace *trace, struct pp_error *err)
-{
-    if (err != NULL)
-        err->status = PP_EINVAL; /* what is wrong is a file, not the world */
-    pp_error_prefix(err, "%s: ", trace->program);
-    return PP_EINVAL;
-}
-
 /* Add `weight` times the figures of a trace. */
-static void add_metrics(struct pp_compare_side *side, const struct pp_metrics *metrics,
-                        double weight)
+static enum pp_status add_metrics(struct pp_arena *arena, const struct pp_trace *trace,
+                                  double weight, struct pp_compare_side *side, struct pp_error *err)
 {
+    struct pp_metrics all;
+    const struct pp_metrics *metrics = &all;
+
+    if (pp_metrics_compute(arena, trace, &all, err) != PP_OK) {
+        if (err != NULL)
+            err->status = PP_EINVAL; /* what is wrong is a file, not the world */
+        pp_error_prefix(err, "%s: ", trace->program);
+        return PP_EINVAL;
+    }
     side->step_s += weight * metrics->iteration_s;
     side->bubble_frac += weight * metrics->iteration_s * metrics->bubble_frac; /* until divided */
     side->span_bubble_frac += weight * metrics->span_bubble_frac;
@@ -29,6 +30,7 @@ static void add_metrics(struct pp_compare_side *side, const struct pp_metrics *m
         for (int part = 0; part < PP_TIME_PARTS; part++)
             to->part_s[part] += weight * from->part_s[part];
     }
+    return PP_OK;
 }
 
 static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped *stepped, int index,
@@ -36,16 +38,12 @@ static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped 
 {
     const struct pp_step_slice *slice = &stepped->slices[index];
     struct pp_trace one = *stepped->trace;
-    struct pp_metrics metrics;
 
     one.steps = 1;
     one.events = slice->events;
     one.count = slice->count;
-    if (pp_metrics_compute(arena, &one, &metrics, err) != PP_OK)
-        return refuse(stepped->trace, err);
-    add_metrics(side, &metrics, weight);
     side->before_s += weight * pp_units_s(slice->arrival_ps - slice->begin_ps);
-    return PP_OK;
+    return add_metrics(arena, &one, weight, side, err);
 }
 
 static int64_t begin_ps_of(const struct pp_stepped *stepped, int first)
@@ -96,18 +94,6 @@ static struct pp_trace join(struct pp_arena *arena, const struct pp_stepped *ste
     return all;
 }
 
-static enum pp_status add_overlapping(struct pp_arena *arena, const struct pp_stepped *stepped,
-                                      int first, struct pp_compare_side *side, struct pp_error *err)
-{
-    const struct pp_trace all = join(arena, stepped, first);
-    struct pp_metrics metrics;
-
-    if (pp_metrics_compute(arena, &all, &metrics, err) != PP_OK)
-        return refuse(stepped->trace, err);
-    add_metrics(side, &metrics, 1);
-    return PP_OK;
-}
-
 static enum pp_status add_median(struct pp_arena *arena, const struct pp_stepped *stepped,
                                  int first, struct pp_compare_side *side, struct pp_error *err)
 {
@@ -128,10 +114,12 @@ enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *
         .steps = stepped->count - first,
         .is_overlapping = stepped->is_overlapping,
         .ranks = PP_ARRAY(arena, struct pp_rank_times, stepped->trace->ranks)};
-    if (stepped->is_overlapping)
-        PP_TRY(add_overlapping(arena, stepped, first, side, err));
-    else
+    if (stepped->is_overlapping) {
+        const struct pp_trace all = join(arena, stepped, first);
+        PP_TRY(add_metrics(arena, &all, 1, side, err));
+    } else {
         PP_TRY(add_median(arena, stepped, first, side, err));
+    }
     side->bubble_frac /= side->step_s;
     return PP_OK;
 }

@@ -1,6 +1,5 @@
 /* Traces written as CSV, and read strictly. */
 #include "core/text/csv.h"
-#include "core/text/file.h"
 #include "core/units.h"
 #include "traces/formats/formats.h"
 
@@ -250,16 +249,6 @@ static enum pp_status parse_comments(struct reader *reader, const struct pp_csv 
             return pp_error_prefix(err, "%s:%d: ", reader->path, row->line);
     }
     return PP_OK;
-}
-
-enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
-                                 struct pp_error *err)
-{
-    char *text;
-    size_t length;
-
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_trace_parse_csv(arena, path, text, length, trace, err);
 }
 
 enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,

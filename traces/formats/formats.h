@@ -26,10 +26,7 @@ enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, st
 /* Several that belong together: all of them or none. The paths lead to different files. */
 enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,
                                   int count, struct pp_error *err);
-/* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with file:line. */
-enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
-                                 struct pp_error *err);
-/* The same from memory; `name` stands in messages. */
+/* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with name:line. */
 enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_trace **trace, struct pp_error *err);
 /* A trace in the JSON that pp_trace_print_chrome() writes; other Chrome traces, and more than 128

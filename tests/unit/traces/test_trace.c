@@ -120,7 +120,7 @@ Test(trace, csv_written_read_and_written_again_is_the_same)
     struct pp_error err = {0};
 
     cr_assert_eq(pp_trace_write(trace, "one.csv", &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_trace_read_csv(arena, "one.csv", &again, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_trace_read(arena, "one.csv", &again, &err), PP_OK, "%s", err.message);
     cr_assert_eq(again->count, trace->count);
     cr_assert_eq(again->ranks, 2);
     cr_assert_eq(again->replicas, 1);
@@ -202,7 +202,7 @@ Test(trace, broken_csv_is_refused_with_file_and_line)
         FILE *file = fopen("t.csv", "w");
         fputs(broken[i].text, file);
         fclose(file);
-        cr_expect_eq(pp_trace_read_csv(arena, "t.csv", &trace, &err), PP_EINVAL, "case %zu", i);
+        cr_expect_eq(pp_trace_read(arena, "t.csv", &trace, &err), PP_EINVAL, "case %zu", i);
         cr_expect(strncmp(err.message, "t.csv:", 6) == 0 &&
                       strstr(err.message, broken[i].message) != NULL,
                   "case %zu: '%s' lacks '%s'", i, err.message, broken[i].message);

@@ -249,7 +249,7 @@ Test(engine, figures_of_a_file_are_those_of_the_run)
             runs++;
             close(mkstemps(path, 4));
             cr_assert_eq(pp_trace_write(c.trace, path, &err), PP_OK, "%s", err.message);
-            cr_assert_eq(pp_trace_read_csv(arena, path, &again, &err), PP_OK, "%s", err.message);
+            cr_assert_eq(pp_trace_read(arena, path, &again, &err), PP_OK, "%s", err.message);
             unlink(path);
             cr_assert_eq(pp_metrics_compute(arena, again, &metrics, &err), PP_OK, "%s",
                          err.message);
