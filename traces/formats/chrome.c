@@ -10,11 +10,10 @@
 /* Format: "Trace Event Format" of Chromium, read by Perfetto. Complete events ("X") on one thread
  * must not overlap; thread id = track * PP_LANES + lane. */
 struct writer {
-    struct pp_arena *arena;
     const struct pp_trace *trace;
+    const struct pp_drawing *drawing;
     FILE *file;
-    bool has_events, *is_drawn; /* [event] */
-    struct pp_box *box_of;      /* [event] */
+    bool has_events;
 };
 
 /* Times are microseconds; as decimal text of integers, so that neighbours touch to the bit. */
@@ -54,13 +53,14 @@ static int thread_of(const struct pp_box *box)
     return (int)box->track * PP_LANES + box->lane;
 }
 
-static void write_process(struct writer *w, int pid, const struct pp_trace_event *event)
+static void write_process(struct writer *w, int event)
 {
+    const int pid = pp_trace_process(w->trace, event);
+
     begin_event(w);
-    fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
-    fprintf(w->file, "\"P%d", event->rank);
-    if (w->trace->replicas > 1)
-        fprintf(w->file, " replica %d", event->replica);
+    fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"",
+            pid);
+    pp_write_rank(w->trace, event, w->file);
     fputs("\"}}", w->file);
     begin_event(w);
     fprintf(
@@ -69,14 +69,15 @@ static void write_process(struct writer *w, int pid, const struct pp_trace_event
         pid, pid);
 }
 
-static void write_thread(struct writer *w, int pid, const struct pp_box *box)
+static void write_thread(struct writer *w, const struct pp_box *box)
 {
+    const int pid = pp_trace_process(w->trace, box->event);
+
     begin_event(w);
     fprintf(w->file,
-            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s",
-            pid, thread_of(box), pp_track_names[box->track]);
-    if (box->lane > 0)
-        fprintf(w->file, " %d", box->lane + 1);
+            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"",
+            pid, thread_of(box));
+    pp_write_track(box, w->file);
     fputs("\"}}", w->file);
     begin_event(w);
     fprintf(w->file,
@@ -85,13 +86,14 @@ static void write_thread(struct writer *w, int pid, const struct pp_box *box)
             pid, thread_of(box), thread_of(box));
 }
 
-static void write_box(struct writer *w, int pid, const struct pp_box *box)
+static void write_box(struct writer *w, const struct pp_box *box)
 {
     const struct pp_trace_event *event = &w->trace->events[box->event];
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",
-            event->cell, pp_track_names[box->track], pid, thread_of(box));
+            event->cell, pp_track_names[box->track], pp_trace_process(w->trace, box->event),
+            thread_of(box));
     write_us(w->file, "ts", box->start_ps);
     write_us(w->file, "dur", box->end_ps - box->start_ps);
     fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
@@ -104,29 +106,26 @@ static void write_box(struct writer *w, int pid, const struct pp_box *box)
     fputs("}}", w->file);
 }
 
-static void write_rank(struct writer *w, int from, int to)
+static void write_lists(struct writer *w)
 {
-    const struct pp_arena_mark mark = pp_arena_mark(w->arena);
-    const int pid = pp_trace_process(w->trace, from);
-    struct pp_box *boxes;
-    const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
+    const struct pp_box *box = w->drawing->boxes, *end = box + w->drawing->count;
 
-    write_process(w, pid, &w->trace->events[from]);
-    for (int i = 0; i < count; i++) {
-        if (boxes[i].is_first)
-            write_thread(w, pid, &boxes[i]);
-        w->is_drawn[boxes[i].event] = true;
-        w->box_of[boxes[i].event] = boxes[i];
-        write_box(w, pid, &boxes[i]);
+    for (int from = 0, to; from < w->trace->count; from = to) {
+        to = pp_trace_list_end(w->trace, from);
+        write_process(w, from);
+        for (; box < end && box->event < to; box++) {
+            if (box->is_first)
+                write_thread(w, box);
+            write_box(w, box);
+        }
     }
-    pp_arena_release(w->arena, mark);
 }
 
 /* Both ends stand in the middle of their slices, which is where viewers look for the slice. */
 static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool is_recv)
 {
     const int event = is_recv ? arrow->recv : arrow->send;
-    const struct pp_box *box = &w->box_of[event];
+    const struct pp_box *box = &w->drawing->boxes[w->drawing->box_of[event]];
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"%s\",\"id\":%d,\"name\":\"message\",\"cat\":\"message\"",
@@ -136,25 +135,11 @@ static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool
     fputc('}', w->file);
 }
 
-static void write_arrows(struct writer *w)
-{
-    struct pp_arrow *arrows;
-    const int count = pp_arrows_of(w->arena, w->trace, w->is_drawn, &arrows);
-
-    for (int i = 0; i < count; i++) {
-        write_arrow_end(w, &arrows[i], false);
-        write_arrow_end(w, &arrows[i], true);
-    }
-}
-
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct writer w = {.arena = arena,
-                       .trace = trace,
-                       .file = out,
-                       .is_drawn = PP_ARRAY(arena, bool, trace->count),
-                       .box_of = PP_ARRAY(arena, struct pp_box, trace->count)};
+    const struct pp_drawing drawing = pp_drawing_of(arena, trace);
+    struct writer w = {.trace = trace, .drawing = &drawing, .file = out};
 
     fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":", w.file);
     write_string(w.file, trace->program);
@@ -166,10 +151,10 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
     if (trace->about)
         write_about(w.file, trace->about);
     fputs("},\"traceEvents\":[", w.file);
-    for (int from = 0, to; from < trace->count; from = to) {
-        to = pp_trace_list_end(trace, from);
-        write_rank(&w, from, to);
+    write_lists(&w);
+    for (int i = 0; i < drawing.arrow_count; i++) {
+        write_arrow_end(&w, &drawing.arrows[i], false);
+        write_arrow_end(&w, &drawing.arrows[i], true);
     }
-    write_arrows(&w);
     fputs("\n]}\n", w.file);
 }

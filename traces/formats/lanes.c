@@ -1,4 +1,4 @@
-/* A trace as viewers draw it: boxes on tracks, arrows between them. */
+/* A trace as viewers draw it: boxes on tracks, and their names. */
 #include "traces/formats/lanes.h"
 
 #include <math.h>
@@ -23,8 +23,6 @@ int pp_trace_process(const struct pp_trace *trace, int event)
 {
     return trace->events[event].replica * trace->ranks + trace->events[event].rank;
 }
-
-/* ---- boxes ----------------------------------------------------------------------------------- */
 
 static int64_t picoseconds(double seconds)
 {
@@ -70,10 +68,9 @@ static int collect(const struct pp_trace *trace, int from, int to, struct pp_box
     return count;
 }
 
-int pp_boxes_of(struct pp_arena *arena, const struct pp_trace *trace, int from, int to,
-                struct pp_box **boxes)
+/* The boxes of events from .. to-1; returns how many. */
+static int add_list(const struct pp_trace *trace, int from, int to, struct pp_box *list)
 {
-    struct pp_box *list = *boxes = PP_ARRAY(arena, struct pp_box, to - from);
     const int collected = collect(trace, from, to, list);
     int64_t end_ps[PP_LANES];
     int lanes = 0, count = 0;
@@ -94,60 +91,34 @@ int pp_boxes_of(struct pp_arena *arena, const struct pp_trace *trace, int from, 
     return count;
 }
 
-/* ---- arrows ---------------------------------------------------------------------------------- */
-
-struct message {
-    int key[6]; /* replica, step, direction, receiving stage, micro-batch, split */
-    bool is_recv;
-    int event;
-};
-
-static int compare_messages(const void *left, const void *right)
+struct pp_drawing pp_drawing_of(struct pp_arena *arena, const struct pp_trace *trace)
 {
-    const struct message *a = left, *b = right;
+    struct pp_drawing drawing = {.boxes = PP_ARRAY(arena, struct pp_box, trace->count),
+                                 .box_of = PP_ARRAY(arena, int, trace->count)};
+    bool *is_drawn = PP_ARRAY(arena, bool, trace->count);
 
-    for (int i = 0; i < 6; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] < b->key[i] ? -1 : 1;
-    return (int)a->is_recv - (int)b->is_recv;
-}
-
-static bool describe(const struct pp_trace *trace, int event, struct message *message)
-{
-    const struct pp_trace_event *e = &trace->events[event];
-    struct pp_op ops[2];
-    int count;
-
-    if (e->stream != PP_STREAM_CHANNEL || pp_op_parse(e->cell, ops, &count, NULL) != PP_OK)
-        return false;
-    const int direction = e->kind == PP_SEND_F || e->kind == PP_RECV_F ? 1 : -1;
-    const int stage = ops[0].stage + (pp_op_is_send(e->kind) ? direction : 0);
-    *message =
-        (struct message){.key = {e->replica, e->step, direction, stage, ops[0].mb, ops[0].split},
-                         .is_recv = pp_op_is_recv(e->kind),
-                         .event = event};
-    return true;
-}
-
-int pp_arrows_of(struct pp_arena *arena, const struct pp_trace *trace, const bool *is_drawn,
-                 struct pp_arrow **arrows)
-{
-    struct message *messages = PP_ARRAY(arena, struct message, trace->count);
-    int ends = 0, count = 0, capacity = 0;
-
-    for (int i = 0; i < trace->count; i++)
-        if (is_drawn[i] && describe(trace, i, &messages[ends]))
-            ends++;
-    qsort(messages, (size_t)ends, sizeof(*messages), compare_messages);
-    *arrows = NULL;
-    for (int i = 0; i + 1 < ends; i++) {
-        struct message as_send = messages[i + 1];
-        as_send.is_recv = false;
-        if (messages[i].is_recv || !messages[i + 1].is_recv ||
-            compare_messages(&messages[i], &as_send) != 0)
-            continue;
-        *PP_PUSH(arena, *arrows, count, capacity) =
-            (struct pp_arrow){.send = messages[i].event, .recv = messages[i + 1].event, .id = i};
+    for (int from = 0, to; from < trace->count; from = to) {
+        to = pp_trace_list_end(trace, from);
+        drawing.count += add_list(trace, from, to, &drawing.boxes[drawing.count]);
     }
-    return count;
+    for (int i = 0; i < drawing.count; i++) {
+        is_drawn[drawing.boxes[i].event] = true;
+        drawing.box_of[drawing.boxes[i].event] = i;
+    }
+    drawing.arrow_count = pp_arrows_of(arena, trace, is_drawn, &drawing.arrows);
+    return drawing;
+}
+
+void pp_write_rank(const struct pp_trace *trace, int event, FILE *out)
+{
+    fprintf(out, "P%d", trace->events[event].rank);
+    if (trace->replicas > 1)
+        fprintf(out, " replica %d", trace->events[event].replica);
+}
+
+void pp_write_track(const struct pp_box *box, FILE *out)
+{
+    fputs(pp_track_names[box->track], out);
+    if (box->lane > 0)
+        fprintf(out, " %d", box->lane + 1);
 }

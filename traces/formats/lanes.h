@@ -2,7 +2,7 @@
  * not overlap, arrows from sends to receives. */
 #pragma once
 
-#include "traces/trace.h"
+#include "traces/messages.h"
 
 #include <stdbool.h>
 
@@ -29,19 +29,20 @@ struct pp_box {
     int event;
 };
 
+/* All that is drawn of a trace. */
+struct pp_drawing {
+    struct pp_box
+        *boxes; /* [count] by list, track and start. Beyond the last lane there are none */
+    int count;
+    int *box_of;             /* [event] of those that have one */
+    struct pp_arrow *arrows; /* [arrow_count] between boxes */
+    int arrow_count;
+};
+struct pp_drawing pp_drawing_of(struct pp_arena *arena, const struct pp_trace *trace);
+
 /* The number of an event's list: of its rank and replica. */
 int pp_trace_process(const struct pp_trace *trace, int event);
-/* The boxes of events from .. to-1, by track and start, in the arena; returns how many. Beyond the
- * last lane nothing is drawn. */
-int pp_boxes_of(struct pp_arena *arena, const struct pp_trace *trace, int from, int to,
-                struct pp_box **boxes);
-
-/* A message whose two events are both in the trace. */
-struct pp_arrow {
-    int send, recv; /* events */
-    int id;         /* another one for each arrow, not always the next */
-};
-/* All of them in the arena, but those of events that `is_drawn` [event] leaves out; returns how
- * many. */
-int pp_arrows_of(struct pp_arena *arena, const struct pp_trace *trace, const bool *is_drawn,
-                 struct pp_arrow **arrows);
+/* "P3 replica 1" */
+void pp_write_rank(const struct pp_trace *trace, int event, FILE *out);
+/* "send F 2" */
+void pp_write_track(const struct pp_box *box, FILE *out);

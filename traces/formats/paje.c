@@ -90,21 +90,14 @@ enum { FUSED = PP_OP_KINDS }; /* after the kinds: an overlapped pair */
 /* One line with a time. */
 struct moment {
     int64_t ps;
-    int order; /* of lines at the same time */
     enum event type;
     int index; /* a box, or an arrow */
+    int order; /* of lines at the same time */
 };
 struct writer {
-    struct pp_arena *arena;
     const struct pp_trace *trace;
+    struct pp_drawing drawing;
     FILE *file;
-    struct pp_box *boxes;
-    int box_count, box_capacity;
-    bool *is_drawn; /* [event] */
-    int *box_of;    /* [event] */
-    struct pp_arrow *arrows;
-    int arrow_count;
-    int64_t end_ps;
 };
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -163,18 +156,11 @@ static void write_track(const struct writer *w, const struct pp_box *box)
             box->lane);
 }
 
-/* "P3 replica 1" */
-static void write_rank_name(const struct writer *w, int event)
-{
-    fprintf(w->file, " \"P%d", w->trace->events[event].rank);
-    if (w->trace->replicas > 1)
-        fprintf(w->file, " replica %d", w->trace->events[event].replica);
-}
-
 static void create_rank(const struct writer *w, int event)
 {
-    fprintf(w->file, "%d 0 r%d " RANK_TYPE " " WHOLE, CREATE, pp_trace_process(w->trace, event));
-    write_rank_name(w, event);
+    fprintf(w->file, "%d 0 r%d " RANK_TYPE " " WHOLE " \"", CREATE,
+            pp_trace_process(w->trace, event));
+    pp_write_rank(w->trace, event, w->file);
     fputs("\"\n", w->file);
 }
 
@@ -182,28 +168,23 @@ static void create_track(const struct writer *w, const struct pp_box *box)
 {
     fprintf(w->file, "%d 0", CREATE);
     write_track(w, box);
-    fprintf(w->file, " " TRACK_TYPE " r%d", pp_trace_process(w->trace, box->event));
-    write_rank_name(w, box->event);
-    fprintf(w->file, " %s", pp_track_names[box->track]);
-    if (box->lane > 0)
-        fprintf(w->file, " %d", box->lane + 1);
+    fprintf(w->file, " " TRACK_TYPE " r%d \"", pp_trace_process(w->trace, box->event));
+    pp_write_rank(w->trace, box->event, w->file);
+    fputc(' ', w->file);
+    pp_write_track(box, w->file);
     fputs("\"\n", w->file);
 }
 
-static void add_rank(struct writer *w, int from, int to)
+static void create_containers(const struct writer *w)
 {
-    struct pp_box *boxes;
-    const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
+    const struct pp_box *box = w->drawing.boxes, *end = box + w->drawing.count;
 
-    create_rank(w, from);
-    for (int i = 0; i < count; i++) {
-        if (boxes[i].is_first)
-            create_track(w, &boxes[i]);
-        w->is_drawn[boxes[i].event] = true;
-        w->box_of[boxes[i].event] = w->box_count;
-        *PP_PUSH(w->arena, w->boxes, w->box_count, w->box_capacity) = boxes[i];
-        if (boxes[i].end_ps > w->end_ps)
-            w->end_ps = boxes[i].end_ps;
+    for (int from = 0, to; from < w->trace->count; from = to) {
+        to = pp_trace_list_end(w->trace, from);
+        create_rank(w, from);
+        for (; box < end && box->event < to; box++)
+            if (box->is_first)
+                create_track(w, box);
     }
 }
 
@@ -219,13 +200,14 @@ static void write_push(const struct writer *w, const struct pp_box *box)
     fprintf(w->file, " %d %.17g", event->step, event->bytes);
 }
 
-static void write_end_of_link(const struct writer *w, const struct pp_arrow *arrow, int event)
+static void write_end_of_link(const struct writer *w, const struct pp_arrow *arrow, bool is_start)
 {
     const struct pp_trace_event *send = &w->trace->events[arrow->send];
+    const int event = is_start ? arrow->send : arrow->recv;
 
     fputs(" " WHOLE, w->file);
     write_text(w->file, pp_op_kinds[send->kind].text);
-    write_track(w, &w->boxes[w->box_of[event]]);
+    write_track(w, &w->drawing.boxes[w->drawing.box_of[event]]);
     fprintf(w->file, " m%d", arrow->id);
 }
 
@@ -236,13 +218,11 @@ static void write_moment(const struct writer *w, const struct moment *moment)
     fprintf(w->file, "%d %" PRId64 ".%012" PRId64 " %s", moment->type, moment->ps / PS_PER_S,
             moment->ps % PS_PER_S, is_link ? MESSAGE : OP_TYPE);
     if (moment->type == PUSH)
-        write_push(w, &w->boxes[moment->index]);
+        write_push(w, &w->drawing.boxes[moment->index]);
     else if (moment->type == POP)
-        write_track(w, &w->boxes[moment->index]);
+        write_track(w, &w->drawing.boxes[moment->index]);
     else
-        write_end_of_link(w, &w->arrows[moment->index],
-                          moment->type == START_LINK ? w->arrows[moment->index].send
-                                                     : w->arrows[moment->index].recv);
+        write_end_of_link(w, &w->drawing.arrows[moment->index], moment->type == START_LINK);
     fputc('\n', w->file);
 }
 
@@ -256,25 +236,25 @@ static int compare_moments(const void *left, const void *right)
 }
 
 /* A track's boxes are in the order of time, so at any time what ends comes before what begins. */
-static void write_moments(struct writer *w)
+static void write_moments(struct pp_arena *arena, const struct writer *w)
 {
-    const int count = 2 * (w->box_count + w->arrow_count);
-    struct moment *moments = PP_ARRAY(w->arena, struct moment, count);
+    const struct pp_drawing *d = &w->drawing;
+    const int count = 2 * (d->count + d->arrow_count);
+    struct moment *moments = PP_ARRAY(arena, struct moment, count);
     int n = 0;
 
-    for (int i = 0; i < w->box_count; i++) {
-        moments[n] = (struct moment){w->boxes[i].start_ps, n, PUSH, i};
-        n++;
-        moments[n] = (struct moment){w->boxes[i].end_ps, n, POP, i};
-        n++;
+    for (int i = 0; i < d->count; i++) {
+        moments[n++] = (struct moment){d->boxes[i].start_ps, PUSH, i};
+        moments[n++] = (struct moment){d->boxes[i].end_ps, POP, i};
     }
-    for (int i = 0; i < w->arrow_count; i++) {
-        const struct pp_arrow *arrow = &w->arrows[i];
-        moments[n] = (struct moment){w->boxes[w->box_of[arrow->send]].start_ps, n, START_LINK, i};
-        n++;
-        moments[n] = (struct moment){w->boxes[w->box_of[arrow->recv]].end_ps, n, END_LINK, i};
-        n++;
+    for (int i = 0; i < d->arrow_count; i++) {
+        const struct pp_box *from = &d->boxes[d->box_of[d->arrows[i].send]],
+                            *to = &d->boxes[d->box_of[d->arrows[i].recv]];
+        moments[n++] = (struct moment){from->start_ps, START_LINK, i};
+        moments[n++] = (struct moment){to->end_ps, END_LINK, i};
     }
+    for (int i = 0; i < n; i++)
+        moments[i].order = i;
     qsort(moments, (size_t)n, sizeof(*moments), compare_moments);
     for (int i = 0; i < n && !ferror(w->file); i++)
         write_moment(w, &moments[i]);
@@ -283,23 +263,18 @@ static void write_moments(struct writer *w)
 void pp_trace_print_paje(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct writer w = {.arena = arena,
-                       .trace = trace,
-                       .file = out,
-                       .is_drawn = PP_ARRAY(arena, bool, trace->count),
-                       .box_of = PP_ARRAY(arena, int, trace->count)};
+    const struct writer w = {trace, pp_drawing_of(arena, trace), out};
+    int64_t end_ps = 0;
 
+    for (int i = 0; i < w.drawing.count; i++)
+        end_ps = w.drawing.boxes[i].end_ps > end_ps ? w.drawing.boxes[i].end_ps : end_ps;
     write_definitions(out);
     write_types(out);
     fprintf(out, "%d 0 " WHOLE " " RUN_TYPE " 0", CREATE);
     write_text(out, trace->program);
     fputc('\n', out);
-    for (int from = 0, to; from < trace->count; from = to) {
-        to = pp_trace_list_end(trace, from);
-        add_rank(&w, from, to);
-    }
-    w.arrow_count = pp_arrows_of(arena, trace, w.is_drawn, &w.arrows);
-    write_moments(&w);
+    create_containers(&w);
+    write_moments(arena, &w);
     fprintf(out, "%d %" PRId64 ".%012" PRId64 " " RUN_TYPE " " WHOLE "\n", DESTROY,
-            w.end_ps / PS_PER_S, w.end_ps % PS_PER_S);
+            end_ps / PS_PER_S, end_ps % PS_PER_S);
 }

@@ -8,31 +8,6 @@
 
 /* ---- messages --------------------------------------------------------------------------------*/
 
-static int by_key(const void *left, const void *right)
-{
-    const struct pp_kineto_message *a = left, *b = right;
-
-    for (int k = 0; k < 6; k++)
-        if (a->key[k] != b->key[k])
-            return a->key[k] < b->key[k] ? -1 : 1;
-    return (int)a->is_receive - (int)b->is_receive;
-}
-
-static struct pp_kineto_message describe(const struct pp_kineto_file *files, int file,
-                                         struct pp_kineto_range *range)
-{
-    const struct pp_op *op = &range->op;
-    const bool is_receive = pp_op_is_recv(op->kind);
-    const int direction = op->kind == PP_SEND_F || op->kind == PP_RECV_F ? 1 : -1;
-
-    return (struct pp_kineto_message){.key = {files[file].replica, range->step, direction,
-                                              op->stage + (is_receive ? 0 : direction), op->mb,
-                                              op->split},
-                                      .is_receive = is_receive,
-                                      .file = file,
-                                      .range = range};
-}
-
 struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
                                              const struct pp_kineto_file *files, int file_count,
                                              int *count)
@@ -44,11 +19,14 @@ struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
     struct pp_kineto_message *all = PP_ARRAY(arena, struct pp_kineto_message, total);
     *count = 0;
     for (int f = 0; f < file_count; f++)
-        for (int k = 0; k < files[f].count; k++)
-            if (files[f].ranges[k].what == PP_KINETO_MESSAGE)
-                all[(*count)++] = describe(files, f, &files[f].ranges[k]);
+        for (int k = 0; k < files[f].count; k++) {
+            struct pp_kineto_range *range = &files[f].ranges[k];
+            if (range->what == PP_KINETO_MESSAGE)
+                all[(*count)++] = (struct pp_kineto_message){
+                    pp_message_end(&range->op, files[f].replica, range->step, 0), f, range};
+        }
     if (*count > 0)
-        qsort(all, (size_t)*count, sizeof(*all), by_key);
+        qsort(all, (size_t)*count, sizeof(*all), pp_message_compare);
     return all;
 }
 
@@ -170,10 +148,10 @@ double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_
         moved++;
     }
     if (moved > 0)
-        *PP_PUSH(arena, run->notes, run->note_count, run->note_capacity) = pp_arena_printf(
-            arena,
-            "clocks of %d of %d processes were moved, by up to %.3g us, so that messages end at "
-            "both sides together",
-            moved, file_count, furthest_s * 1e6);
+        pp_kineto_note(arena, run,
+                       pp_arena_printf(arena,
+                                       "clocks of %d of %d processes were moved, by up to %.3g us, "
+                                       "so that messages end at both sides together",
+                                       moved, file_count, furthest_s * 1e6));
     return error_s;
 }

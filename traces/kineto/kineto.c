@@ -17,16 +17,11 @@ struct merger {
     int count;
     int *steps; /* [step_count] numbers, ascending; in whole in all files */
     int step_count;
+    struct pp_kineto_message *messages; /* [message_count] */
+    int message_count;
     int64_t origin_ns;
     int capacity; /* of events */
 };
-
-static void note(struct merger *m, const char *text)
-{
-    struct pp_kineto *run = m->run;
-
-    *PP_PUSH(m->arena, run->notes, run->note_count, run->note_capacity) = text;
-}
 
 /* ---- steps -----------------------------------------------------------------------------------*/
 
@@ -109,10 +104,12 @@ static enum pp_status find_steps(struct merger *m, struct pp_error *err)
         return pp_error_set(err, PP_EINVAL, "steps %d and %d are more than %d apart", m->steps[0],
                             m->steps[m->step_count - 1], MOST_STEPS_APART);
     if (partial > 0)
-        note(m, pp_arena_printf(
-                    m->arena,
-                    "%d steps that are not there in whole, or not as the others, are left out",
-                    partial));
+        pp_kineto_note(
+            m->arena, m->run,
+            pp_arena_printf(
+                m->arena,
+                "%d steps that are not there in whole, or not as the others, are left out",
+                partial));
     return PP_OK;
 }
 
@@ -139,10 +136,9 @@ static enum pp_status join_clocks(struct merger *m, struct pp_error *err)
             file->ranges[k].end_ns += file->base_ns;
         }
     }
-    int count;
-    struct pp_kineto_message *messages = pp_kineto_messages(m->arena, m->files, m->count, &count);
+    m->messages = pp_kineto_messages(m->arena, m->files, m->count, &m->message_count);
     m->run->trace->clock_error_s =
-        pp_kineto_align(m->arena, m->run, m->files, m->count, messages, count);
+        pp_kineto_align(m->arena, m->run, m->files, m->count, m->messages, m->message_count);
     for (int f = 0; f < m->count; f++)
         for (int k = 0; k < m->files[f].count; k++) {
             struct pp_kineto_range *range = &m->files[f].ranges[k];
@@ -293,13 +289,10 @@ static void add_file(struct merger *m, const struct pp_kineto_file *f)
 /* Both ends of a message know when the later one was posted. */
 static void match_messages(struct merger *m)
 {
-    int count;
-    struct pp_kineto_message *messages = pp_kineto_messages(m->arena, m->files, m->count, &count);
-
-    for (int k = 0; k + 1 < count; k++) {
-        if (!pp_kineto_is_pair(&messages[k]))
+    for (int k = 0; k + 1 < m->message_count; k++) {
+        if (!pp_kineto_is_pair(&m->messages[k]))
             continue;
-        struct pp_kineto_range *send = messages[k].range, *receive = messages[k + 1].range;
+        struct pp_kineto_range *send = m->messages[k].range, *receive = m->messages[k + 1].range;
         struct pp_kineto_extent *later = PP_NEW(m->arena, struct pp_kineto_extent);
         later->start_ns = send->start_ns > receive->start_ns ? send->start_ns : receive->start_ns;
         send->extents = receive->extents = later;
@@ -321,22 +314,28 @@ static void note_times(struct merger *m)
     }
     m->run->is_of_host = host > 0;
     if (host > 0)
-        note(m, pp_arena_printf(m->arena,
-                                "%d of %d files have no work of a device: times of compute are "
-                                "those of the host, and messages are left out",
-                                host, m->count));
+        pp_kineto_note(
+            m->arena, m->run,
+            pp_arena_printf(m->arena,
+                            "%d of %d files have no work of a device: times of compute are "
+                            "those of the host, and messages are left out",
+                            host, m->count));
     if (drawn > 0)
-        note(m, pp_arena_printf(m->arena,
-                                "%d of %d files have no launches: times are those that the "
-                                "profiler drew on the device, which lack what autograd launched",
-                                drawn, m->count));
+        pp_kineto_note(
+            m->arena, m->run,
+            pp_arena_printf(m->arena,
+                            "%d of %d files have no launches: times are those that the "
+                            "profiler drew on the device, which lack what autograd launched",
+                            drawn, m->count));
     if (lost > 0)
-        note(m,
-             pp_arena_printf(m->arena, "%d ranges without work on the device are left out", lost));
+        pp_kineto_note(
+            m->arena, m->run,
+            pp_arena_printf(m->arena, "%d ranges without work on the device are left out", lost));
     if (unknown > 0)
-        note(m,
-             pp_arena_printf(m->arena, "%d ranges such as 'PP:%.40s' name no op and are left out",
-                             unknown, m->files[named].unknown));
+        pp_kineto_note(m->arena, m->run,
+                       pp_arena_printf(m->arena,
+                                       "%d ranges such as 'PP:%.40s' name no op and are left out",
+                                       unknown, m->files[named].unknown));
 }
 
 /* ---- files -----------------------------------------------------------------------------------*/
@@ -381,7 +380,7 @@ enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_sou
         add_file(&m, &m.files[f]);
     }
     note_times(&m);
-    note(&m, NULL);
+    pp_kineto_note(arena, run, NULL);
     trace->notes = run->notes;
     run->note_count--;
     run->device = m.files[0].device;

@@ -4,6 +4,7 @@
 
 #include "core/text/json_stream.h"
 #include "traces/kineto/kineto.h"
+#include "traces/messages.h"
 
 enum pp_kineto_what { PP_KINETO_COMPUTE, PP_KINETO_MESSAGE, PP_KINETO_SUM, PP_KINETO_UPDATE };
 
@@ -49,17 +50,19 @@ struct pp_kineto_file {
     struct pp_kineto_window *windows; /* by start */
     int window_count, window_capacity;
     int64_t element_count;
-    int unknown_count, unmoved_count; /* names of no known op; gathers and drops */
-    const char *unknown;              /* one of them */
-    int lost_count;                   /* ranges without a time on the device */
-    bool is_of_host, is_drawn;        /* where the times of ranges come from */
-    int *steps;                       /* [step_count] numbers, ascending; those in whole */
+    int unknown_count;         /* names of no known op */
+    const char *unknown;       /* one of them */
+    int lost_count;            /* ranges without a time on the device */
+    bool is_of_host, is_drawn; /* where the times of ranges come from */
+    int *steps;                /* [step_count] numbers, ascending; those in whole */
     int step_count, partial_count;
     int first_stage, pipeline_rank, replica;
     int64_t shift_ns; /* to be added to its clock */
 };
 
 /* ---- traces/kineto/slice.c ---- */
+/* For those who read the trace: a sentence. */
+void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text);
 /* Parse an element that is an object; a piece that is none is PP_EINVAL with the file and its
  * place. To be released with json_decref(). */
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
@@ -87,23 +90,18 @@ enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *ru
                                     struct pp_kineto_file *files, int *count, struct pp_error *err);
 
 /* ---- traces/kineto/clock.c ---- */
-/* Both ends of a message. */
 struct pp_kineto_message {
-    int key[6]; /* replica, step, direction, receiving stage, micro-batch, split */
-    bool is_receive;
+    struct pp_message_end end;
     int file;
     struct pp_kineto_range *range;
 };
-/* All messages of the steps, the two ends of each next to each other. */
+/* The ends of all messages, the two of each next to each other. */
 struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
                                              const struct pp_kineto_file *files, int file_count,
                                              int *count);
 static inline bool pp_kineto_is_pair(const struct pp_kineto_message *m)
 {
-    for (int k = 0; k < 6; k++)
-        if (m[0].key[k] != m[1].key[k])
-            return false;
-    return !m[0].is_receive && m[1].is_receive;
+    return pp_message_is_same(&m[0].end, &m[1].end) && !m[0].end.is_recv && m[1].end.is_recv;
 }
 /* Set the shifts of clocks that messages contradict. Returns by how much two clocks may still be
  * apart, seconds; 0 where no message says. */

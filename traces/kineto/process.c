@@ -40,10 +40,8 @@ static bool read_cell(struct reader *r, const char *text, struct pp_kineto_range
             r->file->unknown = pp_arena_strdup(r->arena, text);
         return false;
     }
-    if (ops[0].kind != PP_AR && !(pp_op_kinds[ops[0].kind].has_mb && ops[0].kind != PP_WAIT)) {
-        r->file->unmoved_count++;
+    if (ops[0].kind != PP_AR && !(pp_op_kinds[ops[0].kind].has_mb && ops[0].kind != PP_WAIT))
         return false;
-    }
     range->op = ops[0];
     range->what = what_of(&ops[0]);
     range->is_fused = count == 2;

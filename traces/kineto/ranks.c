@@ -123,11 +123,6 @@ static int by_list(const void *left, const void *right)
     return a->pipeline_rank - b->pipeline_rank;
 }
 
-static void note(struct pp_arena *arena, struct pp_kineto *run, const char *text)
-{
-    *PP_PUSH(arena, run->notes, run->note_count, run->note_capacity) = text;
-}
-
 /* Ranks of processes if no file names them. */
 static void note_ranks(struct pp_arena *arena, struct pp_kineto *run,
                        const struct pp_kineto_file *files, int count)
@@ -139,14 +134,16 @@ static void note_ranks(struct pp_arena *arena, struct pp_kineto *run,
         unknown += !files[k].has_rank;
     }
     if (from_names > 0)
-        note(arena, run,
-             pp_arena_printf(arena,
-                             "%d of %d files have no distributedInfo.rank: their ranks are those "
-                             "of their names",
-                             from_names, count));
+        pp_kineto_note(
+            arena, run,
+            pp_arena_printf(arena,
+                            "%d of %d files have no distributedInfo.rank: their ranks are those "
+                            "of their names",
+                            from_names, count));
     if (unknown > 0 && unknown < count)
-        note(arena, run,
-             pp_arena_printf(arena, "the ranks of %d of %d files are unknown", unknown, count));
+        pp_kineto_note(
+            arena, run,
+            pp_arena_printf(arena, "the ranks of %d of %d files are unknown", unknown, count));
 }
 
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,
@@ -171,11 +168,12 @@ enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *ru
     while (kept < *count && files[kept].replica < replicas)
         kept++;
     if (kept < *count)
-        note(arena, run,
-             pp_arena_printf(arena,
-                             "%d files are of replicas of which other pipeline ranks are missing: "
-                             "left out",
-                             *count - kept));
+        pp_kineto_note(
+            arena, run,
+            pp_arena_printf(arena,
+                            "%d files are of replicas of which other pipeline ranks are missing: "
+                            "left out",
+                            *count - kept));
     *count = kept;
     return PP_OK;
 }

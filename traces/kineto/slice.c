@@ -1,4 +1,4 @@
-/* One element of a profile: its JSON object and its times; the order of ranges by cell. */
+/* One element of a profile: its JSON object and its times; the order of ranges by cell; notes. */
 #include "traces/kineto/parts.h"
 
 #include <inttypes.h>
@@ -45,6 +45,11 @@ enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns
         return pp_error_set(err, PP_EINVAL, "\"dur\" is not a number of microseconds of 0 or more");
     *end_ns = *start_ns + duration_ns;
     return PP_OK;
+}
+
+void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text)
+{
+    *PP_PUSH(arena, run->notes, run->note_count, run->note_capacity) = text;
 }
 
 int pp_kineto_by_cell(const void *left, const void *right)

@@ -1,0 +1,29 @@
+/* traces/messages.h — which SEND of a trace is which RECV. */
+#pragma once
+
+#include "traces/trace.h"
+
+/* One end of a message. */
+struct pp_message_end {
+    int key[6]; /* replica, step, direction, receiving stage, micro-batch, split: of both ends */
+    bool is_recv;
+    int event;
+};
+/* The end that an op is; direction is 1 of an activation, -1 of a gradient. */
+struct pp_message_end pp_message_end(const struct pp_op *op, int replica, int step, int event);
+/* The end that an event is; false for other events and unreadable cells. */
+bool pp_message_end_of(const struct pp_trace *trace, int event, struct pp_message_end *end);
+/* Are they of one message? */
+bool pp_message_is_same(const struct pp_message_end *a, const struct pp_message_end *b);
+/* For qsort, of ends or structs that begin with one: by key, the SEND first, then by event. */
+int pp_message_compare(const void *left, const void *right);
+
+/* A message whose two events are both in the trace. */
+struct pp_arrow {
+    int send, recv; /* events */
+    int id;         /* another one for each arrow, not always the next */
+};
+/* All of them by key in the arena, but those of events that `is_drawn` [event] leaves out; returns
+ * how many. Of ends with one key the k-th SEND belongs to the k-th RECV. */
+int pp_arrows_of(struct pp_arena *arena, const struct pp_trace *trace, const bool *is_drawn,
+                 struct pp_arrow **arrows);
