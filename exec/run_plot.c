@@ -3,10 +3,7 @@
 
 #include "core/text/output.h"
 #include "plots/plot.h"
-#include "plots/timeline/gantt.h"
 #include "traces/step.h"
-
-#include <math.h>
 
 enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wish *wish, FILE *out,
                                  struct pp_plot_target *target, struct pp_error *err)
@@ -36,15 +33,10 @@ enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_ru
                                  const struct pp_plot_target *target, struct pp_error *err)
 {
     const struct pp_trace *predicted = run->result.prediction.trace, *measured = run->result.trace;
-    const struct pp_plot_timeline options = {.title = run->plan.program->name,
-                                             .has_arrows = true,
-                                             .first_rank = -1,
-                                             .last_rank = -1,
-                                             .from_s = NAN,
-                                             .to_s = NAN,
-                                             .granules = run->plan.program->granules};
+    struct pp_plot_timeline options = pp_plot_timeline_whole(NULL, run->plan.program->granules);
     struct pp_step step;
 
+    options.title = run->plan.program->name;
     if (!target->out)
         return PP_OK;
     if (target->format == PP_PLOT_TERMINAL)
@@ -58,7 +50,8 @@ enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_ru
 enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,
                                    struct pp_terminal terminal, FILE *out, struct pp_error *err)
 {
-    const struct pp_gantt_options options = {.granules = run->plan.program->granules};
+    const struct pp_plot_timeline options =
+        pp_plot_timeline_whole(NULL, run->plan.program->granules);
     struct pp_step step;
 
     PP_TRY(pp_step_median(arena, run->result.trace, 0, &step, err));

@@ -9,6 +9,8 @@
 #include "plots/table.h"
 #include "traces/trace.h"
 
+#include <math.h>
+
 /* ---- plots/curves: any column over any other ---- */
 struct pp_chart;
 /* A picture with a name, which gives columns that the command line does not. */
@@ -138,11 +140,20 @@ struct pp_plot_timeline {
     const char *time_unit;     /* NULL = seconds */
     const char *part;          /* which one of `trace` is drawn, said in the title; NULL = all */
     const char *axis;          /* label of the axis; NULL = "time (UNIT)" */
-    bool has_arrows;           /* messages; left out where they would only be a grey area */
     int first_rank, last_rank; /* of those shown; -1 = all */
     double from_s, to_s;       /* NAN = all */
     int granules;              /* ids that a micro-batch counts for; 0 = not known */
 };
+/* All of a trace. */
+static inline struct pp_plot_timeline pp_plot_timeline_whole(const char *time_unit, int granules)
+{
+    return (struct pp_plot_timeline){.time_unit = time_unit,
+                                     .first_rank = -1,
+                                     .last_rank = -1,
+                                     .from_s = NAN,
+                                     .to_s = NAN,
+                                     .granules = granules};
+}
 enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
@@ -157,6 +168,12 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
+/* ---- plots/timeline/gantt.c ---- */
+/* In characters: a row per rank, a column per quantum of time. Wide charts are cropped with a "… N
+ * more" marker, and shown whole in little. PP_EINVAL as for every timeline; then nothing is
+ * printed. */
+enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot_timeline *options,
+                              struct pp_terminal terminal, FILE *out, struct pp_error *err);
 /* ---- plots/timeline/step.c ---- */
 /* What is shown of a trace of several steps: the median one, as pp_compare() chooses it. Of more
  * than two that overlap it is the time of the middle one, with all ops that run then. */

@@ -301,18 +301,18 @@ static void print_part(const struct pp_gantt *g)
                 pp_gantt_print_time(g, from_ps + g->total_ps, to, sizeof(to)));
 }
 
-enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_gantt_options *options,
+enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot_timeline *options,
                               struct pp_terminal terminal, FILE *out, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_gantt g = {.arena = arena,
                          .terminal = terminal,
                          .out = out,
-                         .is_unit = options->is_unit,
+                         .is_unit = options->time_unit != NULL,
                          .granules = options->granules > 0 ? options->granules : 1};
 
-    PP_TRY(pp_timeline_make(arena, trace, options->replica, &g.timeline, err));
-    PP_TRY(pp_gantt_choose_ranks(&g, options, err));
+    PP_TRY(pp_timeline_make(arena, trace, &g.timeline, err));
+    PP_TRY(pp_timeline_choose_ranks(&g.timeline, options, &g.first_rank, &g.end_rank, err));
     g.total_ps = pp_gantt_ps(g.timeline.end_s);
     if (g.total_ps == 0) {
         fputs("nothing to draw: the step takes no time\n", out);

@@ -116,5 +116,5 @@ void pp_gantt_print_legend(const struct pp_gantt *g)
     print_numbers(g);
     print_pipelines(g);
     if (t->trace->replicas > 1)
-        fprintf(g->out, "replica %d of %d\n", t->replica, t->trace->replicas);
+        fprintf(g->out, "replica 0 of %d\n", t->trace->replicas);
 }

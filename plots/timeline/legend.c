@@ -163,8 +163,7 @@ static void add_notes(struct legend *l, const struct occurs *occurs)
     if (occurs->every > 1)
         add(l, TEXT, pp_arena_printf(l->page->arena, "one rank of %d", occurs->every));
     if (t->trace->replicas > 1)
-        add(l, TEXT,
-            pp_arena_printf(l->page->arena, "replica %d of %d", t->replica, t->trace->replicas));
+        add(l, TEXT, pp_arena_printf(l->page->arena, "replica 0 of %d", t->trace->replicas));
 }
 
 double pp_timeline_legend(const struct pp_timeline_page *page)

@@ -1,47 +1,14 @@
-/* Which SEND is which RECV, which op made the message and which one uses it. */
+/* Which op made a message and which one uses it. */
+#include "traces/messages.h"
+
 #include "plots/timeline/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Common to a SEND, its RECV, the box that makes the message and the box that uses it. */
-struct key {
-    int step, direction, stage, mb, split; /* stage: the receiving one, or that of the box */
-};
-struct end {
-    struct key key;
-    int index; /* of the event or box */
-    bool is_recv;
-};
-
-static int compare_keys(const struct key *a, const struct key *b)
-{
-    const int differences[] = {a->step - b->step, a->direction - b->direction, a->stage - b->stage,
-                               (a->mb > b->mb) - (a->mb < b->mb), a->split - b->split};
-
-    for (int i = 0; i < 5; i++)
-        if (differences[i] != 0)
-            return differences[i];
-    return 0;
-}
-
-/* Equal ones in the order of the trace. */
-static int compare_ends(const void *left, const void *right)
-{
-    const struct end *a = left, *b = right;
-    const int order = compare_keys(&a->key, &b->key);
-
-    if (order != 0)
-        return order;
-    if (a->is_recv != b->is_recv)
-        return a->is_recv - b->is_recv;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-/* ---- boxes by what they compute -------------------------------------------------------------- */
-
+/* Boxes under the keys of the messages that they use, or of those made for their own stage. */
 struct boxes {
-    struct end *ends;
+    struct pp_message_end *ends; /* `event`: the box */
     int count, capacity;
 };
 
@@ -60,120 +27,69 @@ static struct boxes index_boxes(struct pp_arena *arena, const struct pp_timeline
         const struct pp_timeline_op *ops[] = {&box->op, &box->second};
         for (int k = 0; k <= box->is_fused; k++)
             for (int g = 0; direction_of(ops[k]->kind) != 0 && g < ops[k]->granules; g++)
-                *PP_PUSH(arena, boxes.ends, boxes.count, boxes.capacity) =
-                    (struct end){.key = {box->step, direction_of(ops[k]->kind), ops[k]->stage,
-                                         ops[k]->mb + g, ops[k]->split},
-                                 .index = i};
+                *PP_PUSH(arena, boxes.ends, boxes.count, boxes.capacity) = (struct pp_message_end){
+                    .key = {0, t->steps[box->step].number, direction_of(ops[k]->kind),
+                            ops[k]->stage, ops[k]->mb + g, ops[k]->split},
+                    .event = i};
     }
     if (boxes.count > 0)
-        qsort(boxes.ends, (size_t)boxes.count, sizeof(*boxes.ends), compare_ends);
+        qsort(boxes.ends, (size_t)boxes.count, sizeof(*boxes.ends), pp_message_compare);
     return boxes;
 }
 
+/* `key` is a SEND of event -1, which no box comes before. */
 static const struct pp_timeline_box *find_box(const struct pp_timeline *t,
-                                              const struct boxes *boxes, struct key key, int rank)
+                                              const struct boxes *boxes,
+                                              const struct pp_message_end *key, int rank)
 {
     int low = 0, high = boxes->count;
 
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (compare_keys(&boxes->ends[middle].key, &key) < 0)
+        if (pp_message_compare(&boxes->ends[middle], key) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < boxes->count && compare_keys(&boxes->ends[low].key, &key) == 0; low++)
-        if (t->boxes[boxes->ends[low].index].rank == rank)
-            return &t->boxes[boxes->ends[low].index];
+    for (; low < boxes->count && pp_message_is_same(&boxes->ends[low], key); low++)
+        if (t->boxes[boxes->ends[low].event].rank == rank)
+            return &t->boxes[boxes->ends[low].event];
     return NULL;
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
-
-static bool describe(const struct pp_timeline *t, int index, int step, struct end *end)
+static struct pp_timeline_message describe(const struct pp_timeline *t, const struct boxes *boxes,
+                                           const struct pp_arrow *arrow)
 {
-    const struct pp_trace_event *event = &t->trace->events[index];
-    struct pp_op ops[2];
-    int count;
+    const struct pp_trace_event *from = &t->trace->events[arrow->send],
+                                *to = &t->trace->events[arrow->recv];
+    struct pp_message_end key;
 
-    if (!(pp_op_is_send(event->kind) || pp_op_is_recv(event->kind)) || !event->cell ||
-        pp_op_parse(event->cell, ops, &count, NULL) != PP_OK)
-        return false;
-    const int direction = event->kind == PP_SEND_F || event->kind == PP_RECV_F ? 1 : -1;
-    const bool is_recv = pp_op_is_recv(event->kind);
-    *end = (struct end){
-        .key = {step, direction, ops[0].stage + (is_recv ? 0 : direction), ops[0].mb, ops[0].split},
-        .index = index,
-        .is_recv = is_recv};
-    return true;
-}
-
-static int step_of(const struct pp_timeline *t, int number)
-{
-    int step = 0;
-
-    while (t->steps[step].number != number)
-        step++;
-    return step;
-}
-
-static struct end *collect(struct pp_arena *arena, const struct pp_timeline *t, int *count)
-{
-    struct end *ends = NULL, end;
-    int capacity = 0, step = 0;
-
-    *count = 0;
-    for (int i = 0; i < t->trace->count; i++) {
-        const struct pp_trace_event *event = &t->trace->events[i];
-        if (event->replica != t->replica)
-            continue;
-        if (t->steps[step].number != event->step)
-            step = step_of(t, event->step);
-        if (describe(t, i, step, &end))
-            *PP_PUSH(arena, ends, *count, capacity) = end;
-    }
-    if (*count > 0)
-        qsort(ends, (size_t)*count, sizeof(*ends), compare_ends);
-    return ends;
-}
-
-static struct pp_timeline_message join(const struct pp_timeline *t, const struct boxes *boxes,
-                                       const struct end *send, const struct end *recv)
-{
-    const struct pp_trace_event *from = &t->trace->events[send->index],
-                                *to = &t->trace->events[recv->index];
-    struct key maker = send->key;
-
-    maker.stage -= send->key.direction;
-    const struct pp_timeline_box *made = find_box(t, boxes, maker, from->rank);
-    const struct pp_timeline_box *used = find_box(t, boxes, recv->key, to->rank);
+    pp_message_end_of(t->trace, arrow->send, &key);
+    key.event = -1;
+    const struct pp_timeline_box *used = find_box(t, boxes, &key, to->rank);
+    key.key[3] -= key.key[2]; /* made for the stage before it */
+    const struct pp_timeline_box *made = find_box(t, boxes, &key, from->rank);
     return (struct pp_timeline_message){.from = from->rank,
                                         .to = to->rank,
-                                        .step = send->key.step,
-                                        .is_backward = send->key.direction < 0,
                                         .start_s = to->start_s,
                                         .end_s = to->end_s,
                                         .made_s = made ? made->end_s : (double)NAN,
                                         .used_s = used ? used->start_s : (double)NAN};
 }
 
-/* Ends of one key: first all sends, then all receives; the k-th belongs to the k-th. */
 struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
                                                  const struct pp_timeline *timeline, int *count)
 {
-    struct pp_timeline_message *messages = NULL;
-    int ends_count, capacity = 0;
-    const struct end *ends = collect(arena, timeline, &ends_count);
+    const struct pp_trace *trace = timeline->trace;
     const struct boxes boxes = index_boxes(arena, timeline);
+    bool *is_ours = PP_ARRAY(arena, bool, trace->count);
+    struct pp_arrow *arrows;
 
-    *count = 0;
-    for (int from = 0, to, recv; from < ends_count; from = to) {
-        for (to = recv = from; to < ends_count && compare_keys(&ends[from].key, &ends[to].key) == 0;
-             to++)
-            recv += !ends[to].is_recv;
-        for (int k = 0; from + k < recv && recv + k < to; k++)
-            *PP_PUSH(arena, messages, *count, capacity) =
-                join(timeline, &boxes, &ends[from + k], &ends[recv + k]);
-    }
+    for (int i = 0; i < trace->count; i++)
+        is_ours[i] = trace->events[i].replica == 0;
+    *count = pp_arrows_of(arena, trace, is_ours, &arrows);
+    struct pp_timeline_message *messages = PP_ARRAY(arena, struct pp_timeline_message, *count);
+    for (int i = 0; i < *count; i++)
+        messages[i] = describe(timeline, &boxes, &arrows[i]);
     return messages;
 }

@@ -14,20 +14,16 @@ static const double LEAST_PITCH_IN = 0.02;
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-static enum pp_status choose_ranks(struct pp_timeline_panel *panel,
-                                   const struct pp_plot_timeline *options, struct pp_error *err)
+enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *t,
+                                        const struct pp_plot_timeline *options, int *first,
+                                        int *end, struct pp_error *err)
 {
-    const int ranks = panel->timeline.ranks;
-    const int first = options->first_rank < 0 ? 0 : options->first_rank,
-              last = options->last_rank < 0 ? ranks - 1 : options->last_rank;
-
-    if (first > last || last >= ranks)
-        return pp_error_set(err, PP_EINVAL, "%s: ranks %d to %d: it has 0 to %d",
-                            panel->timeline.trace->program, first, last, ranks - 1);
-    panel->first_rank = first;
-    panel->rows = last - first + 1;
-    panel->every = 1;
-    return PP_OK;
+    *first = options->first_rank < 0 ? 0 : options->first_rank;
+    *end = options->last_rank < 0 ? t->ranks : options->last_rank + 1;
+    if (*first < *end && *end <= t->ranks)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: ranks %d to %d: it has 0 to %d", t->trace->program,
+                        *first, *end > *first ? *end - 1 : *first, t->ranks - 1);
 }
 
 /* All, from 0 on; a trace that begins late is shown from its begin. */
@@ -52,9 +48,12 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *t
                                 const struct pp_plot_timeline *options,
                                 struct pp_timeline_panel *panel, struct pp_error *err)
 {
-    *panel = (struct pp_timeline_panel){.divisor = 1};
-    PP_TRY(pp_timeline_make(arena, trace, 0, &panel->timeline, err));
-    PP_TRY(choose_ranks(panel, options, err));
+    int end;
+
+    *panel = (struct pp_timeline_panel){.every = 1};
+    PP_TRY(pp_timeline_make(arena, trace, &panel->timeline, err));
+    PP_TRY(pp_timeline_choose_ranks(&panel->timeline, options, &panel->first_rank, &end, err));
+    panel->rows = end - panel->first_rank;
     return choose_time(panel, options, err);
 }
 
@@ -195,7 +194,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
     choose_sizes(&page, target, size);
     for (int p = 0; p < count; p++) {
         panels[p].is_binned = pp_timeline_is_dense(&page, &panels[p]);
-        if (options->has_arrows && !panels[p].is_binned)
+        if (!panels[p].is_binned)
             choose_messages(arena, &panels[p], size->arrows);
     }
     page.legend_in = pp_timeline_legend(&page);

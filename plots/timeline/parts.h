@@ -2,7 +2,6 @@
  * Gantt. */
 #pragma once
 
-#include "plots/timeline/gantt.h"
 #include "plots/timeline/page.h"
 
 #include <math.h>
@@ -13,6 +12,10 @@ enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline
                                       struct pp_error *err);
 
 /* ---- plots/timeline/page.c ---- */
+/* The ranks from `first` to `end` - 1 that the options ask for; PP_EINVAL where there are none. */
+enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
+                                        const struct pp_plot_timeline *options, int *first,
+                                        int *end, struct pp_error *err);
 /* Height of a line of text, in inches. */
 static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 {
@@ -70,11 +73,8 @@ static inline int64_t pp_gantt_ps(double seconds)
     return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
 }
 /* ---- plots/timeline/gantt_part.c ---- */
-/* Which ranks are drawn, PP_EINVAL where there are none. */
-enum pp_status pp_gantt_choose_ranks(struct pp_gantt *g, const struct pp_gantt_options *options,
-                                     struct pp_error *err);
 /* Keeps the boxes within the time that is asked for; times then count from its begin. */
-enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_gantt_options *options,
+enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_timeline *options,
                                     struct pp_error *err);
 /* ---- plots/timeline/gantt_overview.c ---- */
 /* The whole step in the width of the terminal, one character for many ops. */

@@ -1,28 +1,14 @@
 /* The timeline of one trace, and several above each other. */
-#include "plots/timeline/gantt.h"
 #include "plots/timeline/parts.h"
-
-#include <math.h>
 
 static enum pp_status print_characters(const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err)
 {
-    const bool has_first = options->first_rank >= 0;
-    const struct pp_gantt_options gantt = {.is_unit = options->time_unit != NULL,
-                                           .granules = options->granules,
-                                           .first_rank = has_first ? options->first_rank : 0,
-                                           .ranks = options->last_rank < 0
-                                                        ? 0
-                                                        : options->last_rank + 1 -
-                                                              (has_first ? options->first_rank : 0),
-                                           .from_s = isnan(options->from_s) ? 0 : options->from_s,
-                                           .to_s = isnan(options->to_s) ? 0 : options->to_s};
-
     for (int i = 0; i < count; i++) {
         if (panels[i].heading)
             fprintf(target->out, "%s%s\n", i > 0 ? "\n" : "", panels[i].heading);
-        PP_TRY(pp_gantt_print(panels[i].trace, &gantt, target->terminal, target->out, err));
+        PP_TRY(pp_gantt_print(panels[i].trace, options, target->terminal, target->out, err));
     }
     return PP_OK;
 }

@@ -33,17 +33,16 @@ static enum pp_status check_event(const struct maker *m, int index, struct pp_er
     return PP_OK;
 }
 
-static enum pp_status find_events(struct maker *m, int replica, struct pp_error *err)
+static enum pp_status find_events(struct maker *m, struct pp_error *err)
 {
     const struct pp_trace *trace = m->trace;
 
-    while (m->first < trace->count && trace->events[m->first].replica != replica)
+    while (m->first < trace->count && trace->events[m->first].replica != 0)
         m->first++;
-    for (m->end = m->first; m->end < trace->count && trace->events[m->end].replica == replica;
-         m->end++)
+    for (m->end = m->first; m->end < trace->count && trace->events[m->end].replica == 0; m->end++)
         PP_TRY(check_event(m, m->end, err));
     if (m->first == m->end)
-        return pp_error_set(err, PP_EINVAL, "%s: no events of replica %d", trace->program, replica);
+        return pp_error_set(err, PP_EINVAL, "%s: no events of replica 0", trace->program);
     if (trace->ranks > m->end - m->first)
         return pp_error_set(err, PP_EINVAL, "%s: %d events are too few for %d ranks",
                             trace->program, m->end - m->first, trace->ranks);
@@ -77,17 +76,14 @@ static void number_steps(struct maker *m)
     m->t->steps = PP_ARRAY(m->arena, struct pp_timeline_step, count);
     for (int i = 0; i < count; i++)
         if (i == 0 || numbers[i] != numbers[i - 1])
-            m->t->steps[m->t->step_count++] =
-                (struct pp_timeline_step){.number = numbers[i], .begin_s = INFINITY};
+            m->t->steps[m->t->step_count++] = (struct pp_timeline_step){.number = numbers[i]};
 }
 
 static void extend(struct pp_timeline *t, struct pp_timeline_step *step,
                    const struct pp_trace_event *event)
 {
-    if (event->stream == PP_STREAM_COMPUTE) {
-        step->begin_s = fmin(step->begin_s, event->start_s);
+    if (event->stream == PP_STREAM_COMPUTE)
         t->begin_s = fmin(t->begin_s, event->start_s);
-    }
     if (event->kind != PP_WAIT) /* one for a SEND may stand in a later step */
         step->end_s = fmax(step->end_s, event->end_s);
     t->end_s = fmax(t->end_s, event->end_s);
@@ -114,7 +110,6 @@ static void count_op(struct maker *m, const struct pp_timeline_op *op)
     t->ids = end > t->ids ? (end > INT32_MAX ? INT32_MAX : (int)end) : t->ids;
     t->splits = op->mb >= 0 && op->split >= t->splits ? op->split + 1 : t->splits;
     t->stages = op->stage >= t->stages ? op->stage + 1 : t->stages;
-    t->has_ranges |= op->granules > 1;
 }
 
 static enum pp_status add_box(struct maker *m, const struct pp_trace_event *event, int step,
@@ -178,18 +173,14 @@ static enum pp_status check_ids(const struct maker *m, struct pp_error *err)
                         m->trace->program, m->t->ids - 1, m->t->count);
 }
 
-enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
+enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace,
                                 struct pp_timeline *timeline, struct pp_error *err)
 {
     struct maker m = {.arena = arena, .trace = trace, .t = timeline};
 
-    *timeline = (struct pp_timeline){.trace = trace,
-                                     .replica = replica,
-                                     .ranks = trace->ranks,
-                                     .begin_s = INFINITY,
-                                     .splits = 1,
-                                     .stages = 1};
-    PP_TRY(find_events(&m, replica, err));
+    *timeline = (struct pp_timeline){
+        .trace = trace, .ranks = trace->ranks, .begin_s = INFINITY, .splits = 1, .stages = 1};
+    PP_TRY(find_events(&m, err));
     number_steps(&m);
     PP_TRY(add_boxes(&m, err));
     PP_TRY(check_ids(&m, err));

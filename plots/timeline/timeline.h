@@ -31,21 +31,19 @@ struct pp_timeline_box {
 /* One message between two ranks. */
 struct pp_timeline_message {
     int from, to;          /* ranks */
-    int step;              /* index, of the sender */
-    bool is_backward;      /* carries a gradient */
     double start_s, end_s; /* of the transfer */
     double made_s, used_s; /* end of the op that made it, start of the one that uses it; NAN where
                             * the trace has no such op */
 };
 
 struct pp_timeline_step {
-    int number;            /* in the trace */
-    double begin_s, end_s; /* first start of an op that computes, last end of anything */
+    int number;   /* in the trace */
+    double end_s; /* the last of anything */
 };
 
 struct pp_timeline {
     const struct pp_trace *trace;
-    int replica, ranks;
+    int ranks;
     struct pp_timeline_box *boxes; /* by rank, then as in the list of the rank */
     int count;
     int *begin;                     /* [ranks + 1] first box of each rank */
@@ -54,7 +52,6 @@ struct pp_timeline {
     double begin_s, end_s; /* first start of a box, last end of any event */
     int ids;               /* micro-batches count from 0 to ids - 1 */
     int splits;            /* of the sequence, at least 1 */
-    bool has_ranges;       /* some op covers several micro-batches */
     int pipes, stages;     /* stages: of the longest pipeline */
     int chunks;            /* most chunks of one pipeline on one rank */
     uint16_t *pipe_of;     /* [ids] */
@@ -62,10 +59,10 @@ struct pp_timeline {
     uint16_t *chunk_of;    /* [pipe * stages + stage] */
 };
 
-/* The events of one replica. PP_EINVAL for a trace that has none, for ranks out of order, and for
+/* The events of replica 0. PP_EINVAL for a trace that has none, for ranks out of order, and for
  * times that are no numbers or run backwards. So it is for cells that are unreadable or
  * contradictory. The message names the trace by its `program`. */
-enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
+enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace,
                                 struct pp_timeline *timeline, struct pp_error *err);
 
 /* PP_EINVAL: a part of the time is asked for in which there is nothing. */

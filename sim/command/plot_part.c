@@ -99,13 +99,9 @@ static enum pp_status read_step(const char *text, int *step, struct pp_error *er
 enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
                                  struct pp_error *err)
 {
-    *part = (struct pp_plot_part){.timeline = {.time_unit = wish->time_unit > 0 ? "units" : NULL,
-                                               .has_arrows = true,
-                                               .first_rank = -1,
-                                               .last_rank = -1,
-                                               .from_s = (double)NAN,
-                                               .to_s = (double)NAN},
-                                  .step = PP_PLOT_STEP_CHOSEN};
+    *part = (struct pp_plot_part){
+        .timeline = pp_plot_timeline_whole(wish->time_unit > 0 ? "units" : NULL, 0),
+        .step = PP_PLOT_STEP_CHOSEN};
     if (wish->step)
         PP_TRY(read_step(wish->step, &part->step, err));
     if (wish->ranks)

@@ -1,7 +1,7 @@
 /* pipesim run: one schedule in depth, or several side by side. */
 #include "core/clock.h"
 #include "core/units.h"
-#include "plots/timeline/gantt.h"
+#include "plots/plot.h"
 #include "schedules/registry.h"
 #include "sim/check/baseline.h"
 #include "sim/cli/stdout.h"
@@ -215,8 +215,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
         result.wall_s = pp_clock_s() - answer->started_s;
         pp_report_json(&result, out);
     } else if (owner == PP_STDOUT_GANTT) {
-        const struct pp_gantt_options gantt = {.is_unit = config.is_unit,
-                                               .granules = result.program->granules};
+        const struct pp_plot_timeline gantt =
+            pp_plot_timeline_whole(config.is_unit ? "units" : NULL, result.program->granules);
         PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
     } else if (owner == PP_STDOUT_EXPLAIN) {
         pp_explain_print(&result, out);

@@ -1,5 +1,5 @@
 /* pipesim schedules: the registry for people, in the terminal and as docs/schedules.md. */
-#include "plots/timeline/gantt.h"
+#include "plots/plot.h"
 #include "schedules/registry.h"
 #include "sim/command/commands.h"
 #include "sim/report/report.h"
@@ -123,7 +123,7 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
         r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
         r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
         pp_memory_most_activations(r.memory, r.program->ranks));
-    const struct pp_gantt_options gantt = {.is_unit = true, .granules = r.program->granules};
+    const struct pp_plot_timeline gantt = pp_plot_timeline_whole("units", r.program->granules);
     PP_TRY(pp_gantt_print(r.trace, &gantt, terminal, out, err));
     fputs("```\n", out);
     return PP_OK;

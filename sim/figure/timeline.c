@@ -3,8 +3,6 @@
 
 #include "core/units.h"
 
-#include <math.h>
-
 /* Unit costs are those of a chunk: a schedule with more chunks on a rank has longer times. On one
  * axis they are drawn as if each cost were that of a whole rank. Costs of messages cannot be
  * divided so; then they stay as they are. */
@@ -67,13 +65,8 @@ struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct
                                             struct pp_plot_timeline_panel *panels)
 {
     const enum costs costs = is_apart ? AS_THEY_ARE : choose_costs(results, count);
-    struct pp_plot_timeline options = {.time_unit = results->config.is_unit ? "units" : NULL,
-                                       .has_arrows = true,
-                                       .first_rank = -1,
-                                       .last_rank = -1,
-                                       .from_s = NAN,
-                                       .to_s = NAN,
-                                       .granules = results->program->granules};
+    struct pp_plot_timeline options = pp_plot_timeline_whole(
+        results->config.is_unit ? "units" : NULL, results->program->granules);
 
     if (count > 1) {
         options.axis = AXES[costs];

@@ -179,13 +179,12 @@ static void write_kinds(struct pp_arena *arena, const struct pp_page *page,
 static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_page *page,
                                       const struct pp_comparison *c, struct pp_error *err)
 {
-    static const struct pp_plot_timeline ALL = {
-        .first_rank = -1, .last_rank = -1, .from_s = NAN, .to_s = NAN};
+    const struct pp_plot_timeline all = pp_plot_timeline_whole(NULL, 0);
     struct pp_plot_timeline_panel panels[2];
 
     pp_page_heading(page, "timeline", "Who computed what when");
     PP_TRY(pp_plot_compare_panels(arena, c, NULL, panels, err));
-    return pp_html_timelines(arena, panels, 2, &ALL, page->out, err);
+    return pp_html_timelines(arena, panels, 2, &all, page->out, err);
 }
 
 static void print_report(const void *report, FILE *out)

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "plots/page/page.h"
 #include "plots/plot.h"
-#include "plots/timeline/gantt.h"
 #include "plots/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"
 #include "traces/formats/formats.h"
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 static const struct pp_plot_timeline ALL = {
-    .has_arrows = true, .first_rank = -1, .last_rank = -1, .from_s = NAN, .to_s = NAN};
+    .first_rank = -1, .last_rank = -1, .from_s = NAN, .to_s = NAN};
 
 static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
 {
@@ -23,7 +22,7 @@ static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
     struct pp_error err = {0};
     int messages;
 
-    if (pp_timeline_make(arena, trace, 0, &t, &err) != PP_OK) {
+    if (pp_timeline_make(arena, trace, &t, &err) != PP_OK) {
         FUZZ_CHECK(err.status == PP_EINVAL && err.message[0]);
         return;
     }
@@ -36,14 +35,14 @@ static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
         FUZZ_CHECK(m[i].from < t.ranks && m[i].to < t.ranks && m[i].end_s >= m[i].start_s);
 }
 
-static void check_characters(const struct pp_trace *trace, struct pp_gantt_options options)
+static void check_characters(const struct pp_trace *trace, const struct pp_plot_timeline *options)
 {
     struct pp_error err = {0};
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     const enum pp_status status =
-        pp_gantt_print(trace, &options, (struct pp_terminal){.width = 80}, out, &err);
+        pp_gantt_print(trace, options, (struct pp_terminal){.width = 80}, out, &err);
 
     fclose(out);
     FUZZ_CHECK(status == PP_OK ? bytes > 0 : status == PP_EINVAL && bytes == 0);
@@ -106,11 +105,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         part.first_rank = part.last_rank = trace->ranks / 2;
         part.from_s = 0.25 * end_s;
         part.to_s = 0.75 * end_s;
-        check_characters(trace, (struct pp_gantt_options){.is_unit = true});
-        check_characters(trace, (struct pp_gantt_options){.first_rank = part.first_rank,
-                                                          .ranks = 1,
-                                                          .from_s = part.from_s,
-                                                          .to_s = part.to_s});
+        const struct pp_plot_timeline units = pp_plot_timeline_whole("units", 0);
+        check_characters(trace, &units);
+        check_characters(trace, &part);
         check_script(arena, trace, &ALL, path);
         check_script(arena, trace, &part, path);
         check_page(arena, trace, &ALL);

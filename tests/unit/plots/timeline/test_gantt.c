@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* open_memstream */
-#include "plots/timeline/gantt.h"
+#include "plots/plot.h"
 #include "schedules/chimera.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
@@ -16,7 +16,7 @@ struct chart {
     struct pp_arena *arena;
     struct pp_program *program;
     struct pp_trace *trace;
-    struct pp_gantt_options options;
+    struct pp_plot_timeline options;
     double f_s, b_s, i_s, w_s;
     double *done_s; /* [(is backward * stages + stage) * ids + id] */
 };
@@ -105,7 +105,7 @@ static void set_up(struct chart *c, const char *schedule, struct pp_shape shape)
     trace->events = PP_ARRAY(c->arena, struct pp_trace_event, trace->count);
     evaluate(c, trace);
     c->trace = trace;
-    c->options = (struct pp_gantt_options){.is_unit = true, .granules = c->program->granules};
+    c->options = pp_plot_timeline_whole("units", c->program->granules);
 }
 
 static char *draw(const struct chart *c, struct pp_terminal terminal)
@@ -290,7 +290,8 @@ static char *draw_letters(struct pp_arena *arena, struct pp_terminal terminal)
         {.kind = PP_U, .cell = "0U", .start_s = 10, .end_s = 11},
         {.kind = PP_WAIT, .stream = PP_STREAM_CONTROL, .cell = "BAR", .start_s = 11, .end_s = 12}};
     struct pp_trace trace = {.ranks = 1, .replicas = 2, .steps = 1, .events = events, .count = 7};
-    struct chart c = {.arena = arena, .trace = &trace, .options = {.is_unit = true}};
+    struct chart c = {
+        .arena = arena, .trace = &trace, .options = pp_plot_timeline_whole("units", 0)};
 
     return draw(&c, terminal);
 }
@@ -334,7 +335,7 @@ Test(gantt, uneven_times_keep_their_place)
     struct chart c = {.arena = arena, .f_s = 1.0371, .b_s = 2.0013};
 
     set_up(&c, "1f1b", shape_of(2, 1, 3, 1));
-    c.options.is_unit = false;
+    c.options.time_unit = NULL;
     cr_assert_str_eq(draw(&c, plain), "P0 |F0 F1  .  . B0 b0 F2 B1 b1  . B2 b2|\n"
                                       "P1 | . F0 B0 b0 F1 B1 b1 F2 B2 b2  .  .|\n"
                                       "one column = 1.04 s, 12 columns in all\n"

@@ -88,7 +88,7 @@ static void check_program(const struct pp_program *p)
     struct pp_error err = {0};
     int box = 0;
 
-    cr_assert(pp_timeline_make(arena, trace_of(p), 0, &t, &err) == PP_OK, "%s", err.message);
+    cr_assert(pp_timeline_make(arena, trace_of(p), &t, &err) == PP_OK, "%s", err.message);
     cr_assert(eq(int, t.ids, p->micro_batches * p->granules));
     cr_assert(eq(int, t.splits, p->splits));
     cr_assert(eq(int, t.pipes, p->pipelines));
@@ -245,18 +245,18 @@ Test(timeline, steps_pipelines_and_messages)
     struct pp_error err = {0};
     int count;
 
-    cr_assert(pp_timeline_make(arena, &trace, 0, &t, &err) == PP_OK, "%s", err.message);
+    cr_assert(pp_timeline_make(arena, &trace, &t, &err) == PP_OK, "%s", err.message);
     cr_assert(t.count == 7 && t.step_count == 2 && t.pipes == 2 && t.ids == 2);
-    cr_assert(t.steps[0].number == 3 && t.steps[0].begin_s == 1 && t.steps[0].end_s == 9);
-    cr_assert(t.steps[1].number == 5 && t.steps[1].begin_s == 10 && t.steps[1].end_s == 14);
+    cr_assert(t.steps[0].number == 3 && t.steps[0].end_s == 9);
+    cr_assert(t.steps[1].number == 5 && t.steps[1].end_s == 14);
     cr_assert(t.begin_s == 1 && t.end_s == 14);
     cr_assert(t.boxes[2].op.kind == PP_U && t.boxes[2].op.pipe == 1 && t.boxes[2].op.mb == -1);
     cr_assert(t.boxes[3].step == 1 && t.boxes[4].rank == 1);
     const struct pp_timeline_message *m = pp_timeline_messages(arena, &t, &count);
     cr_assert(eq(int, count, 2));
-    cr_assert(m[0].from == 0 && m[0].to == 1 && m[0].step == 0 && !m[0].is_backward);
+    cr_assert(m[0].from == 0 && m[0].to == 1);
     cr_assert(m[0].made_s == 2 && m[0].start_s == 2 && m[0].end_s == 2.5 && m[0].used_s == 4);
-    cr_assert(m[1].made_s == 11 && m[1].used_s == 12 && m[1].step == 1);
+    cr_assert(m[1].made_s == 11 && m[1].used_s == 12);
 }
 
 Test(timeline, what_is_no_trace_is_refused)
@@ -282,15 +282,14 @@ Test(timeline, what_is_no_trace_is_refused)
         struct pp_trace trace = by_hand();
         struct pp_error err = {0};
         trace.events[CASES[i].event] = CASES[i].to;
-        cr_assert(pp_timeline_make(arena, &trace, 0, &t, &err) == PP_EINVAL, "case %zu", i);
+        cr_assert(pp_timeline_make(arena, &trace, &t, &err) == PP_EINVAL, "case %zu", i);
         cr_assert(strstr(err.message, CASES[i].says) && strstr(err.message, "hand"), "%s",
                   err.message);
     }
     struct pp_trace trace = by_hand();
     struct pp_error err = {0};
-    cr_assert(pp_timeline_make(arena, &trace, 1, &t, &err) == PP_EINVAL); /* no such replica */
     trace.ranks = 1000000;
-    cr_assert(pp_timeline_make(arena, &trace, 0, &t, &err) == PP_EINVAL);
+    cr_assert(pp_timeline_make(arena, &trace, &t, &err) == PP_EINVAL);
     trace.count = 0;
-    cr_assert(pp_timeline_make(arena, &trace, 0, &t, &err) == PP_EINVAL);
+    cr_assert(pp_timeline_make(arena, &trace, &t, &err) == PP_EINVAL);
 }

@@ -11,12 +11,8 @@
 
 static struct pp_arena *arena;
 static char folder[64];
-static const struct pp_plot_timeline ALL = {.title = "t",
-                                            .has_arrows = true,
-                                            .first_rank = -1,
-                                            .last_rank = -1,
-                                            .from_s = NAN,
-                                            .to_s = NAN};
+static const struct pp_plot_timeline ALL = {
+    .title = "t", .first_rank = -1, .last_rank = -1, .from_s = NAN, .to_s = NAN};
 
 static void setup(void)
 {
