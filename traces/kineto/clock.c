@@ -38,13 +38,6 @@ struct lag {
     double s;
 };
 
-/* Lags between two processes, both ways. The clock of `to` is ahead by `ahead_s`, give or take
- * `error_s`. A message takes half the sum of both lags to end at the other side. */
-struct tie {
-    int from, to;
-    double ahead_s, error_s;
-};
-
 static int by_ends(const void *left, const void *right)
 {
     const struct lag *a = left, *b = right;
@@ -85,40 +78,27 @@ static int take_medians(struct pp_arena *arena, struct lag *lags, int count)
     return pairs;
 }
 
-static struct tie *find_ties(struct pp_arena *arena, const struct lag *lags, int count,
-                             int *tie_count)
-{
-    struct tie *ties = PP_ARRAY(arena, struct tie, 2 * count);
-
-    *tie_count = 0;
-    for (int k = 0; k < count; k++) {
-        const struct lag back = {lags[k].to, lags[k].from, 0},
-                         *other = bsearch(&back, lags, (size_t)count, sizeof(back), by_ends);
-        if (other)
-            ties[(*tie_count)++] =
-                (struct tie){lags[k].from, lags[k].to, (lags[k].s - other->s) / 2,
-                             fabs(lags[k].s + other->s) / 2};
-    }
-    return ties;
-}
-
 /* How a process's clock is known from the first one's of its replica. */
 struct clock {
     bool is_known;
     double ahead_s, error_s;
 };
 
-/* From each process whose clock is known to those that it has a tie with. */
-static void spread(struct clock *clocks, const struct tie *ties, int tie_count)
+/* From each process whose clock is known to those with which it has lags both ways. The clock of
+ * `to` is ahead by half their difference. A message takes half their sum to end at the other side.
+ */
+static void spread(struct clock *clocks, const struct lag *lags, int count)
 {
     for (bool is_new = true; is_new;) {
         is_new = false;
-        for (int k = 0; k < tie_count; k++) {
-            const struct clock *from = &clocks[ties[k].from];
-            if (!from->is_known || clocks[ties[k].to].is_known)
+        for (int k = 0; k < count; k++) {
+            const struct clock *from = &clocks[lags[k].from];
+            const struct lag key = {lags[k].to, lags[k].from, 0},
+                             *back = bsearch(&key, lags, (size_t)count, sizeof(key), by_ends);
+            if (!back || !from->is_known || clocks[lags[k].to].is_known)
                 continue;
-            clocks[ties[k].to] = (struct clock){true, from->ahead_s + ties[k].ahead_s,
-                                                from->error_s + ties[k].error_s};
+            clocks[lags[k].to] = (struct clock){true, from->ahead_s + (lags[k].s - back->s) / 2,
+                                                from->error_s + fabs(lags[k].s + back->s) / 2};
             is_new = true;
         }
     }
@@ -129,15 +109,14 @@ double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct clock *clocks = PP_ARRAY(scratch, struct clock, file_count);
-    int lag_count, tie_count, moved = 0;
+    int lag_count, moved = 0;
     double error_s = 0, furthest_s = 0;
     struct lag *lags = find_lags(scratch, messages, count, &lag_count);
 
     lag_count = take_medians(scratch, lags, lag_count);
-    const struct tie *ties = find_ties(scratch, lags, lag_count, &tie_count);
     for (int f = 0; f < file_count; f++)
         clocks[f].is_known = files[f].pipeline_rank == 0;
-    spread(clocks, ties, tie_count);
+    spread(clocks, lags, lag_count);
     for (int f = 0; f < file_count; f++) {
         const struct clock *c = &clocks[f];
         error_s = fmax(error_s, 2 * c->error_s); /* of two clocks, either may be wrong */

@@ -13,17 +13,11 @@ struct launch {
     int64_t correlation;
     int range;
 };
-/* What one stream has done for all ranges of compute. */
-struct stream_time {
-    int64_t stream, busy_ns;
-};
 struct linker {
     struct pp_arena *scratch;
     struct pp_kineto_file *file;
     struct launch *launches; /* [count] by correlation */
     int count, capacity;
-    struct stream_time *streams;
-    int stream_count, stream_capacity;
 };
 
 /* ---- slices ----------------------------------------------------------------------------------*/
@@ -236,30 +230,19 @@ static bool has_extents(const struct pp_kineto_file *f)
     return false;
 }
 
-static void add_stream(struct linker *l, const struct pp_kineto_extent *e)
-{
-    for (int k = 0; k < l->stream_count; k++)
-        if (l->streams[k].stream == e->stream) {
-            l->streams[k].busy_ns += e->busy_ns;
-            return;
-        }
-    *PP_PUSH(l->scratch, l->streams, l->stream_count, l->stream_capacity) =
-        (struct stream_time){e->stream, e->busy_ns};
-}
-
-/* The stream that did most of the work. */
+/* The stream that did most of the work, the first one of equals. */
 static int64_t compute_stream(struct linker *l)
 {
     const struct pp_kineto_file *f = l->file;
-    struct stream_time best = {.busy_ns = -1};
+    struct pp_kineto_range all = {.extents = NULL};
+    struct pp_kineto_extent best = {.busy_ns = -1};
 
     for (int k = 0; k < f->count; k++)
         for (const struct pp_kineto_extent *e = f->ranges[k].extents;
              e && f->ranges[k].what == PP_KINETO_COMPUTE; e = e->next)
-            add_stream(l, e);
-    for (int k = 0; k < l->stream_count; k++)
-        if (l->streams[k].busy_ns > best.busy_ns)
-            best = l->streams[k];
+            extend(l, &all, *e);
+    for (const struct pp_kineto_extent *e = all.extents; e; e = e->next)
+        best = e->busy_ns >= best.busy_ns ? *e : best; /* new ones are put in front */
     return best.stream;
 }
 

@@ -76,9 +76,9 @@ static void find_whole_steps(struct merger *m, struct pp_kineto_file *f)
     f->steps = of;
 }
 
-static bool has_step(const struct pp_kineto_file *f, int number)
+static bool has_step(const int *steps, int count, int number)
 {
-    return bsearch(&number, f->steps, (size_t)f->step_count, sizeof(number), pp_ascending_ints);
+    return bsearch(&number, steps, (size_t)count, sizeof(number), pp_ascending_ints);
 }
 
 static enum pp_status find_steps(struct merger *m, struct pp_error *err)
@@ -94,7 +94,7 @@ static enum pp_status find_steps(struct merger *m, struct pp_error *err)
     for (int k = 0; k < first->step_count; k++) {
         bool is_in_all = true;
         for (int f = 1; f < m->count && is_in_all; f++)
-            is_in_all = has_step(&m->files[f], first->steps[k]);
+            is_in_all = has_step(m->files[f].steps, m->files[f].step_count, first->steps[k]);
         if (is_in_all)
             m->steps[m->step_count++] = first->steps[k];
     }
@@ -116,10 +116,7 @@ static enum pp_status find_steps(struct merger *m, struct pp_error *err)
 /* Step of the trace, -1: none. */
 static int step_of(const struct merger *m, const struct pp_kineto_range *range)
 {
-    const bool is_one = bsearch(&range->step, m->steps, (size_t)m->step_count, sizeof(range->step),
-                                pp_ascending_ints);
-
-    return is_one ? range->step - m->steps[0] : -1;
+    return has_step(m->steps, m->step_count, range->step) ? range->step - m->steps[0] : -1;
 }
 
 /* ---- clocks ----------------------------------------------------------------------------------*/

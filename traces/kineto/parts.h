@@ -31,11 +31,6 @@ struct pp_kineto_drawn {
     int64_t stream, start_ns, end_ns;
 };
 
-struct pp_kineto_window {
-    int64_t start_ns, end_ns;
-    int number; /* N of ProfilerStep#N */
-};
-
 /* One process. */
 struct pp_kineto_file {
     const char *name;
@@ -47,7 +42,7 @@ struct pp_kineto_file {
     int count, capacity;
     struct pp_kineto_drawn *drawn;
     int drawn_count, drawn_capacity;
-    struct pp_kineto_window *windows; /* by start */
+    struct pp_kineto_range *windows; /* by start; `step` is N of ProfilerStep#N */
     int window_count, window_capacity;
     int64_t element_count;
     int unknown_count;         /* names of no known op */

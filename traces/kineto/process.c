@@ -63,8 +63,8 @@ static void add_drawn(struct reader *r, const struct pp_kineto_range *range, jso
 }
 
 /* "ProfilerStep#7" */
-static enum pp_status add_window(struct reader *r, const char *number,
-                                 const struct pp_kineto_range *times, struct pp_error *err)
+static enum pp_status add_window(struct reader *r, const char *number, struct pp_kineto_range range,
+                                 struct pp_error *err)
 {
     struct pp_kineto_file *f = r->file;
     char *end;
@@ -72,8 +72,8 @@ static enum pp_status add_window(struct reader *r, const char *number,
 
     if (*number < '0' || *number > '9' || *end || value > INT_MAX / 2)
         return pp_error_set(err, PP_EINVAL, "'ProfilerStep#%.20s' has no number of a step", number);
-    *PP_PUSH(r->arena, f->windows, f->window_count, f->window_capacity) =
-        (struct pp_kineto_window){times->start_ns, times->end_ns, (int)value};
+    range.step = (int)value;
+    *PP_PUSH(r->arena, f->windows, f->window_count, f->window_capacity) = range;
     return PP_OK;
 }
 
@@ -92,7 +92,7 @@ static enum pp_status add_slice(struct reader *r, json_t *slice, const char *nam
         return PP_OK;
     PP_TRY(pp_kineto_times(slice, &range.start_ns, &range.end_ns, err));
     if (is_step)
-        return is_drawn ? PP_OK : add_window(r, name + strlen(STEP), &range, err);
+        return is_drawn ? PP_OK : add_window(r, name + strlen(STEP), range, err);
     if (strncmp(name, UPDATE, strlen(UPDATE)) != 0 && !read_cell(r, name + 3, &range))
         return PP_OK;
     if (is_drawn)
@@ -188,13 +188,6 @@ static int by_start(const void *left, const void *right)
     return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
 }
 
-static int by_window(const void *left, const void *right)
-{
-    const struct pp_kineto_window *a = left, *b = right;
-
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
 /* In the order of time; of what lies within another one, such as the ops of an overlapped pair, the
  * outer. */
 static void sort_ranges(struct pp_kineto_file *f)
@@ -205,7 +198,7 @@ static void sort_ranges(struct pp_kineto_file *f)
     if (f->count > 0)
         qsort(f->ranges, (size_t)f->count, sizeof(*f->ranges), by_start);
     if (f->window_count > 0)
-        qsort(f->windows, (size_t)f->window_count, sizeof(*f->windows), by_window);
+        qsort(f->windows, (size_t)f->window_count, sizeof(*f->windows), by_start);
     for (int k = 0; k < f->count; k++) {
         if (f->ranges[k].start_ns < end_ns && f->ranges[k].end_ns <= end_ns)
             continue;
@@ -222,7 +215,7 @@ static void number_by_windows(struct pp_kineto_file *f)
         while (w < f->window_count && f->windows[w].end_ns <= f->ranges[k].start_ns)
             w++;
         if (w < f->window_count && f->windows[w].start_ns <= f->ranges[k].start_ns)
-            f->ranges[k].step = f->windows[w].number;
+            f->ranges[k].step = f->windows[w].step;
     }
 }
 

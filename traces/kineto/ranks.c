@@ -12,11 +12,6 @@ struct owner {
     unsigned char *has; /* [MOST_STAGES / 8] bits */
 };
 
-static void mark(struct owner *o, int stage)
-{
-    o->has[stage / 8] |= (unsigned char)(1 << stage % 8);
-}
-
 static bool has(const struct owner *o, int stage)
 {
     return o->has[stage / 8] >> stage % 8 & 1;
@@ -27,12 +22,12 @@ static void find_stages(struct pp_arena *arena, struct owner *o)
     o->has = PP_ARRAY(arena, unsigned char, MOST_STAGES / 8);
     o->file->first_stage = MOST_STAGES;
     for (int k = 0; k < o->file->count; k++) {
-        const struct pp_kineto_range *range = &o->file->ranges[k];
-        if (range->what != PP_KINETO_COMPUTE)
+        const int stage = o->file->ranges[k].op.stage;
+        if (o->file->ranges[k].what != PP_KINETO_COMPUTE)
             continue;
-        mark(o, range->op.stage);
-        if (range->op.stage < o->file->first_stage)
-            o->file->first_stage = range->op.stage;
+        o->has[stage / 8] |= (unsigned char)(1 << stage % 8);
+        if (stage < o->file->first_stage)
+            o->file->first_stage = stage;
     }
 }
 
