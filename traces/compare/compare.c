@@ -15,7 +15,7 @@ struct matcher {
     struct pp_comparison *result;
     struct pp_stepped predicted, measured;
     int first_predicted, first_measured; /* slices compared */
-    struct pp_tally *kinds, *waits;
+    struct pp_tally kinds, waits;
     int step, replica; /* being matched, as in the measured trace */
     int pair_capacity;
     int64_t odd_count; /* ops that only one has, though both record their kind */
@@ -112,9 +112,9 @@ static void add_pair(struct matcher *m, const struct pp_trace_event *p,
     if (q->stream == PP_STREAM_CONTROL)
         return;
     m->result->matched++;
-    pp_tally_add(m->kinds, q, duration_s(p), duration_s(q));
+    pp_tally_add(&m->kinds, q, duration_s(p), duration_s(q));
     if (!isnan(waiting_s(p)) && !isnan(waiting_s(q)))
-        pp_tally_add(m->waits, q, waiting_s(p), waiting_s(q));
+        pp_tally_add(&m->waits, q, waiting_s(p), waiting_s(q));
     if (!pp_op_is_send(q->kind)) {
         const struct pp_compare_event event = describe(m, p, q);
         add_worst(m, &event);
@@ -346,8 +346,8 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
     struct matcher m = {.arena = arena,
                         .options = options,
                         .result = comparison,
-                        .kinds = pp_tally_create(arena),
-                        .waits = pp_tally_create(arena)};
+                        .kinds = {.arena = arena},
+                        .waits = {.arena = arena}};
 
     *comparison = (struct pp_comparison){
         .is_same_program = predicted->program_hash == measured->program_hash,
@@ -369,8 +369,8 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
     if (comparison->matched == 0)
         return pp_error_set(err, PP_EINVAL, "%s and %s have no event in common", predicted->program,
                             measured->program);
-    comparison->kinds = pp_tally_rows(m.kinds, &comparison->kind_count);
-    comparison->waits = pp_tally_rows(m.waits, &comparison->wait_count);
+    comparison->kinds = pp_tally_rows(&m.kinds, &comparison->kind_count);
+    comparison->waits = pp_tally_rows(&m.waits, &comparison->wait_count);
     comparison->step_error_s = pp_units_s(pp_units_ps(comparison->predicted.step_s) -
                                           pp_units_ps(comparison->measured.step_s));
     comparison->step_error_frac =

@@ -16,9 +16,21 @@ const struct pp_trace *pp_compare_join_recompute(struct pp_arena *arena,
 /* predicted / measured - 1. */
 double pp_compare_frac(double predicted, double measured);
 
-/* Collects pairs of durations by kind. */
-struct pp_tally;
-struct pp_tally *pp_tally_create(struct pp_arena *arena);
+enum { PP_TALLY_FUSED, PP_TALLY_KINDS = PP_OP_KINDS + 1 }; /* fused pairs, the table of kinds */
+/* The durations of a large run add up to more picoseconds than 64 bits hold. */
+__extension__ typedef __int128 pp_wide;
+struct pp_tally_samples {
+    double *measured_s;
+    int count, capacity;
+    /* Whole picoseconds: sums do not depend on the order. Of a message twice the error counts half,
+     * because it is in the trace at its sender and at its receiver. */
+    pp_wide predicted_ps, measured_ps, half_errors_ps;
+};
+/* Pairs of durations by kind; {.arena} is an empty one. */
+struct pp_tally {
+    struct pp_arena *arena;
+    struct pp_tally_samples kinds[PP_TALLY_KINDS];
+};
 void pp_tally_add(struct pp_tally *tally, const struct pp_trace_event *event, double predicted_s,
                   double measured_s);
 /* A row for each kind that was added, in the order of the table of kinds, fused pairs first. */

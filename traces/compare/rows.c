@@ -5,23 +5,6 @@
 
 #include <math.h>
 
-enum { FUSED, KINDS = PP_OP_KINDS + 1 }; /* fused pairs first, then the table of kinds */
-
-/* The durations of a large run add up to more picoseconds than 64 bits hold. */
-__extension__ typedef __int128 pp_wide;
-
-struct samples {
-    double *measured_s;
-    int count, capacity;
-    /* Whole picoseconds: sums do not depend on the order. Of a message twice the error counts half,
-     * because it is in the trace at its sender and at its receiver. */
-    pp_wide predicted_ps, measured_ps, half_errors_ps;
-};
-struct pp_tally {
-    struct pp_arena *arena;
-    struct samples kinds[KINDS];
-};
-
 double pp_compare_frac(double predicted, double measured)
 {
     if (measured > 0)
@@ -29,18 +12,10 @@ double pp_compare_frac(double predicted, double measured)
     return predicted > 0 ? (double)NAN : 0;
 }
 
-struct pp_tally *pp_tally_create(struct pp_arena *arena)
-{
-    struct pp_tally *tally = PP_NEW(arena, struct pp_tally);
-
-    tally->arena = arena;
-    return tally;
-}
-
 void pp_tally_add(struct pp_tally *tally, const struct pp_trace_event *event, double predicted_s,
                   double measured_s)
 {
-    struct samples *s = &tally->kinds[event->is_fused ? FUSED : event->kind + 1];
+    struct pp_tally_samples *s = &tally->kinds[event->is_fused ? PP_TALLY_FUSED : event->kind + 1];
     const int64_t predicted_ps = pp_units_ps(predicted_s), measured_ps = pp_units_ps(measured_s);
     const int halves = event->stream == PP_STREAM_CHANNEL ? 1 : 2;
 
@@ -51,15 +26,16 @@ void pp_tally_add(struct pp_tally *tally, const struct pp_trace_event *event, do
                                                               : measured_ps - predicted_ps);
 }
 
-static struct pp_compare_row row_of(struct samples *s, int index, pp_wide all_half_errors_ps)
+static struct pp_compare_row row_of(struct pp_tally_samples *s, int index,
+                                    pp_wide all_half_errors_ps)
 {
     const int n = s->count;
     const double *sorted = s->measured_s;
     const double p50_s = pp_median(s->measured_s, n);
 
     return (struct pp_compare_row){
-        .kind = index == FUSED ? PP_F : (uint8_t)(index - 1),
-        .is_fused = index == FUSED,
+        .kind = index == PP_TALLY_FUSED ? PP_F : (uint8_t)(index - 1),
+        .is_fused = index == PP_TALLY_FUSED,
         .count = n,
         .predicted_mean_s = (double)s->predicted_ps * 1e-12 / n,
         .measured_mean_s = (double)s->measured_ps * 1e-12 / n,
@@ -73,13 +49,13 @@ static struct pp_compare_row row_of(struct samples *s, int index, pp_wide all_ha
 
 struct pp_compare_row *pp_tally_rows(struct pp_tally *tally, int *count)
 {
-    struct pp_compare_row *rows = PP_ARRAY(tally->arena, struct pp_compare_row, KINDS);
+    struct pp_compare_row *rows = PP_ARRAY(tally->arena, struct pp_compare_row, PP_TALLY_KINDS);
     pp_wide all_half_errors_ps = 0;
 
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < PP_TALLY_KINDS; i++)
         all_half_errors_ps += tally->kinds[i].half_errors_ps;
     *count = 0;
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < PP_TALLY_KINDS; i++)
         if (tally->kinds[i].count > 0)
             rows[(*count)++] = row_of(&tally->kinds[i], i, all_half_errors_ps);
     return rows;
