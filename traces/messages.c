@@ -29,7 +29,7 @@ bool pp_message_end_of(const struct pp_trace *trace, int event, struct pp_messag
 
 static int compare_keys(const struct pp_message_end *a, const struct pp_message_end *b)
 {
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < PP_MESSAGE_KEY; i++)
         if (a->key[i] != b->key[i])
             return a->key[i] < b->key[i] ? -1 : 1;
     return 0;

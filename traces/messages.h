@@ -3,13 +3,22 @@
 
 #include "traces/trace.h"
 
-/* One end of a message. */
+/* What both ends of a message have in common. */
+enum {
+    PP_MESSAGE_REPLICA,
+    PP_MESSAGE_STEP,
+    PP_MESSAGE_DIRECTION, /* 1 of an activation, -1 of a gradient */
+    PP_MESSAGE_STAGE,     /* the receiving one */
+    PP_MESSAGE_MB,
+    PP_MESSAGE_SPLIT,
+    PP_MESSAGE_KEY
+};
 struct pp_message_end {
-    int key[6]; /* replica, step, direction, receiving stage, micro-batch, split: of both ends */
+    int key[PP_MESSAGE_KEY];
     bool is_recv;
     int event;
 };
-/* The end that an op is; direction is 1 of an activation, -1 of a gradient. */
+/* The end that an op is. */
 struct pp_message_end pp_message_end(const struct pp_op *op, int replica, int step, int event);
 /* The end that an event is; false for other events and unreadable cells. */
 bool pp_message_end_of(const struct pp_trace *trace, int event, struct pp_message_end *end);

@@ -166,14 +166,6 @@ static enum pp_status check_event(const struct pp_metrics_walk *walk,
     return PP_OK;
 }
 
-static void note_beside(struct pp_metrics_walk *walk, const struct pp_trace_event *event)
-{
-    if (event->step != walk->window.steps - 1)
-        return;
-    walk->first_s = pp_earlier_s(walk->first_s, event->start_s);
-    walk->last_s = pp_later_s(walk->last_s, event->end_s);
-}
-
 static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_event *event)
 {
     return event->rank == walk->rank && event->replica == walk->replica;
@@ -214,10 +206,12 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
 
     PP_TRY(check_places(trace, event, err));
     PP_TRY(check_event(walk, event, err));
-    if (event->is_concurrent) {
-        note_beside(walk, event);
-        return PP_OK;
+    if (event->is_concurrent && event->step == walk->window.steps - 1) {
+        walk->first_s = pp_earlier_s(walk->first_s, event->start_s);
+        walk->last_s = pp_later_s(walk->last_s, event->end_s);
     }
+    if (event->is_concurrent)
+        return PP_OK;
     if (!is_compute && event->stream != PP_STREAM_CONTROL)
         return PP_OK;
     if (event->start_s < walk->clock_s - walk->slack_s)

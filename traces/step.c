@@ -1,4 +1,6 @@
 /* One step of a trace as a trace of its own: the median one, or one by its number. */
+#define _GNU_SOURCE /* qsort_r */
+
 #include "traces/step.h"
 
 #include "core/units.h"
@@ -6,33 +8,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct timed {
-    int64_t ps;
-    int slice;
-};
-
-static int by_time(const void *left, const void *right)
+static int by_time(const void *left, const void *right, void *slices)
 {
-    const struct timed *a = left, *b = right;
+    const int a = *(const int *)left, b = *(const int *)right;
+    const struct pp_step_slice *p = (const struct pp_step_slice *)slices + a,
+                               *q = (const struct pp_step_slice *)slices + b;
+    const int64_t more_ps = p->end_ps - p->begin_ps - (q->end_ps - q->begin_ps);
 
-    if (a->ps != b->ps)
-        return a->ps < b->ps ? -1 : 1;
-    return a->slice - b->slice;
+    return more_ps != 0 ? (more_ps < 0 ? -1 : 1) : a - b;
 }
 
 int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, int first)
 {
     const int count = stepped->count - first;
-    struct timed *times = PP_ARRAY(arena, struct timed, count);
     int *order = PP_ARRAY(arena, int, count);
 
-    for (int i = 0; i < count; i++) {
-        const struct pp_step_slice *slice = &stepped->slices[first + i];
-        times[i] = (struct timed){slice->end_ps - slice->begin_ps, first + i};
-    }
-    qsort(times, (size_t)count, sizeof(*times), by_time);
     for (int i = 0; i < count; i++)
-        order[i] = times[i].slice;
+        order[i] = first + i;
+    qsort_r(order, (size_t)count, sizeof(*order), by_time, stepped->slices);
     return order;
 }
 

@@ -17,11 +17,6 @@ struct cutter {
     int *place;   /* [event]: its index within its slice */
 };
 
-static int list_of(const struct pp_trace *trace, const struct pp_trace_event *event)
-{
-    return event->replica * trace->ranks + event->rank;
-}
-
 static enum pp_status check_event(const struct pp_trace *trace, const struct pp_trace_event *event,
                                   struct pp_error *err)
 {
@@ -163,7 +158,7 @@ static enum pp_status find_lists(struct cutter *c, struct pp_step_slice *slice,
 
     slice->begin = PP_ARRAY(c->arena, int, lists + 1);
     for (int i = 0; i < slice->count; i++) {
-        const int here = list_of(c->trace, &slice->events[i]);
+        const int here = pp_trace_list_of(c->trace, &slice->events[i]);
         if (here == list)
             continue;
         if (here != list + 1)
@@ -186,7 +181,7 @@ static enum pp_status check_waits(const struct pp_trace *trace, struct pp_error 
             continue;
         target = event->waits_for < trace->count ? &trace->events[event->waits_for] : NULL;
         if (target == NULL || target->step != event->step ||
-            list_of(trace, target) != list_of(trace, event))
+            pp_trace_list_of(trace, target) != pp_trace_list_of(trace, event))
             return pp_error_set(err, PP_EINVAL, "%s: rank %d: %s waits for another step or rank",
                                 trace->program, event->rank, event->cell);
     }

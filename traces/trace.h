@@ -7,6 +7,7 @@
 #include "core/op.h"
 #include "traces/about.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,6 +56,17 @@ struct pp_trace {
                                     * for */
     int count;
 };
+
+/* Whole picoseconds, as they are drawn; never below 0. */
+static inline int64_t pp_trace_ps(double seconds)
+{
+    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
+}
+/* The number of an event's list: of its replica and rank. */
+static inline int pp_trace_list_of(const struct pp_trace *trace, const struct pp_trace_event *event)
+{
+    return event->replica * trace->ranks + event->rank;
+}
 
 /* ---- for readers ---- */
 

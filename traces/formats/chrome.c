@@ -55,7 +55,7 @@ static int thread_of(const struct pp_box *box)
 
 static void write_process(struct writer *w, int event)
 {
-    const int pid = pp_trace_process(w->trace, event);
+    const int pid = pp_trace_list_of(w->trace, &w->trace->events[event]);
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"",
@@ -71,7 +71,7 @@ static void write_process(struct writer *w, int event)
 
 static void write_thread(struct writer *w, const struct pp_box *box)
 {
-    const int pid = pp_trace_process(w->trace, box->event);
+    const int pid = pp_trace_list_of(w->trace, &w->trace->events[box->event]);
 
     begin_event(w);
     fprintf(w->file,
@@ -92,8 +92,8 @@ static void write_box(struct writer *w, const struct pp_box *box)
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",
-            event->cell, pp_track_names[box->track], pp_trace_process(w->trace, box->event),
-            thread_of(box));
+            event->cell, pp_track_names[box->track],
+            pp_trace_list_of(w->trace, &w->trace->events[box->event]), thread_of(box));
     write_us(w->file, "ts", box->start_ps);
     write_us(w->file, "dur", box->end_ps - box->start_ps);
     fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
@@ -130,7 +130,8 @@ static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"%s\",\"id\":%d,\"name\":\"message\",\"cat\":\"message\"",
             is_recv ? "f\",\"bp\":\"e" : "s", arrow->id);
-    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_process(w->trace, event), thread_of(box));
+    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_list_of(w->trace, &w->trace->events[event]),
+            thread_of(box));
     write_us(w->file, "ts", box->start_ps + (box->end_ps - box->start_ps) / 2);
     fputc('}', w->file);
 }

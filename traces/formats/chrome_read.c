@@ -144,18 +144,11 @@ static enum pp_status read_slice(struct reader *reader, const struct pp_json *js
     return PP_OK;
 }
 
-/* Arrows between messages are drawn from the events. */
-static enum pp_status skip(struct reader *reader, const struct pp_json *json, json_t *object,
-                           struct pp_error *err)
-{
-    (void)reader, (void)json, (void)object, (void)err;
-    return PP_OK;
-}
-
+/* Arrows between messages, "s" and "f", are drawn from the events. */
 static const struct {
     const char *phase;
     enum pp_status (*read)(struct reader *, const struct pp_json *, json_t *, struct pp_error *);
-} phases[] = {{"X", read_slice}, {"M", read_process}, {"s", skip}, {"f", skip}};
+} phases[] = {{"X", read_slice}, {"M", read_process}, {"s", NULL}, {"f", NULL}};
 
 static enum pp_status read_event(struct reader *reader, size_t index, json_t *object,
                                  struct pp_error *err)
@@ -170,7 +163,7 @@ static enum pp_status read_event(struct reader *reader, size_t index, json_t *ob
     PP_TRY(pp_json_string(&json, object, "ph", &phase, NULL, err));
     for (size_t i = 0; i < PP_COUNT(phases); i++)
         if (strcmp(phase, phases[i].phase) == 0)
-            return phases[i].read(reader, &json, object, err);
+            return phases[i].read ? phases[i].read(reader, &json, object, err) : PP_OK;
     return pp_error_set(err, PP_EINVAL, "%s: \"ph\" '%.20s', expected X, M, s or f", place, phase);
 }
 

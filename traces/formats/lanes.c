@@ -1,7 +1,6 @@
 /* A trace as viewers draw it: boxes on tracks, and their names. */
 #include "traces/formats/lanes.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 const char *const pp_track_names[PP_TRACKS] = {
@@ -18,16 +17,6 @@ static const enum pp_track track_of_stream[] = {[PP_STREAM_COMPUTE] = PP_TRACK_C
                                                 [PP_STREAM_REDUCE] = PP_TRACK_REDUCE,
                                                 [PP_STREAM_COPY] = PP_TRACK_COPY,
                                                 [PP_STREAM_CONTROL] = PP_TRACK_BLOCKED};
-
-int pp_trace_process(const struct pp_trace *trace, int event)
-{
-    return trace->events[event].replica * trace->ranks + trace->events[event].rank;
-}
-
-static int64_t picoseconds(double seconds)
-{
-    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
-}
 
 static enum pp_track track_of(const struct pp_trace_event *event)
 {
@@ -57,8 +46,8 @@ static int collect(const struct pp_trace *trace, int from, int to, struct pp_box
 
     for (int i = from; i < to; i++) {
         const struct pp_trace_event *event = &trace->events[i];
-        const struct pp_box box = {.start_ps = picoseconds(event->start_s),
-                                   .end_ps = picoseconds(event->end_s),
+        const struct pp_box box = {.start_ps = pp_trace_ps(event->start_s),
+                                   .end_ps = pp_trace_ps(event->end_s),
                                    .track = track_of(event),
                                    .event = i};
         if (box.track != PP_TRACK_BLOCKED || box.end_ps > box.start_ps)

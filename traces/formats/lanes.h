@@ -40,8 +40,6 @@ struct pp_drawing {
 };
 struct pp_drawing pp_drawing_of(struct pp_arena *arena, const struct pp_trace *trace);
 
-/* The number of an event's list: of its rank and replica. */
-int pp_trace_process(const struct pp_trace *trace, int event);
 /* "P3 replica 1" */
 void pp_write_rank(const struct pp_trace *trace, int event, FILE *out);
 /* "send F 2" */

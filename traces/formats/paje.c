@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Format: "The Paje trace file format", L. M. Schnorr, version 1.2.5: event definitions, then
  * events in the order of time, read by ViTE and pajeng. A rank is a container, and so is each of
@@ -25,58 +26,26 @@ enum event {
 };
 enum { MAX_FIELDS = 7 };
 #define PS_PER_S INT64_C(1000000000000)
-struct field {
-    const char *name, *type;
-};
 static const struct {
-    const char *name;
-    struct field fields[MAX_FIELDS + 1];
+    const char *name, *fields[MAX_FIELDS + 1];
 } DEFINITIONS[EVENTS] = {
-    [DEFINE_CONTAINER] = {"PajeDefineContainerType",
-                          {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}}},
-    [DEFINE_STATE] = {"PajeDefineStateType",
-                      {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}}},
+    [DEFINE_CONTAINER] = {"PajeDefineContainerType", {"Alias", "Type", "Name"}},
+    [DEFINE_STATE] = {"PajeDefineStateType", {"Alias", "Type", "Name"}},
     [DEFINE_LINK] = {"PajeDefineLinkType",
-                     {{"Alias", "string"},
-                      {"Type", "string"},
-                      {"StartContainerType", "string"},
-                      {"EndContainerType", "string"},
-                      {"Name", "string"}}},
-    [DEFINE_VALUE] =
-        {"PajeDefineEntityValue",
-         {{"Alias", "string"}, {"Type", "string"}, {"Name", "string"}, {"Color", "color"}}},
-    [CREATE] = {"PajeCreateContainer",
-                {{"Time", "date"},
-                 {"Alias", "string"},
-                 {"Type", "string"},
-                 {"Container", "string"},
-                 {"Name", "string"}}},
-    [DESTROY] = {"PajeDestroyContainer",
-                 {{"Time", "date"}, {"Type", "string"}, {"Name", "string"}}},
-    [PUSH] = {"PajePushState",
-              {{"Time", "date"},
-               {"Type", "string"},
-               {"Container", "string"},
-               {"Value", "string"},
-               {"Cell", "string"},
-               {"Step", "int"},
-               {"Bytes", "double"}}},
-    [POP] = {"PajePopState", {{"Time", "date"}, {"Type", "string"}, {"Container", "string"}}},
+                     {"Alias", "Type", "StartContainerType", "EndContainerType", "Name"}},
+    [DEFINE_VALUE] = {"PajeDefineEntityValue", {"Alias", "Type", "Name", "Color"}},
+    [CREATE] = {"PajeCreateContainer", {"Time", "Alias", "Type", "Container", "Name"}},
+    [DESTROY] = {"PajeDestroyContainer", {"Time", "Type", "Name"}},
+    [PUSH] = {"PajePushState", {"Time", "Type", "Container", "Value", "Cell", "Step", "Bytes"}},
+    [POP] = {"PajePopState", {"Time", "Type", "Container"}},
     [START_LINK] = {"PajeStartLink",
-                    {{"Time", "date"},
-                     {"Type", "string"},
-                     {"Container", "string"},
-                     {"Value", "string"},
-                     {"StartContainer", "string"},
-                     {"Key", "string"}}},
-    [END_LINK] = {"PajeEndLink",
-                  {{"Time", "date"},
-                   {"Type", "string"},
-                   {"Container", "string"},
-                   {"Value", "string"},
-                   {"EndContainer", "string"},
-                   {"Key", "string"}}},
+                    {"Time", "Type", "Container", "Value", "StartContainer", "Key"}},
+    [END_LINK] = {"PajeEndLink", {"Time", "Type", "Container", "Value", "EndContainer", "Key"}},
 };
+/* Types of fields; the others are strings. */
+static const struct {
+    const char *field, *type;
+} TYPES[] = {{"Time", "date"}, {"Color", "color"}, {"Step", "int"}, {"Bytes", "double"}};
 /* Aliases of types and of the whole; containers of ranks are r<process>, of tracks
  * t<process>_<track>_<lane>, values v<kind>. */
 #define RUN_TYPE   "RUN"
@@ -102,12 +71,20 @@ struct writer {
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
+static const char *type_of(const char *field)
+{
+    for (size_t i = 0; i < PP_COUNT(TYPES); i++)
+        if (!strcmp(field, TYPES[i].field))
+            return TYPES[i].type;
+    return "string";
+}
+
 static void write_definitions(FILE *out)
 {
     for (int e = 0; e < EVENTS; e++) {
         fprintf(out, "%%EventDef %s %d\n", DEFINITIONS[e].name, e);
-        for (const struct field *field = DEFINITIONS[e].fields; field->name; field++)
-            fprintf(out, "%% %s %s\n", field->name, field->type);
+        for (const char *const *field = DEFINITIONS[e].fields; *field; field++)
+            fprintf(out, "%% %s %s\n", *field, type_of(*field));
         fputs("%EndEventDef\n", out);
     }
 }
@@ -152,14 +129,14 @@ static void write_text(FILE *out, const char *text)
 
 static void write_track(const struct writer *w, const struct pp_box *box)
 {
-    fprintf(w->file, " t%d_%d_%d", pp_trace_process(w->trace, box->event), (int)box->track,
-            box->lane);
+    fprintf(w->file, " t%d_%d_%d", pp_trace_list_of(w->trace, &w->trace->events[box->event]),
+            (int)box->track, box->lane);
 }
 
 static void create_rank(const struct writer *w, int event)
 {
     fprintf(w->file, "%d 0 r%d " RANK_TYPE " " WHOLE " \"", CREATE,
-            pp_trace_process(w->trace, event));
+            pp_trace_list_of(w->trace, &w->trace->events[event]));
     pp_write_rank(w->trace, event, w->file);
     fputs("\"\n", w->file);
 }
@@ -168,7 +145,8 @@ static void create_track(const struct writer *w, const struct pp_box *box)
 {
     fprintf(w->file, "%d 0", CREATE);
     write_track(w, box);
-    fprintf(w->file, " " TRACK_TYPE " r%d \"", pp_trace_process(w->trace, box->event));
+    fprintf(w->file, " " TRACK_TYPE " r%d \"",
+            pp_trace_list_of(w->trace, &w->trace->events[box->event]));
     pp_write_rank(w->trace, box->event, w->file);
     fputc(' ', w->file);
     pp_write_track(box, w->file);
