@@ -2,31 +2,17 @@
  * that varies; the others are constant or follow it. */
 #include "plots/curves/chart.h"
 
+#include "core/quantile.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the inputs of one series ---------------------------------------------------------------- */
 
-/* Columns that vary within a series; ids say which of its rows have the same text. */
+/* Columns that vary within a series. */
 struct inputs {
     struct pp_chart chart; /* of the rows of the series alone */
     int *columns, count;
-    int **ids; /* [count][rows] */
 };
-
-static int *number_texts(const struct pp_chart *chart, int column)
-{
-    int *ids = PP_ARRAY(chart->arena, int, chart->row_count);
-
-    for (int i = 0; i < chart->row_count; i++) {
-        const char *text = pp_chart_cell(chart, chart->rows[i], column);
-        int k = 0;
-        while (strcmp(pp_chart_cell(chart, chart->rows[k], column), text) != 0)
-            k++;
-        ids[i] = k;
-    }
-    return ids;
-}
 
 static struct inputs inputs_of(const struct pp_chart *chart, const struct pp_curve *curve)
 {
@@ -35,24 +21,20 @@ static struct inputs inputs_of(const struct pp_chart *chart, const struct pp_cur
     in.chart.rows = PP_ARRAY(chart->arena, int, curve->count);
     in.chart.row_count = curve->count;
     in.columns = PP_ARRAY(chart->arena, int, chart->table.column_count);
-    in.ids = PP_ARRAY(chart->arena, int *, chart->table.column_count);
     for (int i = 0; i < curve->count; i++)
         in.chart.rows[i] = curve->points[i].row;
     for (int c = 0; c < chart->table.column_count; c++)
-        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&in.chart, c)) {
-            in.ids[in.count] = number_texts(&in.chart, c);
+        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&in.chart, c))
             in.columns[in.count++] = c;
-        }
     return in;
 }
 
 /* Do rows that are the same in `a` agree in `b`? */
 static bool determines(const struct inputs *in, int a, int b)
 {
-    for (int i = 0; i < in->chart.row_count; i++)
-        if (in->ids[b][i] != in->ids[b][in->ids[a][i]])
-            return false;
-    return true;
+    const int both[] = {in->columns[a], in->columns[b]};
+
+    return pp_chart_distinct(&in->chart, both, 2) == pp_chart_distinct(&in->chart, both, 1);
 }
 
 /* The input that all others follow, if possible one that does not follow itself. -1 = several vary
@@ -76,15 +58,6 @@ static int leader(const struct inputs *in)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-static int count_texts(const struct inputs *in, int k)
-{
-    int count = 0;
-
-    for (int i = 0; i < in->chart.row_count; i++)
-        count += in->ids[k][i] == i;
-    return count;
-}
-
 /* Those that do not follow; the one with most values, which lines can follow, last. */
 static int own_inputs(const struct inputs *in, int *own)
 {
@@ -94,7 +67,8 @@ static int own_inputs(const struct inputs *in, int *own)
         if (!pp_chart_follows(&in->chart, in->columns[k]))
             own[count++] = k;
     for (int i = 0; i + 1 < count; i++)
-        if (count_texts(in, own[i]) > count_texts(in, own[i + 1])) {
+        if (pp_chart_distinct(&in->chart, &in->columns[own[i]], 1) >
+            pp_chart_distinct(&in->chart, &in->columns[own[i + 1]], 1)) {
             const int most = own[i];
             own[i] = own[i + 1];
             own[i + 1] = most;
@@ -139,11 +113,6 @@ static enum pp_status refuse(const struct inputs *in, const struct pp_curve *cur
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
 /* Points in the order of the input, by its numbers; of words, in the order of the rows. */
 static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
 {
@@ -153,7 +122,7 @@ static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
 
     for (int i = 0; i < curve->count; i++)
         rows[i] = curve->points[i].row;
-    qsort(rows, (size_t)curve->count, sizeof(*rows), compare_ids);
+    qsort(rows, (size_t)curve->count, sizeof(*rows), pp_ascending_ints);
     one.x = curve->along;
     one.by_count = 0;
     if (pp_chart_is_numeric(chart, curve->along))

@@ -92,8 +92,12 @@ static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, i
 bool pp_chart_is_input(const struct pp_chart *chart, int column);
 /* Does an input follow from the others, as far as the rows show: gpus from pp, vp from schedule? */
 bool pp_chart_follows(const struct pp_chart *chart, int column);
-/* Different texts of a column in the rows that are drawn. */
-int pp_chart_distinct(const struct pp_chart *chart, int column);
+/* Rows with the same texts in all columns (-1 is none) are one class; classes are numbered as they
+ * appear. Fills `of` [row_count]; returns how many there are. */
+int pp_chart_classify(const struct pp_chart *chart, const int *rows, int row_count,
+                      const int *columns, int count, int *of);
+/* How many they are among the rows that are drawn. */
+int pp_chart_distinct(const struct pp_chart *chart, const int *columns, int count);
 bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
 /* Are durations in units of --unit, not in seconds? */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
@@ -103,6 +107,8 @@ bool pp_chart_is_abstract(const struct pp_chart *chart);
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
 /* The columns of --by. */
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
+/* Is it one of them? */
+bool pp_chart_is_by(const struct pp_chart *chart, int column);
 /* Sorts rows by series, then by x: rows that are equal in both become neighbours. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);

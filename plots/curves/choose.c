@@ -95,7 +95,7 @@ static int suggest_x(const struct pp_chart *chart)
         if (c == chart->y)
             continue;
         const bool is_numeric = pp_chart_is_numeric(chart, c);
-        const int count = pp_chart_is_input(chart, c) ? pp_chart_distinct(chart, c) : 0;
+        const int count = pp_chart_is_input(chart, c) ? pp_chart_distinct(chart, &c, 1) : 0;
         if (!is_numeric && count > 1 && words < 0)
             words = c;
         if (is_numeric && other < 0 && strcmp(table->columns[c], "point") != 0)
@@ -169,13 +169,12 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b)
     return compare_points(chart, a, b) == 0;
 }
 
-static bool is_taken(const struct pp_chart *chart, int column)
+bool pp_chart_is_by(const struct pp_chart *chart, int column)
 {
-    bool is_by = column == chart->x;
-
     for (int k = 0; k < chart->by_count; k++)
-        is_by |= chart->by[k] == column;
-    return is_by;
+        if (chart->by[k] == column)
+            return true;
+    return false;
 }
 
 /* The first input by which rows at the same place differ, or -1; rather one that was varied. */
@@ -190,7 +189,8 @@ static int splitting_column(const struct pp_chart *chart, int *rows, const bool 
         for (int c = 0; c < chart->table.column_count; c++) {
             const bool is_better = found < 0 || follows[c] < follows[found] ||
                                    (follows[c] == follows[found] && c < found);
-            if (is_better && !is_taken(chart, c) && pp_chart_is_input(chart, c) &&
+            if (is_better && c != chart->x && !pp_chart_is_by(chart, c) &&
+                pp_chart_is_input(chart, c) &&
                 strcmp(pp_chart_cell(chart, rows[i - 1], c), pp_chart_cell(chart, rows[i], c)))
                 found = c;
         }

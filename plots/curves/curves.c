@@ -32,14 +32,12 @@ static bool is_expected(const struct pp_chart *chart, int column)
     /* They are products of others, and say nothing about the layout. */
     static const char *const PRODUCTS[] = {"gpus", "dp", "gbs", "micro_batches"};
     const char *name = chart->table.columns[column];
-    bool is_found = column == chart->x ||
+    bool is_found = column == chart->x || pp_chart_is_by(chart, column) ||
                     (pp_chart_is_abstract(chart) &&
                      !strcmp(chart->table.columns[chart->x], "gpus") && !strcmp(name, "pp"));
 
     for (size_t i = 0; i < PP_COUNT(PRODUCTS); i++)
         is_found |= !strcmp(name, PRODUCTS[i]);
-    for (int k = 0; k < chart->by_count; k++)
-        is_found |= column == chart->by[k];
     return is_found;
 }
 

@@ -1,4 +1,6 @@
 /* Which inputs of a sweep were varied, and which only follow from those. */
+#define _GNU_SOURCE /* qsort_r */
+
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -29,30 +31,59 @@ bool pp_chart_is_input(const struct pp_chart *chart, int column)
     return (chart->y == 0 || column < chart->y) && is_whole(chart, column);
 }
 
-static int compare_texts(const void *a, const void *b)
+struct order {
+    const struct pp_chart *chart;
+    const int *rows, *columns;
+    int count; /* of columns */
+};
+
+static int compare_texts(const struct order *order, int a, int b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    int result = 0;
+
+    for (int k = 0; k < order->count && !result; k++)
+        if (order->columns[k] >= 0)
+            result = strcmp(pp_chart_cell(order->chart, order->rows[a], order->columns[k]),
+                            pp_chart_cell(order->chart, order->rows[b], order->columns[k]));
+    return result;
 }
 
-/* -1 stands for no column. */
-static int count_tuples(const struct pp_chart *chart, const int *columns, int count)
+static int compare_places(const void *left, const void *right, void *order)
 {
-    struct pp_arena_mark mark = pp_arena_mark(chart->arena);
-    const char **texts = PP_ARRAY(chart->arena, const char *, chart->row_count);
-    int distinct = chart->row_count > 0;
+    const int a = *(const int *)left, b = *(const int *)right;
+    const int result = compare_texts(order, a, b);
 
-    for (int i = 0; i < chart->row_count; i++) {
-        texts[i] = "";
-        for (int k = 0; k < count; k++)
-            if (columns[k] >= 0)
-                texts[i] = pp_arena_printf(chart->arena, "%s%s\n", texts[i],
-                                           pp_chart_cell(chart, chart->rows[i], columns[k]));
-    }
-    qsort(texts, (size_t)chart->row_count, sizeof(*texts), compare_texts);
-    for (int i = 1; i < chart->row_count; i++)
-        distinct += strcmp(texts[i - 1], texts[i]) != 0;
+    return result ? result : a - b;
+}
+
+int pp_chart_classify(const struct pp_chart *chart, const int *rows, int row_count,
+                      const int *columns, int count, int *of)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(chart->arena);
+    struct order order = {chart, rows, columns, count};
+    int *places = PP_ARRAY(chart->arena, int, row_count), classes = 0;
+
+    for (int i = 0; i < row_count; i++)
+        places[i] = i;
+    qsort_r(places, (size_t)row_count, sizeof(*places), compare_places, &order);
+    for (int i = 0; i < row_count; i++) /* the first place of the same texts */
+        of[places[i]] = i > 0 && compare_texts(&order, places[i - 1], places[i]) == 0
+                            ? of[places[i - 1]]
+                            : places[i];
+    for (int i = 0; i < row_count; i++)
+        of[i] = of[i] == i ? classes++ : of[of[i]];
     pp_arena_release(chart->arena, mark);
-    return distinct;
+    return classes;
+}
+
+int pp_chart_distinct(const struct pp_chart *chart, const int *columns, int count)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(chart->arena);
+    const int classes = pp_chart_classify(chart, chart->rows, chart->row_count, columns, count,
+                                          PP_ARRAY(chart->arena, int, chart->row_count));
+
+    pp_arena_release(chart->arena, mark);
+    return classes;
 }
 
 static int find(const struct pp_chart *chart, const char *name)
@@ -62,19 +93,14 @@ static int find(const struct pp_chart *chart, const char *name)
 
 static int count_of(const struct pp_chart *chart, const char *name)
 {
-    return count_tuples(chart, (const int[]){find(chart, name)}, 1);
-}
-
-int pp_chart_distinct(const struct pp_chart *chart, int column)
-{
-    return count_tuples(chart, &column, 1);
+    return pp_chart_distinct(chart, (const int[]){find(chart, name)}, 1);
 }
 
 bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column)
 {
     const int pair[] = {find(chart, "schedule"), column};
 
-    return count_tuples(chart, pair, 2) > count_tuples(chart, pair, 1);
+    return pp_chart_distinct(chart, pair, 2) > pp_chart_distinct(chart, pair, 1);
 }
 
 bool pp_chart_is_abstract(const struct pp_chart *chart)
@@ -96,9 +122,9 @@ static bool do_gpus_follow(const struct pp_chart *chart)
     if (pp_chart_is_abstract(chart))
         return true;
     if (count_of(chart, "dp") == 1)
-        return count_tuples(chart, ranks, 3) > 1;
+        return pp_chart_distinct(chart, ranks, 3) > 1;
     return count_of(chart, "gpus") > count_of(chart, "dp") &&
-           count_tuples(chart, layout, 2) != count_tuples(chart, layout, 6);
+           pp_chart_distinct(chart, layout, 2) != pp_chart_distinct(chart, layout, 6);
 }
 
 static bool does_dp_follow(const struct pp_chart *chart)

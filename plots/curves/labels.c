@@ -114,14 +114,6 @@ static void take_series(struct field *field, const struct pp_curve *curve)
     }
 }
 
-static void take_mark(struct field *field, const struct pp_curve_mark *mark)
-{
-    const double half_in = 0.3 * field->line_in;
-
-    field->taken[field->count++] =
-        dot(place(field, true, mark->x), place(field, false, mark->y), half_in, false);
-}
-
 static void name_series(struct field *field, struct pp_curve *curve)
 {
     const char *name = curve->name;
@@ -160,7 +152,9 @@ void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *char
     for (int s = 0; s < chart->series_count; s++)
         take_series(&field, &chart->series[s]);
     for (int i = 0; i < chart->mark_count; i++)
-        take_mark(&field, &chart->marks[i]);
+        field.taken[field.count++] =
+            dot(place(&field, true, chart->marks[i].x), place(&field, false, chart->marks[i].y),
+                0.3 * field.line_in, false);
     for (int is_line = 0; is_line < 2; is_line++) /* which have more places */
         for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
             if ((chart->series[s].count > 1) == is_line)

@@ -1,15 +1,9 @@
 /* How series look. The first input (the schedule, if it is one of them) is the colour; further
  * inputs are dashes and symbols. All rows of the file are numbered by first appearance, drawn or
  * not, so that pictures of one file agree. */
-#define _GNU_SOURCE /* qsort_r */
-
 #include "plots/curves/chart.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct key {
-    const struct pp_table *table;
     int columns[PP_BY_MAX], count;
 };
 struct classes {
@@ -17,41 +11,15 @@ struct classes {
     int count;
 };
 
-static bool is_same_key(const struct key *key, int a, int b)
+static struct classes classify(const struct pp_chart *chart, const int *columns, int count)
 {
-    for (int k = 0; k < key->count; k++)
-        if (strcmp(key->table->cells[a][key->columns[k]], key->table->cells[b][key->columns[k]]))
-            return false;
-    return true;
-}
-
-static int compare_rows(const void *a, const void *b, void *argument)
-{
-    const struct key *key = argument;
-    const int x = *(const int *)a, y = *(const int *)b;
-    int order = 0;
-
-    for (int k = 0; k < key->count && !order; k++)
-        order =
-            strcmp(key->table->cells[x][key->columns[k]], key->table->cells[y][key->columns[k]]);
-    return order ? order : x - y;
-}
-
-/* Rows with the same texts are one class; classes are numbered as they appear. */
-static struct classes classify(struct pp_arena *arena, struct key *key)
-{
-    const int rows = key->table->rows;
-    int *order = PP_ARRAY(arena, int, rows), *first = PP_ARRAY(arena, int, rows);
-    struct classes classes = {PP_ARRAY(arena, int, rows), 0};
+    const int rows = chart->table.rows;
+    int *all = PP_ARRAY(chart->arena, int, rows);
+    struct classes classes = {PP_ARRAY(chart->arena, int, rows), 0};
 
     for (int i = 0; i < rows; i++)
-        order[i] = i;
-    qsort_r(order, (size_t)rows, sizeof(*order), compare_rows, key);
-    for (int i = 0; i < rows; i++)
-        first[order[i]] =
-            i > 0 && is_same_key(key, order[i - 1], order[i]) ? first[order[i - 1]] : order[i];
-    for (int i = 0; i < rows; i++)
-        classes.of[i] = first[i] == i ? classes.count++ : classes.of[first[i]];
+        all[i] = i;
+    classes.count = pp_chart_classify(chart, all, rows, columns, count, classes.of);
     return classes;
 }
 
@@ -61,7 +29,7 @@ static struct classes classify(struct pp_arena *arena, struct key *key)
 static struct key drawn_key(const struct pp_chart *chart)
 {
     const int schedule = pp_table_find(&chart->table, "schedule");
-    struct key key = {.table = &chart->table};
+    struct key key = {0};
 
     for (int k = 0; k < chart->by_count; k++) {
         if (!pp_chart_varies(chart, chart->by[k]))
@@ -88,18 +56,12 @@ struct numbers {
 
 static struct numbers number_rows(const struct pp_chart *chart, const struct key *key)
 {
-    const int rows = chart->table.rows;
-    struct key colour = *key, other = *key, all = *key;
+    const int rows = chart->table.rows, colour = key->count > 0;
     int several = 0;
-
-    colour.count = key->count > 0;
-    other.count = key->count - colour.count;
-    memmove(other.columns, key->columns + colour.count,
-            sizeof(*other.columns) * (size_t)other.count);
     struct numbers numbers = {
-        .colours = classify(chart->arena, &colour),
-        .others = classify(chart->arena, &other),
-        .series = classify(chart->arena, &all),
+        .colours = classify(chart, key->columns, colour),
+        .others = classify(chart, key->columns + colour, key->count - colour),
+        .series = classify(chart, key->columns, key->count),
     };
     int *counts = PP_ARRAY(chart->arena, int, numbers.colours.count);
     numbers.variants = PP_ARRAY(chart->arena, int, numbers.series.count);

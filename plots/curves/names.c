@@ -166,15 +166,6 @@ const char *pp_column_value(struct pp_arena *arena, const char *column, const ch
                                                spaced(arena, column, option_length(column)), shown);
 }
 
-static bool is_drawn(const struct pp_chart *chart, int column)
-{
-    bool is_found = column == chart->x || column == chart->y;
-
-    for (int k = 0; k < chart->by_count; k++)
-        is_found |= column == chart->by[k] && pp_chart_varies(chart, column);
-    return is_found;
-}
-
 const char *pp_chart_constants(const struct pp_chart *chart, int columns)
 {
     const bool is_abstract = pp_table_find(&chart->table, "unit") >= 0;
@@ -182,8 +173,8 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns)
 
     for (size_t i = 0; i < PP_COUNT(TITLE); i++) {
         const int column = pp_table_find(&chart->table, TITLE[i]);
-        if (column < 0 || is_drawn(chart, column) || pp_chart_varies(chart, column) ||
-            (is_abstract && !strcmp(TITLE[i], "gpus")))
+        if (column < 0 || column == chart->x || column == chart->y ||
+            pp_chart_varies(chart, column) || (is_abstract && !strcmp(TITLE[i], "gpus")))
             continue;
         const char *value = pp_chart_cell(chart, chart->rows[0], column);
         const char *longer = pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",

@@ -7,18 +7,13 @@
 
 /* ---- several rows at one place --------------------------------------------------------------- */
 
-static bool differs(const struct pp_chart *chart, const int *pair, int column)
-{
-    return strcmp(pp_chart_cell(chart, pair[0], column), pp_chart_cell(chart, pair[1], column)) !=
-           0;
-}
-
 static int differing_input(const struct pp_chart *chart, const int *pair)
 {
     int found = -1;
 
     for (int c = 0; c < chart->table.column_count; c++)
-        if (pp_chart_is_input(chart, c) && differs(chart, pair, c) &&
+        if (pp_chart_is_input(chart, c) &&
+            strcmp(pp_chart_cell(chart, pair[0], c), pp_chart_cell(chart, pair[1], c)) != 0 &&
             (found < 0 || (pp_chart_follows(chart, found) && !pp_chart_follows(chart, c))))
             found = c;
     return found;
@@ -125,15 +120,14 @@ bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b)
 /* Do series that agree in the columns before this one differ in it? */
 static bool tells_apart(const struct pp_chart *chart, int row, int k)
 {
-    for (int i = 0; i < chart->row_count; i++) {
-        int same = 0;
-        while (same < k && !strcmp(pp_chart_cell(chart, chart->rows[i], chart->by[same]),
-                                   pp_chart_cell(chart, row, chart->by[same])))
-            same++;
-        if (same == k && strcmp(pp_chart_cell(chart, chart->rows[i], chart->by[k]),
-                                pp_chart_cell(chart, row, chart->by[k])) != 0)
+    struct pp_chart before = *chart;
+
+    before.by_count = k;
+    for (int i = 0; i < chart->row_count; i++)
+        if (pp_chart_is_same_series(&before, chart->rows[i], row) &&
+            strcmp(pp_chart_cell(chart, chart->rows[i], chart->by[k]),
+                   pp_chart_cell(chart, row, chart->by[k])) != 0)
             return true;
-    }
     return false;
 }
 
