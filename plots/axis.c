@@ -73,6 +73,13 @@ void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int co
         fprintf(f->script, "set xlabel %s\n", pp_figure_quote(f, axis));
 }
 
+void pp_axis_capacity(const struct pp_figure *f, double gib)
+{
+    if (gib > 0)
+        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n", gib,
+                pp_figure_quote(f, pp_arena_printf(f->arena, "device %.1f GiB", gib)));
+}
+
 double pp_axis_step(double span, double count)
 {
     static const double ROUND[] = {1, 2, 5};

@@ -17,6 +17,9 @@ const char *pp_axis_tic(const struct pp_figure *figure, const char *text);
 void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, int count,
                     const char *axis);
 
+/* What a device holds, as a line and an element of "plot" in front of others; 0 = not known. */
+void pp_axis_capacity(const struct pp_figure *figure, double gib);
+
 /* A round distance of tics: about `count` of them in `span`. */
 double pp_axis_step(double span, double count);
 

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,25 +118,20 @@ static const char *made_name(const struct pp_figure *f, const char *suffix)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-static const char *tex_escape(char c)
-{
-    switch (c) {
-    case '\\':
-        return "\\textbackslash{}";
-    case '~':
-        return "\\textasciitilde{}";
-    case '^':
-        return "\\textasciicircum{}";
-    case '<':
-        return "\\textless{}";
-    case '>':
-        return "\\textgreater{}";
-    case '|':
-        return "\\textbar{}";
-    default:
-        return NULL;
-    }
-}
+/* What LaTeX takes for a command. */
+static const char *const TEX[UCHAR_MAX + 1] = {['\\'] = "\\textbackslash{}",
+                                               ['~'] = "\\textasciitilde{}",
+                                               ['^'] = "\\textasciicircum{}",
+                                               ['<'] = "\\textless{}",
+                                               ['>'] = "\\textgreater{}",
+                                               ['|'] = "\\textbar{}",
+                                               ['_'] = "\\_",
+                                               ['%'] = "\\%",
+                                               ['#'] = "\\#",
+                                               ['&'] = "\\&",
+                                               ['$'] = "\\$",
+                                               ['{'] = "\\{",
+                                               ['}'] = "\\}"};
 
 static const char *quote(const struct pp_figure *figure, const char *text, bool is_tex)
 {
@@ -146,18 +142,14 @@ static const char *quote(const struct pp_figure *figure, const char *text, bool 
 
     *to++ = '\'';
     for (; *text; text++) {
-        const char c = (unsigned char)*text < ' ' ? ' ' : *text;
         const char *escape = *text == '\n'   ? LINE_FEED
                              : *text == '\'' ? APOSTROPHE
-                             : is_tex        ? tex_escape(c)
+                             : is_tex        ? TEX[(unsigned char)*text]
                                              : NULL;
-        if (escape) {
+        if (escape)
             to = stpcpy(to, escape);
-            continue;
-        }
-        if (is_tex && strchr("_%#&${}", c))
-            *to++ = '\\';
-        *to++ = c;
+        else
+            *to++ = (char)((unsigned char)*text < ' ' ? ' ' : *text);
     }
     *to++ = '\'';
     *to = '\0';

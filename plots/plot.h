@@ -64,10 +64,12 @@ struct pp_plot_memory {
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);
-/* "params_bytes" of reports and sweeps, "parameters", and its colour, by the order above. */
-const char *pp_plot_memory_key(int part);
-const char *pp_plot_memory_name(int part);
-unsigned pp_plot_memory_rgb(int part);
+struct pp_plot_memory_part {
+    const char *key, *name; /* "params_bytes" of reports and sweeps, "parameters" */
+    unsigned rgb;
+    char letter; /* in the terminal */
+};
+extern const struct pp_plot_memory_part pp_plot_memory_parts[PP_PLOT_MEMORY_PARTS];
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
 /* ---- plots/memory/table.c ---- */
@@ -134,7 +136,7 @@ struct pp_plot_links {
 enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,
                              const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/timeline/plot.c, plots/timeline/compare.c ---- */
+/* ---- plots/timeline/plot.c ---- */
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
@@ -183,6 +185,19 @@ struct pp_plot_step {
     const char *note;             /* "step 9 of 17"; NULL: all is shown */
 };
 struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *trace);
+/* ---- plots/timeline/compare.c ---- */
+struct pp_comparison;
+struct pp_compare_options;
+/* pp_compare(), without its hints: they are options of `pipesim compare`. PP_EINVAL as there. */
+enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *predicted,
+                               const struct pp_trace *measured,
+                               const struct pp_compare_options *options,
+                               struct pp_comparison *comparison, struct pp_error *err);
+/* The median step of each, to be drawn one above the other: the prediction first. */
+enum pp_status pp_plot_compare_panels(struct pp_arena *arena,
+                                      const struct pp_comparison *comparison, const char *time_unit,
+                                      struct pp_plot_timeline_panel panels[2],
+                                      struct pp_error *err);
 /* The median steps of both, one above the other on the same axis of time. */
 enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
                                  const struct pp_trace *measured,

@@ -4,21 +4,23 @@
 #include "core/quantile.h"
 #include "core/units.h"
 #include "plots/axis.h"
-#include "plots/timeline/compare.h"
+#include "traces/compare/compare.h"
 
 #include <math.h>
 
 /* Series: kinds of ops that one looks at together. */
-static const char *const SERIES[] = {
-    "F forward", "B backward",  "I input gradient", "W weight gradient",
-    "F+B pair",  "R recompute", "U optimizer",      "message",
-    "sum",       "other"};
-enum { SERIES_COUNT = PP_COUNT(SERIES) };
-enum { PAIR = 4, MESSAGE = 7, SUM = 8, OTHER = 9 };
+static const struct {
+    const char *name;
+    int kind; /* PP_OP_KINDS: none of its own */
+} SERIES[] = {{"F forward", PP_F},         {"B backward", PP_B},      {"I input gradient", PP_I},
+              {"W weight gradient", PP_W}, {"F+B pair", PP_OP_KINDS}, {"R recompute", PP_R},
+              {"U optimizer", PP_U},       {"message", PP_OP_KINDS},  {"sum", PP_OP_KINDS},
+              {"other", PP_OP_KINDS}};
+enum { PAIR = 4, MESSAGE = 7, SUM = 8, OTHER = 9, SERIES_COUNT };
 
 static int series_of(const struct pp_compare_pair *pair)
 {
-    static const uint8_t KINDS[] = {PP_F, PP_B, PP_I, PP_W, PP_OP_KINDS, PP_R, PP_U};
+    int k = 0;
 
     if (pair->is_fused)
         return PAIR;
@@ -26,10 +28,9 @@ static int series_of(const struct pp_compare_pair *pair)
         return MESSAGE;
     if (pp_op_is_collective(pair->kind))
         return SUM;
-    for (int i = 0; i < (int)sizeof(KINDS); i++)
-        if (KINDS[i] == pair->kind)
-            return i;
-    return OTHER;
+    while (k < OTHER && SERIES[k].kind != pair->kind)
+        k++;
+    return k;
 }
 
 /* Points of one series. */
@@ -148,10 +149,10 @@ static void write_plot(const struct scatter *s, const struct pp_figure *f)
             continue;
         if (is_text)
             fprintf(f->script, " $series%d with points pt '%c' title '%s', \\\n", k, 'a' + style,
-                    SERIES[k]);
+                    SERIES[k].name);
         else
             fprintf(f->script, " $series%d with points linestyle %d ps %g title '%s', \\\n", k,
-                    style + 1, pp_figure_point(f, is_paper ? 0.45 : 0.6), SERIES[k]);
+                    style + 1, pp_figure_point(f, is_paper ? 0.45 : 0.6), SERIES[k].name);
         style++;
     }
     if (is_text)

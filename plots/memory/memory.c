@@ -10,11 +10,7 @@ enum { PARTS = PP_PLOT_MEMORY_PARTS };
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
 /* Lighter from below to above, so that neighbours differ in grey. */
-static const struct part {
-    const char *key, *name;
-    unsigned rgb;
-    char letter;
-} STACK[PARTS] = {
+const struct pp_plot_memory_part pp_plot_memory_parts[PARTS] = {
     {"params_bytes", "parameters", 0x14263f, 'P'},
     {"grads_bytes", "gradients", 0x2f5f95, 'G'},
     {"optimizer_bytes", "optimizer", 0x4a8f87, 'O'},
@@ -22,27 +18,12 @@ static const struct part {
     {"buffers_bytes", "buffers", 0xf9e08f, 'B'},
     {"other_bytes", "other", 0xf4f4f4, '-'},
 };
-static const struct part COUNTED = {"", "activations", 0xf2b350, 'A'};
-
-const char *pp_plot_memory_key(int part)
-{
-    return STACK[part].key;
-}
-
-const char *pp_plot_memory_name(int part)
-{
-    return STACK[part].name;
-}
-
-unsigned pp_plot_memory_rgb(int part)
-{
-    return STACK[part].rgb;
-}
+static const struct pp_plot_memory_part COUNTED = {"", "activations", 0xf2b350, 'A'};
 
 struct bars {
     const struct pp_plot_memory *memory;
     int parts;
-    const struct part *stack;
+    const struct pp_plot_memory_part *stack;
     double unit;     /* of one GiB or one activation */
     double capacity; /* in units; 0 = not known */
     double most;     /* the highest bar */
@@ -92,7 +73,7 @@ static enum pp_status make_bars(const struct pp_plot_memory *m, struct bars *b,
 {
     *b = (struct bars){.memory = m,
                        .parts = m->has_bytes ? PARTS : 1,
-                       .stack = m->has_bytes ? STACK : &COUNTED,
+                       .stack = m->has_bytes ? pp_plot_memory_parts : &COUNTED,
                        .unit = m->has_bytes ? GIB : 1,
                        .capacity = m->has_bytes ? m->capacity_bytes / GIB : 0};
     for (int i = 0; i < m->count; i++)
@@ -136,8 +117,6 @@ static void write_data(const struct bars *b, FILE *script)
 
 static void write_plot(const struct bars *b, const struct pp_figure *f)
 {
-    const char *text = pp_arena_printf(f->arena, "device %.1f GiB", b->capacity);
-
     fputs("plot", f->script);
     for (int k = 0; k < b->parts; k++)
         if (occurs(b, k))
@@ -146,9 +125,7 @@ static void write_plot(const struct bars *b, const struct pp_figure *f)
                     "border lc rgb '#303030' fc rgb '#%06x' lw 0.4 title %s, \\\n",
                     k + 3, k + 2, k + 3, b->stack[k].rgb,
                     b->parts > 1 ? pp_figure_quote(f, b->stack[k].name) : "''");
-    if (b->capacity > 0)
-        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n",
-                b->capacity, pp_figure_quote(f, text));
+    pp_axis_capacity(f, b->capacity);
     if (is_any_over(b))
         fprintf(f->script,
                 " $memory using 1:%d with points pt 11 ps %g lc rgb '#a81e3b' title "

@@ -64,7 +64,8 @@ static enum pp_status read_parts(const struct place *p, struct pp_plot_bar *rank
             p->json.name);
     const struct place parts = inside(p, memory, "memory", -1);
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
-        PP_TRY(number(&parts, pp_plot_memory_key(k), MAX_BYTES, &rank->part_bytes[k], NULL, err));
+        PP_TRY(number(&parts, pp_plot_memory_parts[k].key, MAX_BYTES, &rank->part_bytes[k], NULL,
+                      err));
     return PP_OK;
 }
 

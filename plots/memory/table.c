@@ -78,7 +78,7 @@ static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot
 
     *is_unit = false;
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
-        PP_TRY(number(c, row, pp_plot_memory_key(k), &bar->part_bytes[k], err));
+        PP_TRY(number(c, row, pp_plot_memory_parts[k].key, &bar->part_bytes[k], err));
         *is_unit |= isnan(bar->part_bytes[k]);
     }
     PP_TRY(number(c, row, "peak_activations", &bar->activations, err));

@@ -128,19 +128,15 @@ static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_hel
 {
     const double *time_s = of->time_s, *held = of->held;
     const size_t room = (size_t)of->count + 1;
-    double *times = PP_ARRAY(arena, double, room);
-    struct pp_held_curve c = {times, PP_ARRAY(arena, double, room), 0};
+    struct pp_held_curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
 
     for (int first = 0, last; first < of->count; first = last + 1) {
         double most = held[first];
         for (last = first; last + 1 < of->count && time_s[last + 1] <= time_s[first];)
             most = fmax(most, held[++last]);
-        if (most > held[last] && (c.count == 0 || most > c.held[c.count - 1])) {
-            times[c.count] = time_s[first];
-            c.held[c.count++] = most;
-        }
-        times[c.count] = time_s[first];
-        c.held[c.count++] = held[last];
+        if (most > held[last] && (c.count == 0 || most > c.held[c.count - 1]))
+            pp_held_add(&c, time_s[first], most);
+        pp_held_add(&c, time_s[first], held[last]);
     }
     return c;
 }
@@ -234,12 +230,9 @@ static void keep_bin(const struct pp_held_curve *c, int first, int last, struct 
         most = c->held[i] > c->held[most] ? i : most;
     }
     const int points[] = {first, least < most ? least : most, least < most ? most : least, last};
-    for (int k = 0, before = -1; k < 4; before = points[k++]) {
-        if (points[k] == before)
-            continue;
-        kept->time_s[kept->count] = c->time_s[points[k]];
-        kept->held[kept->count++] = c->held[points[k]];
-    }
+    for (int k = 0, before = -1; k < 4; before = points[k++])
+        if (points[k] != before)
+            pp_held_add(kept, c->time_s[points[k]], c->held[points[k]]);
 }
 
 struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *s, int rank)
@@ -299,10 +292,7 @@ static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
          i++) /* later curves are thinner, so that earlier ones are seen below them */
         fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],
                 i % PP_STYLES + 1, scale * (3.2 - 0.5 * i), s->names[i]);
-    if (s->capacity > 0)
-        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n",
-                s->capacity,
-                pp_figure_quote(f, pp_arena_printf(f->arena, "device %.1f GiB", s->capacity)));
+    pp_axis_capacity(f, s->capacity);
     fputs(" NaN notitle\n", f->script);
 }
 

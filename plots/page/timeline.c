@@ -36,12 +36,10 @@ static enum pp_status open_panels(struct pp_timeline_page *page,
                                   const struct pp_plot_timeline *options, struct pp_error *err)
 {
     for (int i = 0; i < page->count; i++) {
-        PP_TRY(pp_timeline_open(page->arena, panels[i].trace, options, &page->panels[i], err));
-        page->panels[i].heading = panels[i].heading;
-        page->panels[i].divisor = panels[i].divisor > 0 ? panels[i].divisor : 1;
+        PP_TRY(pp_timeline_open(page->arena, &panels[i], options, &page->panels[i], err));
         choose_rows(&page->panels[i], PP_HTML_DETAIL / page->count);
     }
-    pp_timeline_choose_unit(page, options->time_unit);
+    pp_timeline_choose_axis(page, options);
     for (int i = 0; i < page->count; i++)
         page->panels[i].is_binned =
             pp_timeline_shown(&page->panels[i]) > PP_HTML_BOXES / page->count ||
@@ -73,7 +71,7 @@ static void write_number(const struct pp_timeline_page *page, const struct pp_ti
     const unsigned rgb = pp_timeline_rgb(&panel->timeline, op);
     char text[32];
 
-    pp_timeline_write_number(&panel->timeline, op, text, sizeof(text));
+    pp_timeline_write_number(&panel->timeline, op, false, text, sizeof(text));
     if ((right - left) * WIDTH_PX < NUMBER_PX * (double)strlen(text))
         return;
     fprintf(out, "<span%s style=\"left:%.5g%%;width:%.5g%%;top:%.5g%%\">%s</span>",
@@ -166,12 +164,7 @@ static void write_legend(const struct pp_timeline_page *page, FILE *out)
     bool occurs[PP_OP_KINDS] = {false};
 
     for (int p = 0; p < page->count; p++)
-        for (int i = 0; i < page->panels[p].timeline.count; i++) {
-            const struct pp_timeline_box *box = &page->panels[p].timeline.boxes[i];
-            occurs[box->op.kind] |= box->end_s > box->start_s;
-            if (box->is_fused)
-                occurs[box->second.kind] = true;
-        }
+        pp_timeline_find_kinds(&page->panels[p].timeline, occurs);
     fputs("<ul class=\"legend\">\n", out);
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         if (occurs[kind] && pp_timeline_kinds[kind])
@@ -214,8 +207,6 @@ enum pp_status pp_html_timelines(struct pp_arena *arena,
                                     .right_in = WIDTH_IN};
 
     PP_TRY(open_panels(&page, panels, options, err));
-    page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
-    page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
     fputs("<p class=\"soft\">A row is a pipeline rank. A box is an op, and its width is the op's "
           "duration. Blanks are idle time.</p>\n",
           out);

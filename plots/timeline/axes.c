@@ -19,7 +19,7 @@ static void print_ranks(const struct pp_timeline_page *page, const struct pp_tim
     FILE *script = page->figure->script;
     int every = 1;
 
-    while (every * page->pitch_in < 1.1 * page->font_pt / 72)
+    while (every * page->pitch_in < 1.1 * page->figure->font_pt / 72)
         every *= 2;
     fputs("set ytics scale 0 offset 0.6,0 (", script);
     for (int row = 0; row < panel->rows; row += every)

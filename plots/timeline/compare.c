@@ -1,5 +1,6 @@
 /* The prediction over the measurement: the median step of each. */
-#include "plots/timeline/compare.h"
+#include "traces/compare/compare.h"
+
 #include "core/units.h"
 #include "plots/timeline/parts.h"
 #include "traces/step.h"

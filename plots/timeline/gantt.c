@@ -38,7 +38,7 @@ static int64_t choose_quantum(const struct pp_gantt *g)
 
     for (int i = 0; i < t->count; i++) {
         const struct pp_timeline_box *box = &t->boxes[i];
-        const int64_t start_ps = pp_gantt_ps(box->start_s), end_ps = pp_gantt_ps(box->end_s);
+        const int64_t start_ps = pp_trace_ps(box->start_s), end_ps = pp_trace_ps(box->end_s);
         if (end_ps == start_ps)
             continue;
         divisor = gcd(gcd(divisor, start_ps), end_ps);
@@ -69,7 +69,7 @@ static void measure(struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
 
-    g->total_ps = pp_gantt_ps(t->end_s);
+    g->total_ps = pp_trace_ps(t->end_s);
     g->columns = column_at(g, g->total_ps);
     if (g->columns == 0)
         g->columns = 1;
@@ -88,8 +88,8 @@ static void paint(const struct pp_gantt *g, int rank, struct cell *row, int colu
     memset(row, 0, sizeof(*row) * (size_t)columns);
     for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
         const struct pp_timeline_box *box = &t->boxes[i];
-        const int first = column_at(g, pp_gantt_ps(box->start_s)),
-                  end = column_at(g, pp_gantt_ps(box->end_s));
+        const int first = column_at(g, pp_trace_ps(box->start_s)),
+                  end = column_at(g, pp_trace_ps(box->end_s));
         for (int c = first; c < end && c < columns; c++)
             row[c] = (struct cell){box, c - first, end - first};
         /* An op too short for a column still shows where nothing else would. */
@@ -167,7 +167,7 @@ static void print_cell(const struct pp_gantt *g, struct cell cell)
 
 static int column_of_end(const struct pp_gantt *g, int step)
 {
-    return column_at(g, pp_gantt_ps(g->timeline.steps[step].end_s)) - 1;
+    return column_at(g, pp_trace_ps(g->timeline.steps[step].end_s)) - 1;
 }
 
 static bool is_within(int column, int columns)
@@ -229,7 +229,7 @@ static int hidden_micro_batches(const struct pp_gantt *g, int columns)
             continue;
         for (int k = 0; k < op->granules; k++) {
             is_there[op->mb + k] = true;
-            is_shown[op->mb + k] |= column_at(g, pp_gantt_ps(t->boxes[i].start_s)) < columns;
+            is_shown[op->mb + k] |= column_at(g, pp_trace_ps(t->boxes[i].start_s)) < columns;
         }
     }
     for (int id = 0; id < t->ids; id += g->granules)
@@ -293,7 +293,7 @@ static void print_chart(const struct pp_gantt *g)
 
 static void print_part(const struct pp_gantt *g)
 {
-    const int64_t from_ps = pp_gantt_ps(g->from_s);
+    const int64_t from_ps = pp_trace_ps(g->from_s);
     char from[64], to[64];
 
     if (g->is_part)
@@ -313,7 +313,7 @@ enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot
 
     PP_TRY(pp_timeline_make(arena, trace, &g.timeline, err));
     PP_TRY(pp_timeline_choose_ranks(&g.timeline, options, &g.first_rank, &g.end_rank, err));
-    g.total_ps = pp_gantt_ps(g.timeline.end_s);
+    g.total_ps = pp_trace_ps(g.timeline.end_s);
     if (g.total_ps == 0) {
         fputs("nothing to draw: the step takes no time\n", out);
         return PP_OK;

@@ -13,7 +13,7 @@ struct bin {
 static void add_box(const struct pp_gantt *g, const struct pp_timeline_box *box, int bins,
                     struct bin *row)
 {
-    const int64_t start_ps = pp_gantt_ps(box->start_s), end_ps = pp_gantt_ps(box->end_s);
+    const int64_t start_ps = pp_trace_ps(box->start_s), end_ps = pp_trace_ps(box->end_s);
     const double width_ps = (double)g->total_ps / bins;
 
     for (int b = (int)((double)start_ps / width_ps); b < bins; b++) {

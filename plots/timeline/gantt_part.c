@@ -30,7 +30,7 @@ enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_tim
     const double from_s = isnan(options->from_s) ? 0 : options->from_s,
                  to_s = isnan(options->to_s) ? t->end_s : fmin(options->to_s, t->end_s);
 
-    if (!(to_s > from_s) || pp_gantt_ps(to_s - from_s) == 0)
+    if (!(to_s > from_s) || pp_trace_ps(to_s - from_s) == 0)
         return pp_timeline_refuse_time(t, from_s, to_s, g->is_unit ? "units" : "s", err);
     g->is_part = from_s > 0 || to_s < t->end_s;
     if (!g->is_part)

@@ -1,6 +1,8 @@
 /* The legend: colours and marks that occur, in lines at the foot of the page. */
 #include "plots/timeline/parts.h"
 
+#include <string.h>
+
 const char *const pp_timeline_kinds[PP_OP_KINDS] = {
     [PP_F] = "F forward",         [PP_B] = "B backward",  [PP_I] = "I input gradient",
     [PP_W] = "W weight gradient", [PP_R] = "R recompute", [PP_U] = "U optimizer",
@@ -25,7 +27,7 @@ static double place(struct legend *l, double width_in)
 {
     const struct pp_timeline_page *page = l->page;
 
-    if (l->x_in > page->left_in && l->x_in + width_in > page->width_in) {
+    if (l->x_in > page->left_in && l->x_in + width_in > page->figure->width_in) {
         l->line++;
         l->x_in = page->left_in;
     }
@@ -55,11 +57,9 @@ static void add(struct legend *l, struct entry entry, const char *text)
     const struct pp_timeline_page *page = l->page;
     const struct pp_figure *f = page->figure;
     const double em = f->font_pt / 72, patch_in = entry.has_patch ? 1.3 * em : 0;
-    double text_in = 0;
-
-    for (const char *c = text; *c; c++)
-        text_in += pp_figure_character_in(f);
+    const double text_in = (double)strlen(text) * pp_figure_character_in(f);
     const double x_in = place(l, patch_in + (entry.has_patch ? 0.4 * em : 0) + text_in);
+
     if (!l->is_drawn)
         return;
     const double y_in = page->legend_in - (l->line + 1) * line_height_in(page) + 0.35 * em;
@@ -79,6 +79,16 @@ static void add(struct legend *l, struct entry entry, const char *text)
 
 /* ---- what occurs ----------------------------------------------------------------------------- */
 
+void pp_timeline_find_kinds(const struct pp_timeline *t, bool occurs[PP_OP_KINDS])
+{
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_timeline_box *box = &t->boxes[i];
+        occurs[box->op.kind] |= box->end_s > box->start_s;
+        if (box->is_fused)
+            occurs[box->second.kind] = true;
+    }
+}
+
 struct occurs {
     bool kind[PP_OP_KINDS], has_pairs, is_binned;
     const struct pp_timeline *two_way, *chunked; /* those with most pipelines and most chunks */
@@ -92,12 +102,7 @@ static struct occurs find(const struct pp_timeline_page *page)
     for (int p = 0; p < page->count; p++) {
         const struct pp_timeline_panel *panel = &page->panels[p];
         const struct pp_timeline *t = &panel->timeline;
-        for (int i = 0; i < t->count; i++) {
-            const struct pp_timeline_box *box = &t->boxes[i];
-            occurs.kind[box->op.kind] |= box->end_s > box->start_s;
-            if (box->is_fused)
-                occurs.kind[box->second.kind] = true;
-        }
+        pp_timeline_find_kinds(t, occurs.kind);
         occurs.is_binned |= panel->is_binned;
         occurs.has_pairs |= pp_timeline_has_pairs(page, panel);
         occurs.every = panel->every > occurs.every ? panel->every : occurs.every;

@@ -22,26 +22,17 @@ static int group_of(const struct pp_timeline_op *op, bool is_fused)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* A short one names neither splits nor the last of several micro-batches. */
-static void write_number(const struct pp_timeline *t, const struct pp_timeline_op *op,
-                         bool is_short, char *text, size_t bytes)
+void pp_timeline_write_number(const struct pp_timeline *t, const struct pp_timeline_op *op,
+                              bool is_short, char *text, size_t bytes)
 {
     if (op->mb < 0)
         snprintf(text, bytes, "%s", pp_op_kinds[op->kind].text);
-    else if (is_short)
-        snprintf(text, bytes, "%d", op->mb);
-    else if (t->splits > 1)
+    else if (t->splits > 1 && !is_short)
         snprintf(text, bytes, "%d.%d", op->mb, op->split);
-    else if (op->granules > 1)
+    else if (op->granules > 1 && !is_short)
         snprintf(text, bytes, "%d-%d", op->mb, op->mb + op->granules - 1);
     else
         snprintf(text, bytes, "%d", op->mb);
-}
-
-void pp_timeline_write_number(const struct pp_timeline *t, const struct pp_timeline_op *op,
-                              char *text, size_t bytes)
-{
-    write_number(t, op, false, text, bytes);
 }
 
 static double text_em(const char *text)
@@ -69,7 +60,7 @@ static void add(const struct pp_timeline_page *page, const struct pp_timeline_pa
     struct group *group = &groups[group_of(op, is_fused)];
     char text[32];
 
-    write_number(&panel->timeline, op, page->has_short_numbers, text, sizeof(text));
+    pp_timeline_write_number(&panel->timeline, op, page->has_short_numbers, text, sizeof(text));
     *PP_PUSH(page->arena, group->widths_in, group->count, group->capacity) =
         pp_timeline_width_in(page, panel, seconds);
     group->widest_em = fmax(group->widest_em, MARGIN_EM + text_em(text));
@@ -148,7 +139,7 @@ void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_tim
 {
     const bool is_numbered = op->mb < 0 || panel->numbered >> group_of(op, is_fused) & 1;
 
-    write_number(&panel->timeline, op, page->has_short_numbers, text, bytes);
+    pp_timeline_write_number(&panel->timeline, op, page->has_short_numbers, text, bytes);
     if (page->number_pt == 0 || !is_numbered ||
         text_em(text) * page->number_pt / 72 > width * pp_timeline_in_per_unit(page))
         text[0] = '\0';

@@ -44,43 +44,30 @@ static enum pp_status choose_time(struct pp_timeline_panel *panel,
     return PP_OK;
 }
 
-enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
+enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_plot_timeline_panel *of,
                                 const struct pp_plot_timeline *options,
                                 struct pp_timeline_panel *panel, struct pp_error *err)
 {
     int end;
 
-    *panel = (struct pp_timeline_panel){.every = 1};
-    PP_TRY(pp_timeline_make(arena, trace, &panel->timeline, err));
+    *panel = (struct pp_timeline_panel){
+        .heading = of->heading, .divisor = of->divisor > 0 ? of->divisor : 1, .every = 1};
+    PP_TRY(pp_timeline_make(arena, of->trace, &panel->timeline, err));
     PP_TRY(pp_timeline_choose_ranks(&panel->timeline, options, &panel->first_rank, &end, err));
     panel->rows = end - panel->first_rank;
     return choose_time(panel, options, err);
 }
 
-/* Arrows only where they are few enough to be followed. */
-static void choose_messages(struct pp_arena *arena, struct pp_timeline_panel *panel, int most)
-{
-    int count, shown = 0;
-    struct pp_timeline_message *messages = pp_timeline_messages(arena, &panel->timeline, &count);
-
-    for (int i = 0; i < count; i++)
-        shown += messages[i].from != messages[i].to && messages[i].end_s >= panel->from_s &&
-                 messages[i].start_s <= panel->to_s;
-    if (shown > 0 && shown <= most) {
-        panel->messages = messages;
-        panel->message_count = count;
-    }
-}
-
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit)
+void pp_timeline_choose_axis(struct pp_timeline_page *page, const struct pp_plot_timeline *options)
 {
     static const struct {
         const char *name;
         double seconds;
     } UNITS[] = {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
     enum { COUNT = PP_COUNT(UNITS) };
+    const char *unit = options->time_unit;
     double longest_s = 0;
     int i = 0;
 
@@ -92,6 +79,9 @@ void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit)
     page->unit = unit ? unit : UNITS[i].name;
     page->unit_s = UNITS[i].seconds;
     page->span = longest_s / page->unit_s;
+    page->axis =
+        options->axis ? options->axis : pp_arena_printf(page->arena, "time (%s)", page->unit);
+    page->origin = isnan(options->from_s) ? 0 : options->from_s / page->unit_s;
 }
 
 static int digits(int number)
@@ -131,8 +121,7 @@ static double around_in(const struct pp_timeline_page *page, bool has_title)
     return sum_in;
 }
 
-static void choose_sizes(struct pp_timeline_page *page, const struct pp_plot_target *target,
-                         const struct size *size)
+static void choose_sizes(struct pp_timeline_page *page, const struct size *size)
 {
     const double character_in = pp_figure_character_in(page->figure);
     int last = 0;
@@ -142,9 +131,8 @@ static void choose_sizes(struct pp_timeline_page *page, const struct pp_plot_tar
         const int rank = panel->first_rank + panel->every * (panel->rows - 1);
         last = rank > last ? rank : last;
     }
-    page->width_in = target->width_in > 0 ? target->width_in : size->width_in;
     page->left_in = (digits(last) + 2.8) * character_in;
-    page->right_in = page->width_in - 2.2 * character_in;
+    page->right_in = page->figure->width_in - 2.2 * character_in;
     if (page->right_in < 1.2 * page->left_in)
         page->right_in = 1.2 * page->left_in;
     thin_rows(page, size->rows_in);
@@ -179,23 +167,24 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
     const struct size *size = target->is_paper ? &COLUMN : &PAGE;
-    struct pp_figure figure = {.target = target, .font_pt = size->font_pt};
-    struct pp_timeline_page page = {.arena = arena,
-                                    .figure = &figure,
-                                    .panels = panels,
-                                    .count = count,
-                                    .font_pt = size->font_pt};
+    /* What is asked of the figure before it is opened. */
+    struct pp_figure figure = {.target = target,
+                               .font_pt = size->font_pt,
+                               .width_in =
+                                   target->width_in > 0 ? target->width_in : size->width_in};
+    struct pp_timeline_page page = {
+        .arena = arena, .figure = &figure, .panels = panels, .count = count};
     const char *shown = target->title ? target->title : target->is_paper ? NULL : title;
     const bool has_title = shown && *shown;
 
-    pp_timeline_choose_unit(&page, options->time_unit);
-    page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
-    page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
-    choose_sizes(&page, target, size);
+    pp_timeline_choose_axis(&page, options);
+    choose_sizes(&page, size);
     for (int p = 0; p < count; p++) {
         panels[p].is_binned = pp_timeline_is_dense(&page, &panels[p]);
-        if (!panels[p].is_binned)
-            choose_messages(arena, &panels[p], size->arrows);
+        if (!panels[p].is_binned) /* arrows only where they are few enough to be followed */
+            panels[p].messages =
+                pp_timeline_messages(arena, &panels[p].timeline, panels[p].from_s, panels[p].to_s,
+                                     size->arrows, &panels[p].message_count);
     }
     page.legend_in = pp_timeline_legend(&page);
     const double height_in = around_in(&page, has_title) + page.pitch_in * all_rows(&page);

@@ -37,7 +37,6 @@ struct pp_timeline_page {
     bool has_short_numbers;     /* without splits and ranges */
     double number_pt;           /* of the micro-batch numbers; 0 = none */
     double legend_in;           /* height of the legend, at the foot of the page */
-    double width_in, font_pt;   /* of the page, before the figure is opened */
 };
 
 /* Time as it is drawn. */
@@ -65,11 +64,11 @@ static inline int pp_timeline_row(const struct pp_timeline_panel *panel, int ran
 
 /* ---- plots/timeline/page.c ---- */
 /* The timeline of a trace, and which part of it is shown. */
-enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
+enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_plot_timeline_panel *of,
                                 const struct pp_plot_timeline *options,
                                 struct pp_timeline_panel *panel, struct pp_error *err);
-/* Unit and length of the axis, by the longest panel; `unit` that of unit mode or NULL. */
-void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit);
+/* The axis: its unit and length, by the longest panel. */
+void pp_timeline_choose_axis(struct pp_timeline_page *page, const struct pp_plot_timeline *options);
 
 /* ---- plots/timeline/boxes.c: every op a box ---- */
 /* Which of the pipelines and chunks of a rank an op belongs to, and how many there are. */
@@ -90,9 +89,10 @@ bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
 
 /* ---- plots/timeline/numbers.c ---- */
-/* "3", "3.1" of a split, "2-3" where it covers several; the kind where it has no micro-batch. */
+/* "3", "3.1" of a split, "2-3" where it covers several; the kind where it has no micro-batch. A
+ * short one names neither splits nor the last of several. */
 void pp_timeline_write_number(const struct pp_timeline *timeline, const struct pp_timeline_op *op,
-                              char *text, size_t bytes);
+                              bool is_short, char *text, size_t bytes);
 
 /* ---- plots/timeline/bins.c: shares of kinds, where ops are narrower than a dot ---- */
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,
@@ -121,6 +121,8 @@ void pp_timeline_draw_bins(const struct pp_timeline_page *page,
 /* ---- plots/timeline/legend.c ---- */
 /* "F forward", by kind; NULL: no op of it is drawn. */
 extern const char *const pp_timeline_kinds[PP_OP_KINDS];
+/* Adds the kinds of ops that occur. */
+void pp_timeline_find_kinds(const struct pp_timeline *timeline, bool occurs[PP_OP_KINDS]);
 /* "chunk 2", "pipeline P3 to P0". */
 const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timeline *timeline,
                                    int class);

@@ -19,7 +19,7 @@ enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
 /* Height of a line of text, in inches. */
 static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 {
-    return 1.4 * page->font_pt / 72;
+    return 1.4 * page->figure->font_pt / 72;
 }
 /* The panels' timelines are made; the rest of them is laid out here. */
 enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
@@ -68,10 +68,6 @@ struct pp_gantt {
     int mb_digits, split_digits, cell_width;
 };
 
-static inline int64_t pp_gantt_ps(double seconds)
-{
-    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
-}
 /* ---- plots/timeline/gantt_part.c ---- */
 /* Keeps the boxes within the time that is asked for; times then count from its begin. */
 enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_timeline *options,

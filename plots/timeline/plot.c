@@ -25,11 +25,8 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                             PP_PLOT_TIMELINE_PANELS);
     if (target->format == PP_PLOT_TERMINAL)
         return print_characters(panels, count, options, target, err);
-    for (int i = 0; i < count; i++) {
-        PP_TRY(pp_timeline_open(arena, panels[i].trace, options, &drawn[i], err));
-        drawn[i].heading = panels[i].heading;
-        drawn[i].divisor = panels[i].divisor > 0 ? panels[i].divisor : 1;
-    }
+    for (int i = 0; i < count; i++)
+        PP_TRY(pp_timeline_open(arena, &panels[i], options, &drawn[i], err));
     return pp_timeline_draw(arena, drawn, count, options, options->title, target, err);
 }
 

@@ -53,9 +53,7 @@ static enum pp_status find_events(struct maker *m, struct pp_error *err)
 
 static int compare_steps(const void *key, const void *element)
 {
-    const int a = *(const int *)key, b = ((const struct pp_timeline_step *)element)->number;
-
-    return (a > b) - (a < b);
+    return pp_ascending_ints(key, &((const struct pp_timeline_step *)element)->number);
 }
 
 static struct pp_timeline_step *step_of(const struct pp_timeline *t, int number)

@@ -70,7 +70,8 @@ enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, doubl
                                        double to_s, const char *unit, struct pp_error *err);
 
 /* ---- plots/timeline/messages.c ---- */
-/* Sends matched with their receives, by step, direction, stage and micro-batch. What was only sent
- * or only received is left out. */
+/* Those between two ranks that are under way between two times, if they are not more than `most`.
+ * What was only sent or only received is left out. */
 struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
-                                                 const struct pp_timeline *timeline, int *count);
+                                                 const struct pp_timeline *timeline, double from_s,
+                                                 double to_s, int most, int *count);

@@ -5,9 +5,9 @@
 #include "core/text/html.h"
 #include "core/units.h"
 #include "plots/page/page.h"
-#include "plots/timeline/compare.h"
 #include "sim/report/compare.h"
 #include "sim/report/lines.h"
+#include "traces/compare/compare.h"
 
 #include <math.h>
 

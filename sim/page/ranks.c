@@ -50,8 +50,8 @@ void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *mem
 
     pp_memory_whole_parts(memory, bytes);
     for (int i = 0; i < PP_MEMORY_PARTS; i++)
-        parts[i] =
-            (struct pp_html_part){pp_plot_memory_name(i), (double)bytes[i], pp_plot_memory_rgb(i)};
+        parts[i] = (struct pp_html_part){pp_plot_memory_parts[i].name, (double)bytes[i],
+                                         pp_plot_memory_parts[i].rgb};
     fputs("<td class=\"bar\"><div class=\"mini\">", page->out);
     pp_html_band(parts, PP_MEMORY_PARTS, whole_bytes, capacity_bytes, page->out);
     fputs("</div></td>", page->out);
@@ -98,8 +98,8 @@ static void write_head(const struct pp_result *r, FILE *out)
         fputs("<th>memory</th><th class=\"number\">GiB</th>", out);
         for (int i = 0; i < PP_MEMORY_PARTS; i++) {
             fputs("<th class=\"number\">", out);
-            pp_html_swatch(pp_plot_memory_rgb(i), out);
-            pp_html(out, "%s</th>", pp_plot_memory_name(i));
+            pp_html_swatch(pp_plot_memory_parts[i].rgb, out);
+            pp_html(out, "%s</th>", pp_plot_memory_parts[i].name);
         }
     }
     fputs("<th class=\"number\">chunks held</th></tr></thead>\n", out);

@@ -164,8 +164,8 @@ static void write_memory_parts(const struct pp_page *page)
     fputs("<ul class=\"legend\">\n", page->out);
     for (int part = 0; part < PP_MEMORY_PARTS; part++) {
         fputs("<li>", page->out);
-        pp_html_swatch(pp_plot_memory_rgb(part), page->out);
-        pp_html(page->out, "%s</li>\n", pp_plot_memory_name(part));
+        pp_html_swatch(pp_plot_memory_parts[part].rgb, page->out);
+        pp_html(page->out, "%s</li>\n", pp_plot_memory_parts[part].name);
     }
     fputs("</ul>\n", page->out);
 }

@@ -252,7 +252,7 @@ Test(timeline, steps_pipelines_and_messages)
     cr_assert(t.begin_s == 1 && t.end_s == 14);
     cr_assert(t.boxes[2].op.kind == PP_U && t.boxes[2].op.pipe == 1 && t.boxes[2].op.mb == -1);
     cr_assert(t.boxes[3].step == 1 && t.boxes[4].rank == 1);
-    const struct pp_timeline_message *m = pp_timeline_messages(arena, &t, &count);
+    const struct pp_timeline_message *m = pp_timeline_messages(arena, &t, 0, INFINITY, 100, &count);
     cr_assert(eq(int, count, 2));
     cr_assert(m[0].from == 0 && m[0].to == 1);
     cr_assert(m[0].made_s == 2 && m[0].start_s == 2 && m[0].end_s == 2.5 && m[0].used_s == 4);
