@@ -26,6 +26,11 @@ static double share(const struct pp_html_range *range, double value)
     return (value - range->from) / (range->to - range->from);
 }
 
+int pp_html_place(const struct pp_html_range *range, double value, int units)
+{
+    return (int)lround(fmin(fmax(share(range, value), 0), 1) * units);
+}
+
 void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out)
 {
     const struct tics tics = tics_of(range);

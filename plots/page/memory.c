@@ -7,26 +7,13 @@
 
 enum { WIDTH = 20000, HEIGHT = 1000 };
 
-struct scale {
-    double end_s, top; /* of the axes; top in units of the sheet */
-};
-
-static int across(const struct scale *scale, double time_s)
-{
-    return (int)lround(fmin(fmax(time_s / scale->end_s, 0), 1) * WIDTH);
-}
-
-static int down(const struct scale *scale, double held)
-{
-    return HEIGHT - (int)lround(held / scale->top * HEIGHT);
-}
-
 static void write_curve(const struct pp_held_sheet *s, const struct pp_held_curve *c,
-                        const struct scale *scale, FILE *out)
+                        const struct pp_html_range *x, const struct pp_html_range *y, FILE *out)
 {
     pp_html(out, "<path class=\"held\" d=\"M0 %d", HEIGHT);
     for (int i = 0; i < c->count; i++)
-        pp_html(out, "H%dV%d", across(scale, c->time_s[i]), down(scale, c->held[i] / s->unit));
+        pp_html(out, "H%dV%d", pp_html_place(x, c->time_s[i], WIDTH),
+                HEIGHT - pp_html_place(y, c->held[i] / s->unit, HEIGHT));
     pp_html(out, "H%dV%dz\"/>\n", WIDTH, HEIGHT);
 }
 
@@ -37,21 +24,22 @@ enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *h
 
     PP_TRY(pp_held_open(arena, held, &sheet, err));
     const struct pp_held_curve curve = pp_held_thin(arena, &sheet, rank);
-    const struct scale scale = {held->end_s, 1.06 * fmax(sheet.most, sheet.capacity)};
+    const struct pp_html_range x = {0, held->end_s},
+                               y = {0, 1.06 * fmax(sheet.most, sheet.capacity)};
     fputs("<div class=\"chart held-chart\">\n", out);
     fputs("<div class=\"plot\" style=\"height:220px\">\n", out);
     pp_html(out,
             "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
             "aria-label=\"%s that pipeline rank %d holds over the step\">\n",
             WIDTH, HEIGHT, held->is_bytes ? "Memory" : "Chunk activations", rank);
-    write_curve(&sheet, &curve, &scale, out);
+    write_curve(&sheet, &curve, &x, &y, out);
     if (sheet.capacity > 0)
-        pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n", down(&scale, sheet.capacity),
-                WIDTH);
+        pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n",
+                HEIGHT - pp_html_place(&y, sheet.capacity, HEIGHT), WIDTH);
     fputs("</svg>\n", out);
-    pp_html_up(&(const struct pp_html_range){0, scale.top}, out);
+    pp_html_up(&y, out);
     fputs("</div>\n", out);
-    pp_html_across(&(const struct pp_html_range){0, scale.end_s * sheet.time.factor},
+    pp_html_across(&(const struct pp_html_range){0, x.to * sheet.time.factor},
                    pp_arena_printf(arena, "time (%s)", sheet.time.unit), out);
     fputs("</div>\n", out);
     return PP_OK;

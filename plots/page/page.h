@@ -39,6 +39,8 @@ void pp_html_swatch(unsigned rgb, FILE *out);
 struct pp_html_range {
     double from, to;
 };
+/* Where in a picture of so many units a value lies, from the begin of the range. */
+int pp_html_place(const struct pp_html_range *range, double value, int units);
 void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out);
 void pp_html_up(const struct pp_html_range *range, FILE *out);
 

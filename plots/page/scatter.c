@@ -7,16 +7,6 @@
 
 enum { WIDTH = 20000, HEIGHT = 10000 };
 
-static int across(const struct pp_html_range *x, double value)
-{
-    return (int)lround((value - x->from) / (x->to - x->from) * WIDTH);
-}
-
-static int down(const struct pp_html_range *y, double value)
-{
-    return HEIGHT - (int)lround((value - y->from) / (y->to - y->from) * HEIGHT);
-}
-
 /* A little more than what is there. */
 static void widen(struct pp_html_range *range)
 {
@@ -51,8 +41,8 @@ static void write_points(const struct pp_html_scatter *s, const struct pp_html_r
     for (int i = 0; i < s->count; i++) { /* the first ones on top */
         const struct pp_html_dot *dot = &s->points[s->count - 1 - i];
         fputs(dot->is_marked ? "<path class=\"dot marked\" d=\"" : "<path class=\"dot\" d=\"", out);
-        pp_html(out, "M%d %dh0\"><title>%s</title></path>\n", across(x, dot->x), down(y, dot->y),
-                dot->name);
+        pp_html(out, "M%d %dh0\"><title>%s</title></path>\n", pp_html_place(x, dot->x, WIDTH),
+                HEIGHT - pp_html_place(y, dot->y, HEIGHT), dot->name);
     }
 }
 
@@ -67,7 +57,8 @@ void pp_html_scatter(const struct pp_html_scatter *s, FILE *out)
             "aria-label=\"%s\">\n",
             WIDTH, HEIGHT, s->label);
     if (s->limit > 0)
-        pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n", down(&y, s->limit), WIDTH);
+        pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n",
+                HEIGHT - pp_html_place(&y, s->limit, HEIGHT), WIDTH);
     write_points(s, &x, &y, out);
     fputs("</svg>\n", out);
     pp_html_up(&y, out);

@@ -163,7 +163,7 @@ static void place_panels(struct pp_timeline_page *page, bool has_title)
 /* ---- the page -------------------------------------------------------------------------------- */
 
 enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
-                                const struct pp_plot_timeline *options, const char *title,
+                                const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
     const struct size *size = target->is_paper ? &COLUMN : &PAGE;
@@ -174,7 +174,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
                                    target->width_in > 0 ? target->width_in : size->width_in};
     struct pp_timeline_page page = {
         .arena = arena, .figure = &figure, .panels = panels, .count = count};
-    const char *shown = target->title ? target->title : target->is_paper ? NULL : title;
+    const char *shown = target->title ? target->title : target->is_paper ? NULL : options->title;
     const bool has_title = shown && *shown;
 
     pp_timeline_choose_axis(&page, options);

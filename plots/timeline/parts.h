@@ -23,7 +23,7 @@ static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 }
 /* The panels' timelines are made; the rest of them is laid out here. */
 enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
-                                const struct pp_plot_timeline *options, const char *title,
+                                const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
 
 /* ---- plots/timeline/axes.c ---- */

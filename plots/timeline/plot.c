@@ -27,7 +27,7 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
         return print_characters(panels, count, options, target, err);
     for (int i = 0; i < count; i++)
         PP_TRY(pp_timeline_open(arena, &panels[i], options, &drawn[i], err));
-    return pp_timeline_draw(arena, drawn, count, options, options->title, target, err);
+    return pp_timeline_draw(arena, drawn, count, options, target, err);
 }
 
 enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,

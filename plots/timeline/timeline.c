@@ -9,7 +9,7 @@ struct maker {
     struct pp_arena *arena;
     const struct pp_trace *trace;
     struct pp_timeline *t;
-    int first, end; /* events of the replica */
+    int end; /* of the events of replica 0, which are the first */
 };
 
 static enum pp_status refuse(const struct maker *m, const struct pp_trace_event *event,
@@ -26,7 +26,7 @@ static enum pp_status check_event(const struct maker *m, int index, struct pp_er
     const struct pp_trace_event *event = &m->trace->events[index];
 
     if (event->rank < 0 || event->rank >= m->trace->ranks ||
-        (index > m->first && event->rank < event[-1].rank))
+        (index > 0 && event->rank < event[-1].rank))
         return refuse(m, event, "events are not in the order of ranks", err);
     if (!(isfinite(event->start_s) && event->end_s >= event->start_s && isfinite(event->end_s)))
         return refuse(m, event, "its times are no numbers, or its end lies before its start", err);
@@ -37,15 +37,13 @@ static enum pp_status find_events(struct maker *m, struct pp_error *err)
 {
     const struct pp_trace *trace = m->trace;
 
-    while (m->first < trace->count && trace->events[m->first].replica != 0)
-        m->first++;
-    for (m->end = m->first; m->end < trace->count && trace->events[m->end].replica == 0; m->end++)
+    for (; m->end < trace->count && trace->events[m->end].replica == 0; m->end++)
         PP_TRY(check_event(m, m->end, err));
-    if (m->first == m->end)
+    if (m->end == 0)
         return pp_error_set(err, PP_EINVAL, "%s: no events of replica 0", trace->program);
-    if (trace->ranks > m->end - m->first)
+    if (trace->ranks > m->end)
         return pp_error_set(err, PP_EINVAL, "%s: %d events are too few for %d ranks",
-                            trace->program, m->end - m->first, trace->ranks);
+                            trace->program, m->end, trace->ranks);
     return PP_OK;
 }
 
@@ -67,8 +65,8 @@ static void number_steps(struct maker *m)
     const struct pp_trace_event *events = m->trace->events;
     int *numbers = NULL, count = 0, capacity = 0;
 
-    for (int i = m->first; i < m->end; i++)
-        if (i == m->first || events[i].step != events[i - 1].step)
+    for (int i = 0; i < m->end; i++)
+        if (i == 0 || events[i].step != events[i - 1].step)
             *PP_PUSH(m->arena, numbers, count, capacity) = events[i].step;
     qsort(numbers, (size_t)count, sizeof(*numbers), pp_ascending_ints);
     m->t->steps = PP_ARRAY(m->arena, struct pp_timeline_step, count);
@@ -141,11 +139,11 @@ static enum pp_status add_boxes(struct maker *m, struct pp_error *err)
     struct pp_timeline *t = m->t;
     int compute = 0, rank = 0;
 
-    for (int i = m->first; i < m->end; i++)
+    for (int i = 0; i < m->end; i++)
         compute += m->trace->events[i].stream == PP_STREAM_COMPUTE;
     t->boxes = pp_arena_alloc_raw(m->arena, ((size_t)compute + 1) * sizeof(struct pp_timeline_box));
     t->begin = PP_ARRAY(m->arena, int, t->ranks + 1);
-    for (int i = m->first; i < m->end; i++) {
+    for (int i = 0; i < m->end; i++) {
         const struct pp_trace_event *event = &m->trace->events[i];
         struct pp_timeline_step *step = step_of(t, event->step);
         extend(t, step, event);

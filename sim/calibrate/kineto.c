@@ -55,14 +55,10 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
                                         const struct pp_trace_files *files,
                                         struct pp_calibrate_run *run, struct pp_error *err)
 {
-    struct pp_kineto_source *sources =
-        PP_ARRAY(arena, struct pp_kineto_source, files->kineto_count);
     struct pp_calibrate_seen seen = {0};
     struct pp_kineto kineto;
 
-    for (int k = 0; k < files->kineto_count; k++)
-        sources[k].name = files->kineto[k];
-    PP_TRY(pp_kineto_read(arena, sources, files->kineto_count, &kineto, err));
+    PP_TRY(pp_kineto_read(arena, files->kineto, NULL, files->kineto_count, &kineto, err));
     PP_TRY(pp_calibrate_look(kineto.trace, &seen, err));
     *run = (struct pp_calibrate_run){.path = kineto.trace->program,
                                      .trace = kineto.trace,

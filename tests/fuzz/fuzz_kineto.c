@@ -60,7 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const NAMES[MOST_FILES] = {"a", "b", "rank1", "rank_2.json", "c", "d"};
     struct pp_arena *arena = pp_arena_create();
     struct pp_bytes bytes[MOST_FILES];
-    struct pp_kineto_source sources[MOST_FILES];
     struct pp_kineto run;
     struct pp_error err = {0};
     int count = 0;
@@ -70,12 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const size_t length = end ? (size_t)(end - data) - from : size - from;
         char *copy = memcpy(pp_arena_alloc(arena, length + 1), length ? data + from : data, length);
 
-        bytes[count] = (struct pp_bytes){copy, length};
-        sources[count] = (struct pp_kineto_source){NAMES[count], &bytes[count]};
-        count++;
+        bytes[count++] = (struct pp_bytes){copy, length};
         from += length + 1;
     }
-    const enum pp_status status = pp_kineto_read(arena, sources, count, &run, &err);
+    const enum pp_status status = pp_kineto_read(arena, NAMES, bytes, count, &run, &err);
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.status == status && *err.message));
     if (status == PP_OK) {
         check_events(run.trace);

@@ -30,7 +30,8 @@ static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
     for (int i = 0; i < t.count; i++)
         FUZZ_CHECK(t.boxes[i].op.pipe < t.pipes && t.boxes[i].op.chunk < t.chunks &&
                    t.boxes[i].step < t.step_count);
-    const struct pp_timeline_message *m = pp_timeline_messages(arena, &t, 0, INFINITY, 100, &messages);
+    const struct pp_timeline_message *m =
+        pp_timeline_messages(arena, &t, 0, INFINITY, 100, &messages);
     for (int i = 0; i < messages; i++)
         FUZZ_CHECK(m[i].from < t.ranks && m[i].to < t.ranks && m[i].end_s >= m[i].start_s);
 }

@@ -55,24 +55,11 @@ enum pp_status pp_trace_files_find(struct pp_arena *arena, const char *const *op
     return PP_OK;
 }
 
-static enum pp_status read_kineto(struct pp_arena *arena, const struct pp_trace_files *files,
-                                  struct pp_trace **trace, struct pp_error *err)
-{
-    struct pp_kineto_source *sources =
-        PP_ARRAY(arena, struct pp_kineto_source, files->kineto_count);
-    struct pp_kineto run;
-
-    for (int k = 0; k < files->kineto_count; k++)
-        sources[k].name = files->kineto[k];
-    PP_TRY(pp_kineto_read(arena, sources, files->kineto_count, &run, err));
-    *trace = run.trace;
-    return PP_OK;
-}
-
 enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace **trace, struct pp_error *err)
 {
     struct pp_trace_files files;
+    struct pp_kineto run;
 
     PP_TRY(pp_trace_files_find(arena, operands, count, &files, err));
     if (files.own_count > 0 && files.kineto_count > 0)
@@ -84,6 +71,9 @@ enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *op
                             "%s and %s: one measured trace is compared; several files are those of "
                             "PyTorch's profiler, one a process",
                             files.own[0], files.own[1]);
-    return files.own_count ? pp_trace_read(arena, files.own[0], trace, err)
-                           : read_kineto(arena, &files, trace, err);
+    if (files.own_count > 0)
+        return pp_trace_read(arena, files.own[0], trace, err);
+    PP_TRY(pp_kineto_read(arena, files.kineto, NULL, files.kineto_count, &run, err));
+    *trace = run.trace;
+    return PP_OK;
 }

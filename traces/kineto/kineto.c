@@ -348,25 +348,22 @@ static enum pp_status check_kind(const struct merger *m, struct pp_error *err)
     return PP_OK;
 }
 
-static const char *name_of(struct pp_arena *arena, const struct pp_kineto_source *sources,
-                           int count)
-{
-    return count == 1 ? sources[0].name
-                      : pp_arena_printf(arena, "%s and %d more", sources[0].name, count - 1);
-}
-
-enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
-                              int count, struct pp_kineto *run, struct pp_error *err)
+enum pp_status pp_kineto_read(struct pp_arena *arena, const char *const *names,
+                              const struct pp_bytes *bytes, int count, struct pp_kineto *run,
+                              struct pp_error *err)
 {
     struct merger m = {.arena = arena, .run = run, .count = count};
     struct pp_trace *trace = PP_NEW(arena, struct pp_trace);
 
     *run = (struct pp_kineto){.trace = trace};
     *trace = (struct pp_trace){
-        .program = name_of(arena, sources, count), .engine = "kineto", .is_partial = true};
+        .program =
+            count == 1 ? names[0] : pp_arena_printf(arena, "%s and %d more", names[0], count - 1),
+        .engine = "kineto",
+        .is_partial = true};
     m.files = PP_ARRAY(arena, struct pp_kineto_file, count);
     for (int f = 0; f < count; f++)
-        PP_TRY(pp_kineto_file_read(arena, &sources[f], &m.files[f], err));
+        PP_TRY(pp_kineto_file_read(arena, names[f], bytes ? &bytes[f] : NULL, &m.files[f], err));
     PP_TRY(pp_kineto_find_ranks(arena, run, m.files, &m.count, err));
     PP_TRY(check_kind(&m, err));
     PP_TRY(find_steps(&m, err));

@@ -18,11 +18,6 @@
 #include "core/text/file.h"
 #include "traces/trace.h"
 
-struct pp_kineto_source {
-    const char *name;             /* of the file, and in messages */
-    const struct pp_bytes *bytes; /* its content; NULL: is read, several times */
-};
-
 struct pp_kineto {
     struct pp_trace *trace; /* engine "kineto", `is_partial`, with notes */
     const char *device;     /* "NVIDIA H100 80GB HBM3"; NULL: not known */
@@ -33,8 +28,10 @@ struct pp_kineto {
 
 /* Does the file look like one? False for what cannot be opened, or read twice. */
 bool pp_kineto_is_one(const char *path);
-/* All the files of one run. PP_EINVAL with file and element for other traces, and for stages that
+/* All the files of one run. `bytes` is the content of each; NULL: they are read, several times, and
+ * the names are paths. PP_EINVAL with file and element for other traces, and for stages that
  * are in no file. Also if no step is complete in all files. PP_EFAIL for files that cannot be read.
  */
-enum pp_status pp_kineto_read(struct pp_arena *arena, const struct pp_kineto_source *sources,
-                              int count, struct pp_kineto *run, struct pp_error *err);
+enum pp_status pp_kineto_read(struct pp_arena *arena, const char *const *names,
+                              const struct pp_bytes *bytes, int count, struct pp_kineto *run,
+                              struct pp_error *err);

@@ -69,9 +69,11 @@ enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns
 int pp_kineto_by_cell(const void *left, const void *right);
 
 /* ---- traces/kineto/process.c ---- */
-/* Read one file. Ranges that lie in `arena` are all that is kept. */
-enum pp_status pp_kineto_file_read(struct pp_arena *arena, const struct pp_kineto_source *source,
-                                   struct pp_kineto_file *file, struct pp_error *err);
+/* Read one file, or its content where `bytes` has it. Ranges that lie in `arena` are all that is
+ * kept. */
+enum pp_status pp_kineto_file_read(struct pp_arena *arena, const char *name,
+                                   const struct pp_bytes *bytes, struct pp_kineto_file *file,
+                                   struct pp_error *err);
 
 /* ---- traces/kineto/device.c ---- */
 /* Put the times of the device in place of those of the host. */

@@ -285,18 +285,19 @@ static enum pp_status check(const struct pp_kineto_file *f, struct pp_error *err
                            "records ProfilerActivity.CPU");
 }
 
-enum pp_status pp_kineto_file_read(struct pp_arena *arena, const struct pp_kineto_source *source,
-                                   struct pp_kineto_file *file, struct pp_error *err)
+enum pp_status pp_kineto_file_read(struct pp_arena *arena, const char *name,
+                                   const struct pp_bytes *bytes, struct pp_kineto_file *file,
+                                   struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct reader r = {.arena = arena, .file = file};
     struct pp_json_stream *stream;
 
-    *file = (struct pp_kineto_file){.name = source->name};
-    if (source->bytes)
-        stream = pp_json_stream_of(scratch, source->name, source->bytes, "traceEvents");
+    *file = (struct pp_kineto_file){.name = name};
+    if (bytes)
+        stream = pp_json_stream_of(scratch, name, bytes, "traceEvents");
     else
-        PP_TRY(pp_json_stream_open(scratch, source->name, "traceEvents", &stream, err));
+        PP_TRY(pp_json_stream_open(scratch, name, "traceEvents", &stream, err));
     PP_TRY(read_all(&r, stream, err));
     PP_TRY(check(file, err));
     if (!file->has_rank)

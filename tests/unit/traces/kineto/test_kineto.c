@@ -25,14 +25,11 @@ static enum pp_status parse(struct pp_arena *arena, const char *const *texts, st
 {
     static const char *const NAMES[MOST_FILES] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     struct pp_bytes *bytes = PP_ARRAY(arena, struct pp_bytes, MOST_FILES);
-    struct pp_kineto_source *sources = PP_ARRAY(arena, struct pp_kineto_source, MOST_FILES);
     int count = 0;
 
-    for (; texts[count]; count++) {
+    for (; texts[count]; count++)
         bytes[count] = (struct pp_bytes){(char *)texts[count], strlen(texts[count])};
-        sources[count] = (struct pp_kineto_source){NAMES[count], &bytes[count]};
-    }
-    return pp_kineto_read(arena, sources, count, run, err);
+    return pp_kineto_read(arena, NAMES, bytes, count, run, err);
 }
 
 static struct pp_kineto read_all(struct pp_arena *arena, const char *const *texts)
