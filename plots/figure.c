@@ -66,6 +66,7 @@ static void terminal_dumb(const struct pp_figure *f)
     fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->columns, f->rows);
 }
 
+static const char GRAPHICS[] = "-graphics.pdf"; /* of what is set by LaTeX */
 /* What gnuplot writes, in the folder of the script or in a temporary one. */
 struct format {
     const char *suffix; /* of the target */
@@ -277,22 +278,18 @@ static enum pp_status take_file(const struct pp_figure *f, const char *made, con
     return PP_OK;
 }
 
-static enum pp_status take_files(const struct pp_figure *f, const char *folder,
+static enum pp_status take_files(const struct pp_figure *f, const char *const made[2],
                                  struct pp_error *err)
 {
-    const bool is_tex = f->target->format == PP_PLOT_TEX;
     const char *path = f->target->path, *slash = strrchr(path, '/');
-    const char *made[] = {made_name(f, FORMATS[f->target->format].made),
-                          made_name(f, "-graphics.pdf")};
-    const char *paths[] = {
-        path,
-        pp_arena_printf(f->arena, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, made[1])};
+    const char *paths[] = {path,
+                           pp_arena_printf(f->arena, "%.*s%s", slash ? (int)(slash - path + 1) : 0,
+                                           path, made_name(f, GRAPHICS))};
     struct pp_output outputs[2];
-    const int count = is_tex ? 2 : 1;
+    const int count = f->target->format == PP_PLOT_TEX ? 2 : 1;
 
     for (int i = 0; i < count; i++) {
-        const char *file = pp_arena_printf(f->arena, "%s/%s", folder, made[i]);
-        const enum pp_status status = take_file(f, file, paths[i], &outputs[i], err);
+        const enum pp_status status = take_file(f, made[i], paths[i], &outputs[i], err);
         if (status != PP_OK) {
             while (i-- > 0)
                 pp_output_discard(&outputs[i]);
@@ -300,16 +297,6 @@ static enum pp_status take_files(const struct pp_figure *f, const char *folder,
         }
     }
     return pp_output_commit_all(outputs, count, err);
-}
-
-static void remove_files(const struct pp_figure *f, const char *folder)
-{
-    const char *made[] = {made_name(f, FORMATS[f->target->format].made),
-                          made_name(f, "-graphics.pdf")};
-
-    for (int i = 0; i < 2; i++)
-        unlink(pp_arena_printf(f->arena, "%s/%s", folder, made[i]));
-    rmdir(folder);
 }
 
 /* The script that could not be drawn is kept. */
@@ -332,11 +319,16 @@ static enum pp_status draw_file(const struct pp_figure *f, struct pp_error *err)
     PP_TRY(pp_output_check(f->arena, f->target->path, err));
     if (!mkdtemp(folder))
         return pp_error_set(err, PP_EFAIL, "%s: no temporary folder: %s", folder, strerror(errno));
+    const char *const made[] = {
+        pp_arena_printf(f->arena, "%s/%s", folder, made_name(f, FORMATS[f->target->format].made)),
+        pp_arena_printf(f->arena, "%s/%s", folder, made_name(f, GRAPHICS))};
     const struct pp_gnuplot_run run = {f->text, f->length, folder, NULL};
     enum pp_status status = pp_gnuplot_run(&run, err);
     if (status == PP_OK)
-        status = take_files(f, folder, err);
-    remove_files(f, folder);
+        status = take_files(f, made, err);
+    for (int i = 0; i < 2; i++)
+        unlink(made[i]);
+    rmdir(folder);
     return status == PP_OK ? PP_OK : keep_script(f, err);
 }
 

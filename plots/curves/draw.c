@@ -2,7 +2,6 @@
 #include "plots/curves/chart.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- data ------------------------------------------------------------------------------------ */
 

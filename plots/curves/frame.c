@@ -102,13 +102,11 @@ static const char *along(const struct pp_chart *chart)
 
 static const char *title(const struct pp_chart *chart, int columns)
 {
-    const char *what =
-        pp_arena_printf(chart->arena, "%s over %s", chart->y_axis.subject, chart->x_axis.subject);
+    const char *what = pp_arena_printf(chart->arena, "%s over %s%s%s", chart->y_axis.subject,
+                                       chart->x_axis.subject, chart->heading ? ", " : "",
+                                       chart->heading ? chart->heading : "");
     const char *joined = chart->kind->is_joined ? along(chart) : NULL;
 
-    if (chart->heading)
-        what = pp_arena_printf(chart->arena, "%s over %s, %s", chart->y_axis.subject,
-                               chart->x_axis.subject, chart->heading);
     if (joined && (int)(strlen(what) + strlen(joined)) + 2 <= columns)
         what = pp_arena_printf(chart->arena, "%s; %s", what, joined);
     const char *constants = pp_chart_constants(chart, columns);

@@ -2,7 +2,6 @@
 #include "plots/curves/chart.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Is a / b the same in all rows? b -1: a alone. */
 static bool is_constant(const struct pp_chart *chart, int a, int b)

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Units of the picture along time, of a row, and of the margin above and below a box. Paths are
  * stretched to the width and height that the page has. */

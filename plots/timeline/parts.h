@@ -4,8 +4,6 @@
 
 #include "plots/timeline/page.h"
 
-#include <math.h>
-
 /* ---- plots/timeline/pipes.c ---- */
 /* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
 enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
