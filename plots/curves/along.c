@@ -2,10 +2,6 @@
  * that varies; the others are constant or follow it. */
 #include "plots/curves/chart.h"
 
-#include "core/quantile.h"
-
-#include <stdlib.h>
-
 /* ---- the inputs of one series ---------------------------------------------------------------- */
 
 /* Columns that vary within a series. */
@@ -113,20 +109,20 @@ static enum pp_status refuse(const struct inputs *in, const struct pp_curve *cur
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Points in the order of the input, by its numbers; of words, in the order of the rows. */
+/* Points in the order of the input, by its numbers; of words they stay in the order of the rows. */
 static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
 {
     struct pp_chart one = *chart;
     int *rows = PP_ARRAY(chart->arena, int, curve->count);
     struct pp_curve_point *points = PP_ARRAY(chart->arena, struct pp_curve_point, curve->count);
 
+    if (!pp_chart_is_numeric(chart, curve->along))
+        return;
     for (int i = 0; i < curve->count; i++)
         rows[i] = curve->points[i].row;
-    qsort(rows, (size_t)curve->count, sizeof(*rows), pp_ascending_ints);
     one.x = curve->along;
     one.by_count = 0;
-    if (pp_chart_is_numeric(chart, curve->along))
-        pp_chart_sort(&one, rows, curve->count);
+    pp_chart_sort(&one, rows, curve->count);
     for (int i = 0; i < curve->count; i++)
         for (int k = 0; k < curve->count; k++)
             if (curve->points[k].row == rows[i])
@@ -136,7 +132,9 @@ static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
 
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err)
 {
-    for (int s = 0; s < chart->series_count && chart->kind->is_joined; s++) {
+    if (!chart->kind->is_joined)
+        return PP_OK;
+    for (int s = 0; s < chart->series_count; s++) {
         struct pp_curve *curve = &chart->series[s];
         const struct inputs in = inputs_of(chart, curve);
         const int first = leader(&in);
@@ -146,9 +144,8 @@ enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err)
         if (curve->along >= 0)
             order_points(chart, curve);
     }
-    if (chart->kind->is_joined)
-        pp_chart_join_same(chart);
-    for (int s = 0; s < chart->series_count && chart->kind->is_joined; s++)
+    pp_chart_join_same(chart);
+    for (int s = 0; s < chart->series_count; s++)
         chart->series[s].style = s;
     return PP_OK;
 }
