@@ -84,11 +84,6 @@ void pp_timeline_choose_axis(struct pp_timeline_page *page, const struct pp_plot
     page->origin = isnan(options->from_s) ? 0 : options->from_s / page->unit_s;
 }
 
-static int digits(int number)
-{
-    return snprintf(NULL, 0, "%d", number);
-}
-
 static int all_rows(const struct pp_timeline_page *page)
 {
     int rows = 0;
@@ -131,7 +126,7 @@ static void choose_sizes(struct pp_timeline_page *page, const struct size *size)
         const int rank = panel->first_rank + panel->every * (panel->rows - 1);
         last = rank > last ? rank : last;
     }
-    page->left_in = (digits(last) + 2.8) * character_in;
+    page->left_in = (snprintf(NULL, 0, "%d", last) + 2.8) * character_in;
     page->right_in = page->figure->width_in - 2.2 * character_in;
     if (page->right_in < 1.2 * page->left_in)
         page->right_in = 1.2 * page->left_in;
