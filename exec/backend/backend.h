@@ -85,8 +85,8 @@ struct pp_backend {
      * work under way may touch. */
     enum pp_status (*alloc_shared)(struct pp_backend_device *device, size_t bytes, void **memory,
                                    struct pp_error *err);
-    /* From and to memory of the device, while no work is under way that touches it: the bytes are
-     * there on return. */
+    /* Where is_apart: from and to memory of the device, while no work is under way that touches it.
+     * The bytes are there on return. */
     enum pp_status (*read)(struct pp_backend_device *device, const void *from, void *to,
                            size_t bytes, struct pp_error *err);
     enum pp_status (*write)(struct pp_backend_device *device, const void *from, void *to,

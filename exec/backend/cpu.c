@@ -5,7 +5,6 @@
 #include "exec/backend/recorded.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { SMALL_PAGE = 1 << 12, HUGE_PAGE = 2 << 20 };
@@ -77,15 +76,6 @@ static enum pp_status cpu_alloc_shared(struct pp_backend_device *d, size_t bytes
     return PP_OK;
 }
 
-static enum pp_status cpu_copy(struct pp_backend_device *d, const void *from, void *to,
-                               size_t bytes, struct pp_error *err)
-{
-    (void)d;
-    (void)err;
-    memcpy(to, from, bytes);
-    return PP_OK;
-}
-
 static void cpu_launch(struct pp_backend_device *d, pp_stream_id stream, pp_backend_work work,
                        void *argument)
 {
@@ -130,8 +120,6 @@ const struct pp_backend pp_backend_cpu = {
     .close = cpu_close,
     .alloc = cpu_alloc,
     .alloc_shared = cpu_alloc_shared,
-    .read = cpu_copy,
-    .write = cpu_copy,
     .launch = cpu_launch,
     .host = cpu_launch,
     .record = cpu_record,

@@ -49,7 +49,7 @@ struct pp_backend_device {
     atomic_bool is_cancelled;
     struct fake_block *blocks;
     int block_count, block_capacity;
-    bool is_open; /* blocks can be touched */
+    int opened; /* so many times: blocks can be touched */
 
     /* of finish */
     uint64_t step;
@@ -69,9 +69,8 @@ static inline bool is_compute(const struct pp_backend_device *d, pp_stream_id s)
 enum pp_status pp_fake_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
 void pp_fake_free_all(struct pp_backend_device *device);
-/* Returns whether it was open before, for the second one. */
-bool pp_fake_open_memory(struct pp_backend_device *device);
-void pp_fake_shut_memory(struct pp_backend_device *device, bool was_open);
+void pp_fake_open_memory(struct pp_backend_device *device);
+void pp_fake_shut_memory(struct pp_backend_device *device);
 
 /* Run the lists in the order of this step, see fake_run.c. */
 enum pp_status pp_fake_run(struct pp_backend_device *device, struct pp_error *err);

@@ -39,25 +39,20 @@ void pp_fake_free_all(struct pp_backend_device *d)
         munmap(d->blocks[i].memory, d->blocks[i].bytes);
 }
 
-static void protect_all(struct pp_backend_device *d, bool is_open)
+static void protect_all(struct pp_backend_device *d, int protection)
 {
     for (int i = 0; i < d->block_count; i++)
-        mprotect(d->blocks[i].memory, d->blocks[i].bytes,
-                 is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
-    d->is_open = is_open;
+        mprotect(d->blocks[i].memory, d->blocks[i].bytes, protection);
 }
 
-bool pp_fake_open_memory(struct pp_backend_device *d)
+void pp_fake_open_memory(struct pp_backend_device *d)
 {
-    const bool was_open = d->is_open;
-
-    if (!was_open)
-        protect_all(d, true);
-    return was_open;
+    if (d->opened++ == 0)
+        protect_all(d, PROT_READ | PROT_WRITE);
 }
 
-void pp_fake_shut_memory(struct pp_backend_device *d, bool was_open)
+void pp_fake_shut_memory(struct pp_backend_device *d)
 {
-    if (!was_open)
-        protect_all(d, false);
+    if (--d->opened == 0)
+        protect_all(d, PROT_NONE);
 }

@@ -216,12 +216,12 @@ enum pp_status pp_fake_run(struct pp_backend_device *d, struct pp_error *err)
     d->drawn = 0;
     for (pp_stream_id s = 0; s < d->options.streams; s++)
         settle(d, s);
-    const bool was_open = pp_fake_open_memory(d);
+    pp_fake_open_memory(d);
     while (d->ready_count > 0 && !atomic_load(&d->is_cancelled)) {
         const pp_stream_id s = take_ready(d);
         run_head(d, s);
         settle(d, s);
     }
-    pp_fake_shut_memory(d, was_open);
+    pp_fake_shut_memory(d);
     return atomic_load(&d->is_cancelled) ? PP_OK : check_all_over(d, err);
 }

@@ -41,6 +41,11 @@ struct cuda_stream {
     pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
     struct pp_arena *arena; /* of these lists */
 };
+/* The CUDA stream of what work gets as its stream. */
+static inline cudaStream_t pp_cuda_work_stream(const void *stream)
+{
+    return ((const struct pp_cuda_stream *)stream)->stream;
+}
 struct stream {
     struct cuda_stream *target;
     struct launch *launches; /* kept from step to step: only the first step makes any */

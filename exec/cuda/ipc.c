@@ -34,12 +34,6 @@ struct pp_ipc {
     atomic_bool is_given_up;
 };
 
-/* Work gets the first member of a cuda_stream. */
-static cudaStream_t stream_of(void *stream)
-{
-    return ((const struct pp_cuda_stream *)stream)->stream;
-}
-
 static CUdeviceptr word(void *flags, int flag, size_t half)
 {
     return (CUdeviceptr)(uintptr_t)((struct flag *)flags + flag) + half;
@@ -251,8 +245,8 @@ static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t 
     if (ipc->is_given_up)
         return given_up(err);
     PP_TRY(check_value(value, err));
-    return try_driver(ipc->write(stream_of(stream), told(ipc->peers[peer].flags, flag), value,
-                                 CU_STREAM_WRITE_VALUE_DEFAULT),
+    return try_driver(ipc->write(pp_cuda_work_stream(stream), told(ipc->peers[peer].flags, flag),
+                                 value, CU_STREAM_WRITE_VALUE_DEFAULT),
                       "write a flag", err);
 }
 
@@ -262,8 +256,9 @@ static enum pp_status ipc_await(struct pp_ipc *ipc, int flag, uint32_t value, vo
     if (ipc->is_given_up)
         return given_up(err);
     PP_TRY(check_value(value, err));
-    return try_driver(ipc->wait(stream_of(stream), told(ipc->flags, flag), value, ipc->wait_flags),
-                      "wait for a flag", err);
+    return try_driver(
+        ipc->wait(pp_cuda_work_stream(stream), told(ipc->flags, flag), value, ipc->wait_flags),
+        "wait for a flag", err);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------*/

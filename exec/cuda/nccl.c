@@ -5,12 +5,6 @@
 
 #include <stdlib.h>
 
-/* Work gets the first member of a cuda_stream. */
-static cudaStream_t stream_of(void *stream)
-{
-    return ((const struct pp_cuda_stream *)stream)->stream;
-}
-
 /* The first call of CUDA in a run with NCCL. A kernel that is loaded at its first launch may hold
  * up the host until the device is idle. The device may be in a receive whose sender waits for this
  * launch. So kernels are loaded when CUDA starts, unless the environment says otherwise. */
@@ -47,47 +41,17 @@ static enum pp_status nccl_open(struct pp_arena *arena, struct pp_backend_device
     return pp_nccl_open(arena, library, plan, d->copies, scratch, nccl, err);
 }
 
-static enum pp_status nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
-                                void *stream, struct pp_error *err)
+static enum pp_status nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,
+                                 void *stream, struct pp_error *err)
 {
-    return pp_nccl_send(nccl, channel, buffer, bytes, stream_of(stream), err);
-}
-
-static enum pp_status nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
-                                void *stream, struct pp_error *err)
-{
-    return pp_nccl_recv(nccl, channel, buffer, bytes, stream_of(stream), err);
-}
-
-static enum pp_status nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
-                               enum pp_nccl_type type, void *stream, struct pp_error *err)
-{
-    return pp_nccl_sum(nccl, group, buffer, count, type, stream_of(stream), err);
-}
-
-static enum pp_status nccl_reduce(struct pp_nccl *nccl, int group,
-                                  const struct pp_nccl_piece *pieces, int count,
-                                  enum pp_nccl_type type, void *stream, struct pp_error *err)
-{
-    return pp_nccl_reduce(nccl, group, pieces, count, type, stream_of(stream), err);
-}
-
-static enum pp_status nccl_broadcast(struct pp_nccl *nccl, int group,
-                                     const struct pp_nccl_piece *pieces, int count, void *stream,
-                                     struct pp_error *err)
-{
-    return pp_nccl_broadcast(nccl, group, pieces, count, stream_of(stream), err);
+    return pp_nccl_issue(nccl, operation, pp_cuda_work_stream(stream), err);
 }
 
 const struct pp_nccl_calls pp_cuda_nccl_calls = {
     .check = nccl_check,
     .place = nccl_place,
     .open = nccl_open,
-    .send = nccl_send,
-    .recv = nccl_recv,
-    .sum = nccl_sum,
-    .reduce = nccl_reduce,
-    .broadcast = nccl_broadcast,
+    .issue = nccl_issue,
     .look = pp_nccl_check,
     .close = pp_nccl_close,
     .give_up = pp_nccl_abort,

@@ -134,14 +134,10 @@ static void bind_collective(struct pp_machine *m, int c)
 static void bind_local_tied(struct pp_machine *m)
 {
     m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);
-    m->tied_worker = PP_ARRAY(m->arena, int, m->replicas * m->p->pipelines);
     if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || has_tied_collective(m->p))
         return;
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++) {
-            const int rank = pp_program_rank_of(m->p, pipe, 0);
-
-            m->tied_worker[m->tied_count] = pp_worker_at(m, rank, replica)->index;
             m->tied[m->tied_count] = sum_make(
                 m, PP_AR, &m->statuses[m->worker_count + m->p->collective_count + m->tied_count]);
             add_tied_copies(m, replica, pipe, &m->tied[m->tied_count++]);
@@ -179,10 +175,4 @@ void pp_bind_sums(struct pp_machine *m)
         bind_collective(m, c);
     bind_rows(m);
     bind_local_tied(m);
-    m->inside_of = PP_ARRAY(m->arena, int32_t, m->size + 1);
-    m->inside_part = PP_ARRAY(m->arena, int, m->size + 1);
-    m->inside_parts = PP_ARRAY(m->arena, int, m->size + 1);
-    for (int i = 0; i < m->size; i++)
-        m->inside_of[i] =
-            pp_program_posted_inside(m->p, i, &m->inside_part[i], &m->inside_parts[i]);
 }

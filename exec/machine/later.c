@@ -89,11 +89,6 @@ static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Waiting costs a stream only time. A post comes at the end of the op before it; a WAIT lasts until
  * the end of its target. */
 static void stamp_list(struct pp_machine *m, struct pp_worker *w)
@@ -107,22 +102,23 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
         int64_t *clock_ps = &clocks_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
-            *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);
+            *clock_ps = pp_later_ps(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);
         if (pp_op_is_compute(p->kind[i])) {
             stamp_compute(m, w, i);
-            *clock_ps = later(*clock_ps, m->end_ps[at]);
+            *clock_ps = pp_later_ps(*clock_ps, m->end_ps[at]);
         } else if (p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR) {
             const int target = p->begin[w->rank] + p->arg[i];
             m->start_ps[at] = *clock_ps;
             if (p->kind[i] == PP_WAIT)
-                *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
+                *clock_ps =
+                    pp_later_ps(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
             m->end_ps[at] = *clock_ps;
         } else {
             m->posted_ps[at] = *clock_ps;
             stamp(m, pp_row(m, i, w->replica), pp_span_of(m, w, i));
         }
     }
-    w->clock_ps = later(clocks_ps[false], clocks_ps[true]);
+    w->clock_ps = pp_later_ps(clocks_ps[false], clocks_ps[true]);
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -134,7 +130,7 @@ static int64_t earlier(int64_t a, int64_t b)
  * move once all have come. Clocks agree only up to their error, so the start is at most the end. */
 static void start_together(struct pp_machine *m, size_t at, int64_t all_ps)
 {
-    m->start_ps[at] = later(m->start_ps[at], earlier(all_ps, m->end_ps[at]));
+    m->start_ps[at] = pp_later_ps(m->start_ps[at], earlier(all_ps, m->end_ps[at]));
 }
 
 static void match_side(struct pp_machine *m, size_t at, int64_t both_ps)
@@ -148,7 +144,7 @@ static void match_messages(struct pp_machine *m)
     for (int k = 0; k < m->p->message_count * m->replicas; k++) {
         const size_t send = pp_cell(m, (size_t)m->messages[k].send.row),
                      recv = pp_cell(m, (size_t)m->messages[k].recv.row);
-        const int64_t both_ps = later(m->posted_ps[send], m->posted_ps[recv]);
+        const int64_t both_ps = pp_later_ps(m->posted_ps[send], m->posted_ps[recv]);
 
         match_side(m, send, both_ps);
         match_side(m, recv, both_ps);
@@ -162,7 +158,7 @@ static void match_sums(struct pp_machine *m)
         int64_t all_ps = m->begin_ps;
 
         for (int row = 0; row < c->row_count; row++)
-            all_ps = later(all_ps, m->start_ps[pp_cell(m, (size_t)c->rows[row])]);
+            all_ps = pp_later_ps(all_ps, m->start_ps[pp_cell(m, (size_t)c->rows[row])]);
         for (int row = 0; row < c->row_count; row++)
             start_together(m, pp_cell(m, (size_t)c->rows[row]), all_ps);
     }
@@ -182,7 +178,7 @@ static void leave(struct pp_machine *m, const struct pp_worker *w, size_t row, i
     const int64_t next_ps = next_start_ps(m, w, (int)(row / (size_t)m->replicas));
     int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
 
-    *own_ps = later(*own_ps, earlier(end_ps, next_ps));
+    *own_ps = pp_later_ps(*own_ps, earlier(end_ps, next_ps));
 }
 
 /* All workers leave a barrier with the last one. Clocks agree only up to their error, so the
@@ -193,21 +189,11 @@ static void close_barriers(struct pp_machine *m)
         int64_t end_ps = m->begin_ps;
 
         for (int k = 0; k < m->worker_count; k++)
-            end_ps =
-                later(end_ps, m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
+            end_ps = pp_later_ps(end_ps,
+                                 m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
         for (int k = 0; k < m->worker_count; k++)
             leave(m, &m->workers[k], (size_t)m->workers[k].barrier_row[barrier], end_ps);
     }
-}
-
-static void join_lists(struct pp_machine *m)
-{
-    m->last_end_ps = m->begin_ps;
-    for (int k = 0; k < m->worker_count; k++)
-        m->last_end_ps = later(m->last_end_ps, m->workers[k].clock_ps);
-    match_messages(m);
-    match_sums(m);
-    close_barriers(m);
 }
 
 /* ---- either ---------------------------------------------------------------------------------*/
@@ -229,10 +215,17 @@ void pp_step_time_here(struct pp_machine *m)
     pp_machine_capture(m);
 }
 
-enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err)
 {
-    if (pp_is_virtual(m))
+    if (!m->backend->is_immediate && pp_is_virtual(m))
         return play(m, err);
-    join_lists(m);
+    m->last_end_ps = m->begin_ps;
+    for (int k = 0; k < m->worker_count; k++)
+        m->last_end_ps = pp_later_ps(m->last_end_ps, m->workers[k].clock_ps);
+    if (m->backend->is_immediate)
+        return PP_OK;
+    match_messages(m);
+    match_sums(m);
+    close_barriers(m);
     return PP_OK;
 }

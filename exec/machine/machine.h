@@ -138,19 +138,16 @@ enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, i
 /* Between steps: the caller has changed states. PP_EFAIL when the device does not take them. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
 /* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
- * before has ended everywhere. `*first_step` is the number of the oldest. */
-const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);
+ * before has ended everywhere. */
+const struct pp_times *pp_machine_times(const struct pp_machine *machine);
 /* How many steps are kept by now. */
 int pp_machine_kept(const struct pp_machine *machine);
-/* Durations of compute instructions of kept step k: [instruction * replicas + replica], ps. */
-const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
-/* The same, on devices of speed 1. */
-const int64_t *pp_machine_nominal(const struct pp_machine *machine, int k);
 /* Kept step k as it was stamped, by row = instruction * replicas + replica: see pp_times. */
 struct pp_step_times {
     int replicas;
     int64_t begin_ps;
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+    const int64_t *duration_ps, *nominal_ps; /* of compute instructions; on devices of speed 1 */
 };
 struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int k);
 /* Parts of the last step's call of a compute instruction; NULL when probes are off. */

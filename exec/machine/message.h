@@ -22,6 +22,7 @@ struct pp_message_side {
     struct pp_header header;
 };
 struct pp_machine_message {
+    struct pp_machine *machine;
     struct pp_message_side send, recv;
     atomic_int posts;  /* of this step */
     atomic_int landed; /* without shared memory: 1 for the match, 1 for the bytes */

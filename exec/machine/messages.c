@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct pp_machine_message *message_of(const struct pp_machine *m, int i, int replica)
-{
-    return &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)replica];
-}
-
 static struct pp_header header_of(const struct pp_machine *m, int i, int sequence, size_t bytes)
 {
     const struct pp_op op = pp_program_op(m->p, i);
@@ -34,30 +29,32 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
     };
 }
 
-static void bind_message(struct pp_machine *m, const struct pp_channel *channel, int c, int id,
-                         int32_t (*sides)[2], const int8_t *class_of)
+static struct pp_message_side bind_side(const struct pp_machine *m, int i, int rank, int replica,
+                                        int sequence, const int8_t *class_of)
 {
-    const int send = sides[id][0], recv = sides[id][1];
+    const size_t bytes = m->p->granule_count[i] * m->options.stages[m->p->stage[i]]->boundary_bytes;
+
+    return (struct pp_message_side){(int32_t)pp_row(m, i, replica),
+                                    pp_bind_buffer(m, pp_worker_at(m, rank, replica), i, class_of),
+                                    header_of(m, i, sequence, bytes)};
+}
+
+static void bind_message(struct pp_machine *m, int c, int id, const int32_t *sides,
+                         const int8_t *class_of)
+{
+    const struct pp_channel *channel = &m->p->channels[c];
+    const int sequence = id - channel->first;
 
     for (int replica = 0; replica < m->replicas; replica++) {
         struct pp_machine_message *message = &m->messages[id * m->replicas + replica];
-        const size_t bytes =
-            m->p->granule_count[send] * m->options.stages[m->p->stage[send]]->boundary_bytes;
-        const size_t expected =
-            m->p->granule_count[recv] * m->options.stages[m->p->stage[recv]]->boundary_bytes;
 
-        message->bytes = bytes;
+        message->machine = m;
         message->channel = c * m->replicas + replica;
-        message->launch = id - channel->first;
+        message->launch = sequence;
         message->done = (pp_event_id)(m->size * m->replicas + id * m->replicas + replica);
-        message->send = (struct pp_message_side){
-            (int32_t)pp_row(m, send, replica),
-            pp_bind_buffer(m, pp_worker_at(m, channel->source, replica), send, class_of),
-            header_of(m, send, id - channel->first, bytes)};
-        message->recv = (struct pp_message_side){
-            (int32_t)pp_row(m, recv, replica),
-            pp_bind_buffer(m, pp_worker_at(m, channel->dest, replica), recv, class_of),
-            header_of(m, recv, id - channel->first, expected)};
+        message->send = bind_side(m, sides[0], channel->source, replica, sequence, class_of);
+        message->recv = bind_side(m, sides[1], channel->dest, replica, sequence, class_of);
+        message->bytes = message->send.header.bytes;
     }
 }
 
@@ -73,8 +70,8 @@ void pp_bind_messages(struct pp_machine *m, const int8_t *class_of)
         if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
             sides[p->arg[i]][pp_op_is_recv(p->kind[i])] = i;
     for (int c = 0; c < p->channel_count; c++)
-        for (int k = 0; k < p->channels[c].count; k++)
-            bind_message(m, &p->channels[c], c, p->channels[c].first + k, sides, class_of);
+        for (int id = p->channels[c].first; id < p->channels[c].first + p->channels[c].count; id++)
+            bind_message(m, c, id, sides[id], class_of);
 }
 
 void pp_messages_begin(struct pp_machine *m)
@@ -128,11 +125,6 @@ static void copy_message(const struct pp_kernels *k, void *stream, void *argumen
     k->copy(stream, message->bytes, message->send.buffer, message->recv.buffer);
 }
 
-static int64_t max_ps(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* On the wall clock the next message may be matched while another thread sees the last one land. */
 static int64_t channel_end_ps(const struct pp_machine *m, const struct pp_machine_message *message)
 {
@@ -151,9 +143,10 @@ static void stamp(struct pp_machine *m, struct pp_machine_message *message)
 {
     const size_t send = pp_cell(m, (size_t)message->send.row),
                  recv = pp_cell(m, (size_t)message->recv.row);
-    const int64_t matched_ps = max_ps(m->posted_ps[send], m->posted_ps[recv]);
-    const int64_t start_ps =
-        m->options.costs->is_unit ? matched_ps : max_ps(matched_ps, channel_end_ps(m, message));
+    const int64_t matched_ps = pp_later_ps(m->posted_ps[send], m->posted_ps[recv]);
+    const int64_t start_ps = m->options.costs->is_unit
+                                 ? matched_ps
+                                 : pp_later_ps(matched_ps, channel_end_ps(m, message));
 
     m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
     m->start_ps[send] = m->start_ps[recv] = start_ps;
@@ -169,7 +162,7 @@ static void finish(struct pp_machine *m, struct pp_machine_message *message)
     const int64_t start_ps = m->start_ps[pp_cell(m, (size_t)message->send.row)];
 
     if (!pp_is_virtual(m))
-        stamp_end(m, message, max_ps(start_ps, pp_now_ps(m)));
+        stamp_end(m, message, pp_later_ps(start_ps, pp_now_ps(m)));
     m->backend->record(m->device, m->worker_count + message->channel, message->done);
 }
 
@@ -191,7 +184,7 @@ static bool match(struct pp_machine *m, struct pp_machine_message *message)
         return false;
     stamp(m, message);
     if (m->remote) {
-        m->remote->send(m, message);
+        m->transport->send(m, message);
         pp_message_landed(m, message);
         return true;
     }
@@ -200,38 +193,47 @@ static bool match(struct pp_machine *m, struct pp_machine_message *message)
     return true;
 }
 
+static struct pp_message_side *side_of(const struct pp_worker *w, int i)
+{
+    struct pp_machine_message *message = pp_message_at(w->machine, i, w->replica);
+
+    return pp_op_is_send(w->machine->p->kind[i]) ? &message->send : &message->recv;
+}
+
+/* True: the other side has been posted, too. */
+static bool post(struct pp_worker *w, int i, int64_t posted_ps)
+{
+    struct pp_machine *m = w->machine;
+    const size_t row = pp_row(m, i, w->replica);
+
+    m->posted_ps[pp_cell(m, row)] = posted_ps;
+    m->backend->record(m->device, w->index, (pp_event_id)row);
+    return atomic_fetch_add(&pp_message_at(m, i, w->replica)->posts, 1) != 0;
+}
+
 bool pp_message_post(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
-    struct pp_machine_message *message = message_of(m, i, w->replica);
-    struct pp_message_side *side = pp_op_is_send(m->p->kind[i]) ? &message->send : &message->recv;
+    struct pp_message_side *side = side_of(w, i);
 
     side->header.step = m->step;
-    m->posted_ps[pp_cell(m, (size_t)side->row)] = w->clock_ps;
-    m->backend->record(m->device, w->index, (pp_event_id)side->row);
-    const bool is_second = atomic_fetch_add(&message->posts, 1) != 0;
+    const bool is_second = post(w, i, w->clock_ps);
     if (m->remote)
-        m->remote->posted(w, i, &side->header);
-    return !is_second || match(m, message);
+        m->transport->posted(w, i, &side->header);
+    return !is_second || match(m, pp_message_at(m, i, w->replica));
 }
 
 bool pp_message_post_of(struct pp_worker *w, int i, const struct pp_header *header,
                         int64_t posted_ps)
 {
-    struct pp_machine *m = w->machine;
-    struct pp_machine_message *message = message_of(m, i, w->replica);
-    struct pp_message_side *side = pp_op_is_send(m->p->kind[i]) ? &message->send : &message->recv;
-
-    side->header = *header;
-    m->posted_ps[pp_cell(m, (size_t)side->row)] = posted_ps;
-    m->backend->record(m->device, w->index, (pp_event_id)side->row);
-    return atomic_fetch_add(&message->posts, 1) == 0 || match(m, message);
+    side_of(w, i)->header = *header;
+    return !post(w, i, posted_ps) || match(w->machine, pp_message_at(w->machine, i, w->replica));
 }
 
 bool pp_message_wait(struct pp_worker *w, int target)
 {
     struct pp_machine *m = w->machine;
-    const struct pp_machine_message *message = message_of(m, target, w->replica);
+    const struct pp_machine_message *message = pp_message_at(m, target, w->replica);
 
     return m->backend->wait(m->device, w->index, message->done);
 }

@@ -24,8 +24,8 @@ enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
 /* ---- read.c: timings of probes in a step that has run ---- */
 void pp_probes_read(struct pp_machine *m);
 
-/* ---- later.c: times of a step, once those of all its workers are here ---- */
-enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err);
+/* ---- later.c: the times of a step, once those of all its workers are here ---- */
+enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err);
 
 /* ---- bind_sums.c, sums.c ---- */
 void pp_bind_sums(struct pp_machine *m);

@@ -48,26 +48,21 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return PP_OK;
 }
 
-static int kept_steps(const struct pp_machine *m)
-{
-    return m->steps_done < m->kept ? m->steps_done : m->kept;
-}
-
 int pp_machine_kept(const struct pp_machine *m)
 {
-    return kept_steps(m);
+    return m->steps_done < m->kept ? m->steps_done : m->kept;
 }
 
 /* Slot of the k-th kept step, oldest first. */
 static size_t slot_of(const struct pp_machine *m, int k)
 {
-    return (size_t)((m->steps_done - kept_steps(m) + k) % m->kept);
+    return (size_t)((m->steps_done - pp_machine_kept(m) + k) % m->kept);
 }
 
 static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_t origin_ps)
 {
     const size_t rows = (size_t)m->size * (size_t)m->replicas;
-    const int steps = kept_steps(m);
+    const int steps = pp_machine_kept(m);
     int64_t *out = pp_arena_alloc_raw(m->arena, sizeof(int64_t) * (rows * (size_t)steps + 1));
 
     for (int k = 0; k < steps; k++)
@@ -78,7 +73,7 @@ static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_
 
 static const struct pp_times *read_times(const struct pp_machine *m)
 {
-    const int steps = kept_steps(m);
+    const int steps = pp_machine_kept(m);
     struct pp_times *times = PP_NEW(m->arena, struct pp_times);
     const int64_t origin_ps = steps > 0 ? m->step_begin_ps[slot_of(m, 0)] : 0;
 
@@ -96,22 +91,11 @@ static const struct pp_times *read_times(const struct pp_machine *m)
 }
 
 /* Asked for once for every kept step: columns are copied once a step at most. */
-const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_step)
+const struct pp_times *pp_machine_times(const struct pp_machine *m)
 {
-    *first_step = m->last_step - kept_steps(m) + 1;
     if (!m->read->times || m->read->steps_done != m->steps_done)
         *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at};
     return m->read->times;
-}
-
-const int64_t *pp_machine_durations(const struct pp_machine *m, int k)
-{
-    return m->duration_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
-}
-
-const int64_t *pp_machine_nominal(const struct pp_machine *m, int k)
-{
-    return m->nominal_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
 }
 
 struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
@@ -123,7 +107,9 @@ struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
                                   .start_ps = m->start_ps + first,
                                   .end_ps = m->end_ps + first,
                                   .posted_ps = m->posted_ps + first,
-                                  .matched_ps = m->matched_ps + first};
+                                  .matched_ps = m->matched_ps + first,
+                                  .duration_ps = m->duration_ps + first,
+                                  .nominal_ps = m->nominal_ps + first};
 }
 
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)

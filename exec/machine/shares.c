@@ -21,8 +21,8 @@ void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *s
         k->add(stream, range.until - range.from, x, y);
 }
 
-static void copy_range(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
-                       int to, struct pp_range range)
+void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                 int to, struct pp_range range)
 {
     if (range.from < range.until)
         k->copy(stream, (size_t)(range.until - range.from) * sum->element_bytes,
@@ -38,7 +38,7 @@ void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
         for (int c = 1; c < sum->copies; c++)
             pp_sum_add(k, stream, sum, c, 0, sum->piece[piece]);
         for (int c = 1; c < sum->copies; c++)
-            copy_range(k, stream, sum, 0, c, sum->piece[piece]);
+            pp_sum_copy(k, stream, sum, 0, c, sum->piece[piece]);
     }
 }
 
@@ -61,7 +61,7 @@ static void fetch(const struct pp_kernels *k, void *stream, const struct pp_sum 
 {
     for (int owner = 0; owner < sum->copies; owner++)
         if (owner != copy)
-            copy_range(k, stream, sum, owner, copy, pp_range_common(range, sum->share[owner]));
+            pp_sum_copy(k, stream, sum, owner, copy, pp_range_common(range, sum->share[owner]));
 }
 
 static void scatter_run(const struct pp_kernels *k, void *stream, void *argument)

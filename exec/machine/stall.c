@@ -59,22 +59,13 @@ void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
 
 /* ---- for what -------------------------------------------------------------------------------*/
 
-static const struct pp_channel *channel_of(const struct pp_program *p, int message)
-{
-    int c = 0;
-
-    while (c < p->channel_count && (message < p->channels[c].first ||
-                                    message >= p->channels[c].first + p->channels[c].count))
-        c++;
-    return &p->channels[c];
-}
-
 static const struct pp_worker *tell_message(const struct pp_worker *w, int target,
                                             struct pp_error *err)
 {
     const struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
-    const struct pp_channel *c = channel_of(p, p->arg[target]);
+    const struct pp_channel *c =
+        &p->channels[pp_message_at(m, target, w->replica)->channel / m->replicas];
     const bool is_recv = pp_op_is_recv(p->kind[target]);
     const bool is_forward = p->kind[target] == PP_RECV_F || p->kind[target] == PP_SEND_F;
 

@@ -10,10 +10,11 @@ enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks whether the workers are g
 
 /* ---- workers --------------------------------------------------------------------------------*/
 
-static void serve(struct pp_worker *w)
+void pp_worker_serve(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
 
+    pp_reducer_start(w);
     for (unsigned round = 0;;) {
         const unsigned now = atomic_load(&m->round);
 
@@ -23,17 +24,11 @@ static void serve(struct pp_worker *w)
         }
         round = now;
         if (m->is_over)
-            return;
+            break;
         pp_worker_run(w);
         if (atomic_fetch_sub(&m->running, 1) == 1)
             pp_futex_wake(&m->running);
     }
-}
-
-void pp_worker_serve(struct pp_worker *w)
-{
-    pp_reducer_start(w);
-    serve(w);
     pp_reducer_stop(w);
 }
 
@@ -106,7 +101,7 @@ static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
     if (pp_is_virtual(m))
         return least_ps;
     const int64_t now_ps = pp_now_ps(m);
-    return m->backend->is_immediate || now_ps > least_ps ? now_ps : least_ps;
+    return m->backend->is_immediate ? now_ps : pp_later_ps(now_ps, least_ps);
 }
 
 static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
@@ -133,15 +128,6 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_sums_begin(m);
     m->backend->begin(m->device);
     m->device_begin_ps = now_ps(m, begin_ps);
-}
-
-static void end_step(struct pp_machine *m)
-{
-    int64_t end_ps = m->begin_ps;
-
-    for (int k = 0; k < m->worker_count; k++)
-        end_ps = m->workers[k].clock_ps > end_ps ? m->workers[k].clock_ps : end_ps;
-    m->last_end_ps = end_ps;
 }
 
 static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_result *result)
@@ -203,16 +189,12 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     run_all(m, err);
     if (has_failed(m))
         return failure(m, err);
-    if (m->backend->is_immediate)
-        end_step(m);
-    else
-        pp_step_time_here(m);
     if (!m->backend->is_immediate)
-        PP_TRY(pp_step_time_later(m, err));
+        pp_step_time_here(m);
+    PP_TRY(pp_step_time_all(m, err));
     m->step_end_ps[m->slot] = m->last_end_ps;
     m->step_begin_ps[m->slot] = m->begin_ps;
     m->steps_done++;
-    m->last_step = step;
     sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
     return PP_OK;
 }

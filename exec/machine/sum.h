@@ -36,9 +36,11 @@ struct pp_sum_rule {
 };
 extern const struct pp_sum_rule pp_sum_rules[];                       /* [kind] */
 void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum); /* run of AR */
-/* Adds the gradients of copy `from` to those of copy `to`. */
+/* Adds the gradients of copy `from` to those of copy `to`; the same elements, copied. */
 void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
                 int to, struct pp_range range);
+void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                 int to, struct pp_range range);
 
 struct pp_machine_collective {
     struct pp_sum sum;
@@ -51,5 +53,7 @@ struct pp_machine_collective {
     int launch;        /* its number on that stream in this step */
     int launches;      /* of this step on the stream of this collective */
 };
+/* enum pp_fixed_status of the sums that this process has made in a step: the first that is bad. */
+int pp_sums_status(const struct pp_machine *m);
 /* The stream on which a collective runs. */
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective);

@@ -38,10 +38,8 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
     int64_t start_ps = m->begin_ps;
 
     for (int k = 0; k < c->row_count; k++) {
-        const int64_t posted_ps = m->posted_ps[pp_cell(m, (size_t)c->rows[k])],
-                      free_ps = m->workers[c->members[k]].reduce_ps;
-        start_ps = posted_ps > start_ps ? posted_ps : start_ps;
-        start_ps = free_ps > start_ps ? free_ps : start_ps;
+        start_ps = pp_later_ps(start_ps, m->posted_ps[pp_cell(m, (size_t)c->rows[k])]);
+        start_ps = pp_later_ps(start_ps, m->workers[c->members[k]].reduce_ps);
     }
     for (int k = 0; k < c->row_count; k++) {
         struct pp_worker *member = &m->workers[c->members[k]];
@@ -154,13 +152,14 @@ void pp_reducer_stop(struct pp_worker *w)
 static int64_t posted_at(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
+    int part, parts;
+    const int inside = pp_is_virtual(m) ? pp_program_posted_inside(m->p, i, &part, &parts) : -1;
 
-    if (m->inside_of[i] < 0 || !pp_is_virtual(m))
+    if (inside < 0)
         return w->clock_ps;
-    const size_t backward = pp_cell(m, pp_row(m, m->inside_of[i], w->replica));
+    const size_t backward = pp_cell(m, pp_row(m, inside, w->replica));
     const int64_t start_ps = m->start_ps[backward];
-    return start_ps +
-           pp_costs_share_ps(m->end_ps[backward] - start_ps, m->inside_part[i], m->inside_parts[i]);
+    return start_ps + pp_costs_share_ps(m->end_ps[backward] - start_ps, part, parts);
 }
 
 void pp_collective_post(struct pp_worker *w, int i)
@@ -172,7 +171,7 @@ void pp_collective_post(struct pp_worker *w, int i)
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
     m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)row);
     if (m->remote) {
-        m->remote->summed(w, i);
+        m->transport->summed(w, i);
         return;
     }
     pthread_mutex_lock(&m->collectives_mutex);

@@ -11,20 +11,14 @@ struct pp_worker;
 struct pp_header;
 struct pp_machine_message;
 /* Where workers share no memory, each tells the others what they must know. Any thread may call
- * these functions; only begin and fetch wait for other processes. */
+ * these functions, and those of a transport that stand next to them; only begin and fetch wait for
+ * other processes. */
 struct pp_remote {
     /* Caller of a step: all processes have begun it. PP_EFAIL: a process has failed or is gone. */
     enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
-    /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
-    void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
-    void (*summed)(struct pp_worker *worker, int instruction);
+    /* The worker has come to a barrier. Caller of a step: all may pass it. */
     void (*arrived)(struct pp_worker *worker, int barrier);
-    /* Both sides of a message have posted: its bytes go, if they are here. NULL: they go as soon as
-     * they are posted. */
-    void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
-    /* Caller of a step: all may pass the barrier; all are to stop. */
     void (*released)(struct pp_machine *machine, int barrier);
-    void (*failed)(struct pp_machine *machine);
     /* Between steps: bring here what the workers hold. PP_EFAIL when a process has failed or is
      * gone: what is here then is of no step. */
     enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
@@ -42,10 +36,17 @@ struct pp_transport {
     const char *name, *summary;
     const char *worker, *workers;   /* what a worker is, and several: "thread", "threads" */
     const char *means;              /* of devices that are apart, in a report: "by NCCL" */
-    const struct pp_remote *remote; /* NULL: workers share memory */
-    bool is_shared;                 /* the machine and its blocks lie in memory that is shared */
-    bool is_apart;                  /* for memory of devices; else for that of the host */
-    bool is_mapped;                 /* processes map each other's memory of devices */
+    const struct pp_remote *remote; /* NULL: workers share memory. Else with these: */
+    /* The worker has posted a SEND or RECV, a sum */
+    void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
+    void (*summed)(struct pp_worker *worker, int instruction);
+    /* Both sides of a message have posted: its bytes go, if they are here. NULL: they go as soon as
+     * they are posted. */
+    void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
+    void (*failed)(struct pp_machine *machine); /* caller of a step: all are to stop */
+    bool is_shared; /* the machine and its blocks lie in memory that is shared */
+    bool is_apart;  /* for memory of devices; else for that of the host */
+    bool is_mapped; /* processes map each other's memory of devices */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Once all processes have met, and before anything else goes between them; NULL = nothing. */

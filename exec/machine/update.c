@@ -14,7 +14,7 @@ void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
     struct pp_machine *m = w->machine;
 
     for (int t = 0; t < m->tied_count; t++)
-        if (m->tied_worker[t] == w->index)
+        if (m->tied[t].owner[0] == w->index)
             pp_sum_run(k, stream, &m->tied[t]);
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
@@ -41,10 +41,7 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
                                 m->workers[k].rank, STATUS_TEXT[*m->workers[k].status]);
         status = status ? status : m->workers[k].sum_status;
     }
-    for (int c = 0; c < m->p->collective_count; c++)
-        status = status ? status : *m->collectives[c].sum.status;
-    for (int t = 0; t < m->tied_count; t++)
-        status = status ? status : *m->tied[t].status;
+    status = status ? status : pp_sums_status(m);
     if (status != PP_FIXED_OK)
         return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step + 1,
                             STATUS_TEXT[status]);
@@ -121,7 +118,7 @@ static int64_t latest_arrival_ps(const struct pp_machine *m, int barrier)
     int64_t latest_ps = m->begin_ps;
 
     for (int k = 0; k < m->worker_count; k++)
-        latest_ps = arrived_ps[k] > latest_ps ? arrived_ps[k] : latest_ps;
+        latest_ps = pp_later_ps(latest_ps, arrived_ps[k]);
     return latest_ps;
 }
 
@@ -139,19 +136,13 @@ void pp_barriers_conduct(struct pp_machine *m)
     }
 }
 
-struct arrival {
-    struct pp_worker *worker;
-    int barrier;
-};
-
 static void tell_arrival(const struct pp_kernels *k, void *stream, void *argument)
 {
-    const struct arrival *arrival = argument;
-    struct pp_worker *w = arrival->worker;
+    struct pp_worker *w = argument;
 
     (void)k;
     (void)stream;
-    w->machine->remote->arrived(w, arrival->barrier);
+    w->machine->remote->arrived(w, w->barriers - 1);
 }
 
 bool pp_barrier_meet(struct pp_worker *w, int i)
@@ -170,7 +161,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
     if (m->remote)
-        backend->host(m->device, w->index, tell_arrival, &(struct arrival){w, barrier});
+        backend->host(m->device, w->index, tell_arrival, w);
     if (!backend->wait(m->device, w->index, m->first_release + barrier))
         return false;
     w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_now_ps(m);

@@ -13,7 +13,7 @@ void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
         m->error = *err;
         m->has_failed = true;
         if (m->remote)
-            m->remote->failed(m);
+            m->transport->failed(m);
     }
     m->backend->cancel(m->device);
 }
@@ -88,6 +88,17 @@ pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
 {
     return m->worker_count + m->p->channel_count * m->replicas +
            m->collectives[collective].stream_of;
+}
+
+int pp_sums_status(const struct pp_machine *m)
+{
+    int status = PP_FIXED_OK;
+
+    for (int c = 0; c < m->p->collective_count; c++)
+        status = status ? status : *m->collectives[c].sum.status;
+    for (int k = 0; k < m->tied_count; k++)
+        status = status ? status : *m->tied[k].status;
+    return status;
 }
 
 /* ---- launches -------------------------------------------------------------------------------*/
@@ -178,8 +189,7 @@ void pp_worker_issue(struct pp_worker *w, int i)
 
 static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    const struct pp_machine_message *message =
-        &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica];
+    const struct pp_machine_message *message = pp_message_at(m, i, w->replica);
 
     return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
 }

@@ -105,9 +105,7 @@ struct pp_machine {
     struct pp_machine_collective *collectives;
     pthread_mutex_t collectives_mutex;
     struct pp_sum *tied; /* [tied_count]: copies of one rank that no collective sums */
-    int *tied_worker, tied_count;
-    int32_t *inside_of; /* [instruction]: see pp_program_posted_inside, -1 = none */
-    int *inside_part, *inside_parts;
+    int tied_count;
 
     int barrier_count;
     int64_t *arrived_ps;       /* [barrier * workers + worker] */
@@ -122,7 +120,7 @@ struct pp_machine {
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
     int32_t *launch_of;                   /* [row]: its number on the stream that computes it */
     int kept, slot;                       /* slot of the step under way */
-    int steps_done, last_step;
+    int steps_done;
     bool has_probes;
     struct pp_machine_read *read;  /* what pp_machine_times has made last */
     int64_t begin_ps, last_end_ps; /* of the step under way; of the one before */
@@ -170,6 +168,12 @@ static inline size_t pp_row(const struct pp_machine *m, int instruction, int rep
 {
     return (size_t)instruction * (size_t)m->replicas + (size_t)replica;
 }
+/* The message of a SEND or RECV. */
+static inline struct pp_machine_message *pp_message_at(const struct pp_machine *m, int instruction,
+                                                       int replica)
+{
+    return &m->messages[m->p->arg[instruction] * m->replicas + replica];
+}
 /* Of the columns, in the step under way. */
 static inline size_t pp_cell(const struct pp_machine *m, size_t row)
 {
@@ -192,6 +196,10 @@ static inline bool pp_is_elsewhere(const struct pp_machine *m, const struct pp_w
 static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
 {
     return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
+}
+static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
+{
+    return a_ps > b_ps ? a_ps : b_ps;
 }
 int64_t pp_wall_ps(void); /* since this was asked first, before any process was forked */
 /* On the clock of this process; on the one that all workers share. */

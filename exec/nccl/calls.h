@@ -17,17 +17,9 @@ struct pp_nccl_calls {
     enum pp_status (*open)(struct pp_arena *arena, struct pp_backend_device *device,
                            const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                            struct pp_nccl **nccl, struct pp_error *err);
-    /* By work under way, on its `stream`: see exec/nccl/nccl.h. */
-    enum pp_status (*send)(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
-                           void *stream, struct pp_error *err);
-    enum pp_status (*recv)(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
-                           void *stream, struct pp_error *err);
-    enum pp_status (*sum)(struct pp_nccl *nccl, int group, void *buffer, size_t count,
-                          enum pp_nccl_type type, void *stream, struct pp_error *err);
-    enum pp_status (*reduce)(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
-                             int count, enum pp_nccl_type type, void *stream, struct pp_error *err);
-    enum pp_status (*broadcast)(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
-                                int count, void *stream, struct pp_error *err);
+    /* By work under way, on its `stream`: see pp_nccl_issue(). */
+    enum pp_status (*issue)(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,
+                            void *stream, struct pp_error *err);
     enum pp_status (*look)(struct pp_nccl *nccl, struct pp_error *err); /* pp_nccl_check() */
     enum pp_status (*close)(struct pp_nccl *nccl, struct pp_error *err);
     void (*give_up)(struct pp_nccl *nccl); /* pp_nccl_abort() */

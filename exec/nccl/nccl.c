@@ -39,43 +39,39 @@ static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_c
                         comm->text, nccl->plan->timeout_s);
 }
 
-/* Whether a communicator that has not failed is busy. */
-static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_comm *comm, bool *is_busy,
-                              struct pp_error *err)
+/* *busy, unless it is set: this communicator, if it has not failed and is busy. */
+static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
+                              const struct pp_nccl_comm **busy, struct pp_error *err)
 {
     ncclResult_t state = ncclSuccess;
 
     PP_TRY(pp_nccl_judge(nccl, comm, nccl->library->CommGetAsyncError(comm->handle, &state), err));
     PP_TRY(pp_nccl_judge(nccl, comm, state, err));
-    *is_busy = state == ncclInProgress;
+    if (state == ncclInProgress && !*busy)
+        *busy = comm;
     return PP_OK;
 }
 
-/* *busy: the first communicator that is; NULL: none. */
 static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_comm **busy,
                                   struct pp_error *err)
 {
-    *busy = NULL;
-    for (int i = 0; i < nccl->comm_count; i++) {
-        const struct pp_nccl_comm *comm = &nccl->comms[i];
-        bool is_busy = false;
-        if (comm->handle)
-            PP_TRY(look_at(nccl, comm, &is_busy, err));
-        if (is_busy && !*busy)
-            *busy = comm;
-    }
+    for (int i = 0; i < nccl->comm_count; i++)
+        if (nccl->comms[i].handle)
+            PP_TRY(look_at(nccl, &nccl->comms[i], busy, err));
     return PP_OK;
 }
 
-enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err)
+enum pp_status pp_nccl_settle(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
+                              struct pp_error *err)
 {
     const double end_s = pp_clock_s() + nccl->plan->timeout_s;
-    const struct pp_nccl_comm *busy;
 
     for (;;) {
+        const struct pp_nccl_comm *busy = NULL;
+
         if (nccl->is_aborted)
             return pp_nccl_aborted(err);
-        PP_TRY(look_at_all(nccl, &busy, err));
+        PP_TRY(comm ? look_at(nccl, comm, &busy, err) : look_at_all(nccl, &busy, err));
         if (!busy)
             return PP_OK;
         if (pp_clock_s() > end_s)
@@ -84,27 +80,9 @@ enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err)
     }
 }
 
-enum pp_status pp_nccl_settle_comm(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                                   struct pp_error *err)
-{
-    const double end_s = pp_clock_s() + nccl->plan->timeout_s;
-    bool is_busy;
-
-    for (;;) {
-        if (nccl->is_aborted)
-            return pp_nccl_aborted(err);
-        PP_TRY(look_at(nccl, comm, &is_busy, err));
-        if (!is_busy)
-            return PP_OK;
-        if (pp_clock_s() > end_s)
-            return overdue(nccl, comm, err);
-        usleep(POLL_US);
-    }
-}
-
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
 {
-    const struct pp_nccl_comm *busy;
+    const struct pp_nccl_comm *busy = NULL;
 
     if (nccl->is_aborted)
         return pp_nccl_aborted(err);

@@ -90,34 +90,31 @@ enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library
 /* All is over that was issued; all processes close. PP_EFAIL when one does not: then abort. */
 enum pp_status pp_nccl_close(struct pp_nccl *nccl, struct pp_error *err);
 
-/* Issue an operation; on return it stands in the stream. Of any thread, of one communicator by one
- * thread at a time. `channel` and `group` number those of the plan. A sum is in place, and its
- * additions have an order of NCCL's: exact for int64 alone. PP_EFAIL: refused, a process is gone,
- * or aborted.
- */
-enum pp_nccl_type { PP_NCCL_INT64, PP_NCCL_FLOAT };
-enum pp_status pp_nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
-                            void *stream, struct pp_error *err);
-enum pp_status pp_nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
-                            void *stream, struct pp_error *err);
-enum pp_status pp_nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
-                           enum pp_nccl_type type, void *stream, struct pp_error *err);
-
-/* Parts of a vector that do not overlap. Each is summed for one member of the group, or comes from
- * it. `root` is that member's place in the group. In place, as one operation. */
+enum pp_nccl_kind {
+    PP_NCCL_SEND, /* on a channel */
+    PP_NCCL_RECV,
+    PP_NCCL_SUM,       /* of a group, for all members */
+    PP_NCCL_REDUCE,    /* each piece for its root; what others hold of it has no value then */
+    PP_NCCL_BROADCAST, /* of each piece all have what its root has */
+};
+enum pp_nccl_type { PP_NCCL_BYTES, PP_NCCL_INT64, PP_NCCL_FLOAT };
 struct pp_nccl_piece {
     void *at;
-    size_t count; /* elements; of a broadcast bytes */
-    int root;
+    size_t count; /* elements */
+    int root;     /* a member's place in the group */
 };
-/* What others than its root hold of a piece has no value then. */
-enum pp_status pp_nccl_reduce(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
-                              int count, enum pp_nccl_type type, void *stream,
-                              struct pp_error *err);
-/* All have what its root has. */
-enum pp_status pp_nccl_broadcast(struct pp_nccl *nccl, int group,
-                                 const struct pp_nccl_piece *pieces, int count, void *stream,
-                                 struct pp_error *err);
+struct pp_nccl_operation {
+    enum pp_nccl_kind kind;
+    int on; /* number of the channel or group in the plan */
+    enum pp_nccl_type type;
+    const struct pp_nccl_piece *pieces; /* that do not overlap; one of the first three kinds */
+    int count;
+};
+/* Issue an operation; on return it stands in the stream. Of any thread, of one communicator by one
+ * thread at a time. It is in place, and additions have an order of NCCL's: exact for int64 alone.
+ * PP_EFAIL: refused, a process is gone, or aborted. */
+enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,
+                             void *stream, struct pp_error *err);
 
 /* PP_EFAIL names the first communicator that has failed, and its processes. Never waits: PP_OK
  * while another call is under way, which checks by itself. */

@@ -48,7 +48,8 @@ static void name_group(struct pp_arena *arena, const struct pp_nccl_plan *plan,
     comm->count = g->count;
 }
 
-void pp_nccl_name_comms(struct pp_arena *arena, struct pp_nccl *nccl)
+/* Names, members and roles of the communicators of a plan. */
+static void name_comms(struct pp_arena *arena, struct pp_nccl *nccl)
 {
     const struct pp_nccl_plan *plan = nccl->plan;
 
@@ -85,14 +86,15 @@ static enum pp_status spread_ids(struct pp_arena *arena, struct pp_nccl *nccl,
     return plan->spread(plan->closure, *ids, nccl->comm_count, err);
 }
 
-static enum pp_status make(struct pp_nccl *nccl, int i, const struct pp_nccl_id *from,
-                           struct pp_error *err)
+static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure,
+                                struct pp_error *err)
 {
+    const struct pp_nccl_id *ids = closure;
     struct pp_nccl_comm *comm = &nccl->comms[i];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclUniqueId id;
 
-    memcpy(&id, from->bytes, sizeof id);
+    memcpy(&id, ids[i].bytes, sizeof id);
     config.blocking = 0;
     config.commName = comm->name;
     if (i < nccl->plan->channel_count)
@@ -118,14 +120,7 @@ static enum pp_status for_all(struct pp_nccl *nccl, const void *closure,
     const ncclResult_t end = nccl->library->GroupEnd();
     PP_TRY(status);
     PP_TRY(pp_nccl_judge(nccl, NULL, end, err));
-    return pp_nccl_settle(nccl, err);
-}
-
-static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure,
-                                struct pp_error *err)
-{
-    const struct pp_nccl_id *ids = closure;
-    return make(nccl, i, &ids[i], err);
+    return pp_nccl_settle(nccl, NULL, err);
 }
 
 struct first_use {
@@ -176,7 +171,7 @@ enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library
     n->library = library;
     n->plan = plan;
     pthread_mutex_init(&n->mutex, NULL);
-    pp_nccl_name_comms(arena, n);
+    name_comms(arena, n);
     pthread_mutex_lock(&n->mutex);
     enum pp_status status = connect(arena, n, &use, err);
     pthread_mutex_unlock(&n->mutex);
@@ -198,7 +193,7 @@ static enum pp_status close_all(struct pp_nccl *nccl, struct pp_error *err)
         if (nccl->comms[i].handle)
             PP_TRY(
                 pp_nccl_judge(nccl, &nccl->comms[i], l->CommFinalize(nccl->comms[i].handle), err));
-    PP_TRY(pp_nccl_settle(nccl, err));
+    PP_TRY(pp_nccl_settle(nccl, NULL, err));
     for (int i = 0; i < nccl->comm_count; i++) {
         struct pp_nccl_comm *comm = &nccl->comms[i];
         ncclComm_t handle = comm->handle;

@@ -60,9 +60,7 @@ struct pp_nccl {
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err);
 enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets it */
-/* Under the mutex: wait until no communicator is busy. PP_EFAIL as well after an abort. */
-enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err);
-enum pp_status pp_nccl_settle_comm(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                                   struct pp_error *err);
-/* Names, members and roles of the communicators of a plan. */
-void pp_nccl_name_comms(struct pp_arena *arena, struct pp_nccl *nccl);
+/* Under the mutex: wait until a communicator (NULL: any) is no longer busy. PP_EFAIL as well after
+ * an abort. */
+enum pp_status pp_nccl_settle(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
+                              struct pp_error *err);

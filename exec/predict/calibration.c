@@ -141,12 +141,10 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
 {
     const struct pp_program *p = options->program;
     const int replicas = options->batch->replicas;
-    const int64_t *durations_ps = pp_machine_nominal(machine, pp_machine_kept(machine) - 1);
+    const struct pp_step_times times = pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
 
     pp_calibration_begin(c, p);
     if (options->clock == PP_CLOCK_WALL) {
-        const struct pp_step_times times =
-            pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
         pp_calibration_gaps(c, p, &times);
         pp_calibration_wires(c, p, options->costs, &times);
     }
@@ -163,7 +161,7 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
                                               .stage = options->stages[p->stage[i + k]],
                                               .probe = pp_machine_probe(machine, i + k, replica)};
             pp_calibration_add(c, ops, 1 + is_fused,
-                               durations_ps[(size_t)i * (size_t)replicas + (size_t)replica]);
+                               times.nominal_ps[(size_t)i * (size_t)replicas + (size_t)replica]);
         }
     }
 }

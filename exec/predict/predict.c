@@ -42,10 +42,8 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *
                                const struct pp_machine_options *options,
                                const struct pp_costs *costs)
 {
-    int first_step;
-    const struct pp_times *times = pp_machine_times(machine, &first_step);
-
-    return trace_of(arena, options->program, costs, times, options->backend->name);
+    return trace_of(arena, options->program, costs, pp_machine_times(machine),
+                    options->backend->name);
 }
 
 /* ---- prediction -----------------------------------------------------------------------------*/
@@ -167,9 +165,6 @@ enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machin
                          const struct pp_machine_options *options, const struct pp_costs *costs,
                          int k, struct pp_replay *replay, struct pp_error *err)
 {
-    int first_step;
-    const struct pp_times *times = pp_machine_times(machine, &first_step);
-
-    return pp_replay_times(arena, options->program, costs, times, k,
-                           pp_machine_durations(machine, k), replay, err);
+    return pp_replay_times(arena, options->program, costs, pp_machine_times(machine), k,
+                           pp_machine_step_times(machine, k).duration_ps, replay, err);
 }

@@ -114,6 +114,7 @@ static void remove_own(const struct pp_meeting *meeting)
     if (read_record(scratch, meeting->path, &record) &&
         token_of(record.run, record.drawn) == meeting->token)
         unlink(meeting->path);
+    pp_process_guard(NULL);
 }
 
 static void end(void *context)
@@ -121,7 +122,6 @@ static void end(void *context)
     struct pp_meeting *meeting = context;
 
     remove_own(meeting);
-    pp_process_guard(NULL);
     close(meeting->listener);
 }
 
@@ -156,10 +156,8 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
 
 void pp_rendezvous_done(const struct pp_meeting *meeting)
 {
-    if (!meeting->path[0] || meeting->index != 0)
-        return;
-    remove_own(meeting);
-    pp_process_guard(NULL);
+    if (meeting->path[0] && meeting->index == 0)
+        remove_own(meeting);
 }
 
 /* ---- all others ------------------------------------------------------------------------------*/

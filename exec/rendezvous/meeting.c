@@ -144,14 +144,6 @@ static uint64_t find_token(const char *source)
     return token;
 }
 
-static int number(const char *const *names, size_t count, int otherwise)
-{
-    for (size_t i = 0; i < count; i++)
-        if (variable(names[i]) && atoi(variable(names[i])) >= 0)
-            return atoi(variable(names[i]));
-    return otherwise;
-}
-
 static void find_place(struct pp_meeting *meeting)
 {
     static const char *const INDICES[] = {"LOCAL_RANK",
@@ -161,7 +153,12 @@ static void find_place(struct pp_meeting *meeting)
                                           "PMI_LOCAL_RANK",
                                           "SLURM_LOCALID"};
 
-    meeting->local_index = number(INDICES, PP_COUNT(INDICES), meeting->index);
+    meeting->local_index = -1;
+    for (size_t i = 0; i < PP_COUNT(INDICES) && meeting->local_index < 0; i++)
+        if (variable(INDICES[i]))
+            meeting->local_index = atoi(variable(INDICES[i]));
+    if (meeting->local_index < 0)
+        meeting->local_index = meeting->index;
 }
 
 /* With a rendezvous, RANK and WORLD_SIZE mean this run: the place of the meeting is given. */

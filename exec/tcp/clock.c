@@ -51,7 +51,7 @@ static void note_jump(struct pp_machine *m, const struct pp_worker *w, int64_t a
 
     if (fabs(ahead_s) > fabs(m->clock.jump_s))
         m->clock = (struct pp_machine_clock){m->clock.error_s, ahead_s, w->rank, w->replica,
-                                             m->steps_done > 0 ? m->last_step + 1 : m->step};
+                                             m->steps_done > 0 ? m->step + 1 : m->step};
 }
 
 /* Since the last look, time stamps were off by at most what the clocks have drifted apart, plus the
@@ -123,12 +123,9 @@ static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
 {
     const int64_t now_ps = pp_own_ps(t->m);
     struct pp_frame back = *frame;
-    char *copy = malloc(sizeof(now_ps));
 
     back.bytes = sizeof(now_ps);
-    if (copy)
-        memcpy(copy, &now_ps, sizeof(now_ps));
-    pp_tcp_send_owned(t, 0, &back, copy);
+    pp_tcp_send_copy(t, 0, &back, &now_ps);
     return true;
 }
 

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- hello ------------------------------------------------------------------------------------*/
-
 /* ---- what has to be alike --------------------------------------------------------------------*/
 
 static uint64_t of_numbers(const double *numbers, size_t count)
@@ -82,11 +80,11 @@ static const struct {
     uint64_t (*of)(const struct pp_machine *m);
     const char *name, *options;
 } ALIKE[PP_ALIKES] = {
-    [PP_ALIKE_MODEL] = {of_model, "model", "--model, --layers, --seq, ..."},
-    [PP_ALIKE_BATCH] = {of_batch, "batch", "--micro-batches, --mbs, --dp, ..."},
-    [PP_ALIKE_RECIPE] = {of_recipe, "recipe", "--seed, --steps, --lr, --clip, --exact-grad, ..."},
-    [PP_ALIKE_PLACE] = {of_place, "machine", "--backend, --transport, --precision"},
-    [PP_ALIKE_CLOCK] = {of_clock, "clock", "--clock, --link, --link-bw, --slow, --unit"},
+    {of_model, "model", "--model, --layers, --seq, ..."},
+    {of_batch, "batch", "--micro-batches, --mbs, --dp, ..."},
+    {of_recipe, "recipe", "--seed, --steps, --lr, --clip, --exact-grad, ..."},
+    {of_place, "machine", "--backend, --transport, --precision"},
+    {of_clock, "clock", "--clock, --link, --link-bw, --slow, --unit"},
 };
 
 /* ---- hello -----------------------------------------------------------------------------------*/
@@ -170,8 +168,7 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
     close(fd);
 }
 
-/* ---- callers of no run
- * ------------------------------------------------------------------------------*/
+/* ---- callers of no run ------------------------------------------------------------------------*/
 
 static void note_stranger(struct pp_door *door, const struct pp_caller *caller)
 {

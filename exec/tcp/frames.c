@@ -144,7 +144,7 @@ static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 {
     for (int k = 0; k < t->m->worker_count; k++) {
-        const struct pp_worker *w = &t->m->workers[k];
+        struct pp_worker *w = &t->m->workers[k];
         struct pp_frame state = {.kind = PP_FRAME_STATE, .worker = k};
 
         if (!pp_tcp_is_here(t, k))

@@ -270,24 +270,20 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
 
 /* ---- all ------------------------------------------------------------------------------------*/
 
-enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
-                             struct pp_error *err)
+enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err)
 {
     struct sockaddr_storage at;
 
     PP_TRY(pp_socket_find(host, port, &at, err));
     *listener = pp_socket_listen(&at, !pp_socket_is_exact(host));
-    if (*listener < 0) {
-        const bool is_taken = errno == EADDRINUSE;
-        pp_error_set(err, PP_EFAIL, "cannot listen at port %d: %s (MASTER_PORT)", port,
-                     strerror(errno));
-        return is_taken
-                   ? pp_error_append(err, "\n  another run listens there, or two processes say "
-                                          "that they are process 0")
-                   : PP_EFAIL;
-    }
-    *bound_port = pp_socket_port(*listener);
-    return PP_OK;
+    if (*listener >= 0)
+        return PP_OK;
+    const bool is_taken = errno == EADDRINUSE;
+    pp_error_set(err, PP_EFAIL, "cannot listen at port %d: %s (MASTER_PORT)", port,
+                 strerror(errno));
+    return is_taken ? pp_error_append(err, "\n  another run listens there, or two processes say "
+                                           "that they are process 0")
+                    : PP_EFAIL;
 }
 
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
@@ -295,12 +291,12 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
 {
     struct pp_hello own = pp_tcp_hello(t);
     struct sockaddr_storage *at = PP_ARRAY(t->m->arena, struct sockaddr_storage, t->nodes);
-    int bound = listener, ignored;
+    int bound = listener;
 
     if (t->node > 0)
         return join_first(t, host, port, &own, at, err);
     if (bound < 0)
-        PP_TRY(pp_tcp_listen(host, port, &bound, &ignored, err));
+        PP_TRY(pp_tcp_listen(host, port, &bound, err));
     return host_all(t, bound, &own, at, err);
 }
 
@@ -325,22 +321,25 @@ static enum pp_status collect(struct pp_tcp *t, size_t bytes, char *all, struct 
     return PP_OK;
 }
 
+static void set_patience(const struct pp_tcp *t, int patience_s)
+{
+    for (int node = 0; node < t->nodes; node++)
+        if (t->links[node].fd >= 0)
+            pp_socket_patience(t->links[node].fd, patience_s);
+}
+
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err)
 {
     enum pp_status status = PP_OK;
 
-    for (int node = 0; node < t->nodes; node++)
-        if (t->links[node].fd >= 0)
-            pp_socket_patience(t->links[node].fd, PATIENCE_S);
+    set_patience(t, PATIENCE_S);
     memcpy(all + (size_t)t->node * bytes, own, bytes);
     if (t->node == 0)
         status = collect(t, bytes, all, err);
     else if (!pp_socket_write(t->links[0].fd, own, bytes) ||
              !pp_socket_read(t->links[0].fd, all, (size_t)t->nodes * bytes))
         status = gone(t, 0, err);
-    for (int node = 0; node < t->nodes; node++)
-        if (t->links[node].fd >= 0)
-            pp_socket_patience(t->links[node].fd, 0);
+    set_patience(t, 0);
     return status;
 }

@@ -156,19 +156,15 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
 
 /* ---- the end --------------------------------------------------------------------------------*/
 
-static bool has_ended(pid_t *process)
-{
-    if (*process != 0 && waitpid(*process, NULL, WNOHANG) != 0)
-        *process = 0;
-    return *process == 0;
-}
-
 static bool have_ended(const struct pp_launched *l)
 {
     int left = 0;
 
-    for (int k = 0; k < l->count; k++)
-        left += !has_ended(&l->processes[k]);
+    for (int k = 0; k < l->count; k++) {
+        if (l->processes[k] != 0 && waitpid(l->processes[k], NULL, WNOHANG) != 0)
+            l->processes[k] = 0;
+        left += l->processes[k] != 0;
+    }
     return left == 0;
 }
 

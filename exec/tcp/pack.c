@@ -20,9 +20,9 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
     packer->bytes += bytes;
 }
 
-typedef void (*walk_fn)(struct packer *packer, const struct pp_worker *w, void *closure);
+typedef void (*walk_fn)(struct packer *packer, struct pp_worker *w, void *closure);
 
-static uint64_t count(walk_fn walk, const struct pp_worker *w, void *closure)
+static uint64_t count(walk_fn walk, struct pp_worker *w, void *closure)
 {
     struct packer packer = {0};
 
@@ -30,7 +30,7 @@ static uint64_t count(walk_fn walk, const struct pp_worker *w, void *closure)
     return packer.bytes;
 }
 
-static char *pack_new(walk_fn walk, const struct pp_worker *w, void *closure, uint64_t *bytes)
+static char *pack_new(walk_fn walk, struct pp_worker *w, void *closure, uint64_t *bytes)
 {
     *bytes = count(walk, w, closure);
     struct packer out = {.at = malloc(*bytes + 1), .is_out = true};
@@ -39,26 +39,15 @@ static char *pack_new(walk_fn walk, const struct pp_worker *w, void *closure, ui
     return out.at;
 }
 
-/* As many bytes as were counted. */
-static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char *payload)
-{
-    struct packer in = {.at = payload};
-
-    walk(&in, w, closure);
-}
-
 /* Where the device does not answer, there is nothing to tell but that. */
-static char *pack_fetched(const struct pp_staging *const *staged, walk_fn walk,
-                          const struct pp_worker *w, void *closure, uint64_t *bytes)
+static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
 {
     struct pp_error err = {0};
+    const bool is_here = pp_staging_fetch(staging, &err) == PP_OK;
 
-    for (int k = 0; staged[k]; k++)
-        if (pp_staging_fetch(staged[k], &err) != PP_OK) {
-            pp_machine_fail(w->machine, &err);
-            return NULL;
-        }
-    return pack_new(walk, w, closure, bytes);
+    if (!is_here)
+        pp_machine_fail(m, &err);
+    return is_here;
 }
 
 /* ---- state ----------------------------------------------------------------------------------*/
@@ -91,28 +80,27 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
     }
 }
 
-static void walk_state(struct packer *packer, const struct pp_worker *w, void *closure)
+static void walk_state(struct packer *packer, struct pp_worker *w, void *closure)
 {
     (void)closure;
     walk_chunks(packer, w, false);
 }
 
-uint64_t pp_tcp_state_bytes(const struct pp_worker *w)
+uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return count(walk_state, w, NULL);
+    return count(walk_state, &t->m->workers[f->worker], NULL);
 }
 
-char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
+char *pp_tcp_pack_state(struct pp_worker *w, uint64_t *bytes)
 {
-    return pack_fetched((const struct pp_staging *const[]){&w->staging, NULL}, walk_state, w, NULL,
-                        bytes);
+    return fetch(w->machine, &w->staging) ? pack_new(walk_state, w, NULL, bytes) : NULL;
 }
 
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
 {
     struct pp_error err = {0};
 
-    unpack(walk_state, w, NULL, payload);
+    walk_state(&(struct packer){.at = payload}, w, NULL);
     if (pp_staging_push(&w->staging, &err) != PP_OK)
         pp_machine_fail(w->machine, &err);
 }
@@ -125,7 +113,7 @@ struct figures {
     bool has_gradients;
 };
 
-static void walk_figures(struct packer *packer, const struct pp_worker *w, void *closure)
+static void walk_figures(struct packer *packer, struct pp_worker *w, void *closure)
 {
     const struct pp_machine *m = w->machine;
     const struct pp_rank_layout *layout = &m->layout[w->rank];
@@ -139,32 +127,21 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
         walk_chunks(packer, w, true);
 }
 
-static int sums_status(const struct pp_machine *m)
-{
-    int status = 0;
-
-    for (int c = 0; c < m->p->collective_count; c++)
-        status = status ? status : *m->collectives[c].sum.status;
-    for (int k = 0; k < m->tied_count; k++)
-        status = status ? status : *m->tied[k].status;
-    return status;
-}
-
-uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients)
+uint64_t pp_tcp_figures_bytes(struct pp_worker *w, bool has_gradients)
 {
     struct figures figures = {.squares = w->machine->squares, .has_gradients = has_gradients};
 
     return count(walk_figures, w, &figures);
 }
 
-char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes)
+char *pp_tcp_pack_figures(struct pp_worker *w, bool has_gradients, uint64_t *bytes)
 {
-    struct figures figures = {w->machine->squares, *w->status, sums_status(w->machine),
+    struct figures figures = {w->machine->squares, *w->status, pp_sums_status(w->machine),
                               has_gradients};
 
-    return pack_fetched(
-        (const struct pp_staging *const[]){&w->losses, has_gradients ? &w->staging : NULL, NULL},
-        walk_figures, w, &figures, bytes);
+    return fetch(w->machine, &w->losses) && (!has_gradients || fetch(w->machine, &w->staging))
+               ? pack_new(walk_figures, w, &figures, bytes)
+               : NULL;
 }
 
 static bool is_status(int status)
@@ -180,7 +157,7 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 
     if (!figures.squares)
         return false;
-    unpack(walk_figures, w, &figures, payload);
+    walk_figures(&(struct packer){.at = payload}, w, &figures);
     for (int64_t block = 0; block < count; block++)
         if (figures.squares[block] != 0) /* other threads may write the others concurrently */
             w->machine->squares[block] += figures.squares[block];
@@ -194,14 +171,14 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 
 /* ---- times of a step ------------------------------------------------------------------------*/
 
-static void walk_times(struct packer *packer, const struct pp_worker *w, void *closure)
+static void walk_times(struct packer *packer, struct pp_worker *w, void *closure)
 {
     const struct pp_machine *m = w->machine;
-    struct pp_worker *times = closure;
 
-    pack(packer, &times->clock_ps, sizeof(times->clock_ps));
-    pack(packer, &times->inside_ns, sizeof(times->inside_ns));
-    pack(packer, &times->cpu_ns, sizeof(times->cpu_ns));
+    (void)closure;
+    pack(packer, &w->clock_ps, sizeof(w->clock_ps));
+    pack(packer, &w->inside_ns, sizeof(w->inside_ns));
+    pack(packer, &w->cpu_ns, sizeof(w->cpu_ns));
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
         const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
 
@@ -216,14 +193,14 @@ static void walk_times(struct packer *packer, const struct pp_worker *w, void *c
     }
 }
 
-uint64_t pp_tcp_times_bytes(const struct pp_worker *w)
+uint64_t pp_tcp_times_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return count(walk_times, w, (void *)(uintptr_t)w);
+    return count(walk_times, &t->m->workers[f->worker], NULL);
 }
 
 char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes)
 {
-    return pack_new(walk_times, w, w, bytes);
+    return pack_new(walk_times, w, NULL, bytes);
 }
 
 static bool are_times(const struct pp_worker *w)
@@ -242,6 +219,6 @@ static bool are_times(const struct pp_worker *w)
 
 bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 {
-    unpack(walk_times, w, w, payload);
+    walk_times(&(struct packer){.at = payload}, w, NULL);
     return are_times(w);
 }

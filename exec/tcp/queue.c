@@ -100,16 +100,20 @@ void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame,
         pp_tcp_fail_memory(t);
 }
 
+void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload)
+{
+    char *copy = malloc(frame->bytes + 1);
+
+    if (copy && frame->bytes > 0)
+        memcpy(copy, payload, frame->bytes);
+    pp_tcp_send_owned(t, node, frame, copy);
+}
+
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload)
 {
-    for (int node = 0; node < t->nodes; node++) {
-        if (node == t->node || t->links[node].fd < 0)
-            continue;
-        char *copy = malloc(frame->bytes + 1);
-        if (copy && frame->bytes > 0)
-            memcpy(copy, payload, frame->bytes);
-        pp_tcp_send_owned(t, node, frame, copy);
-    }
+    for (int node = 0; node < t->nodes; node++)
+        if (node != t->node && t->links[node].fd >= 0)
+            pp_tcp_send_copy(t, node, frame, payload);
 }
 
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link)

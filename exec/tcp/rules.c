@@ -22,15 +22,10 @@ static bool is_step(const struct pp_tcp *t, int node, const struct pp_frame *f)
     return f->id >= 0 && f->id < INT32_MAX;
 }
 
-static const struct pp_program *program_of(const struct pp_tcp *t)
-{
-    return t->m->p;
-}
-
 /* Half-open range of the rank's instructions, with its end. */
 static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
-    const int *begin = program_of(t)->begin, rank = t->m->workers[f->worker].rank;
+    const int *begin = t->m->p->begin, rank = t->m->workers[f->worker].rank;
 
     return is_senders(t, node, f) && f->id >= begin[rank] && f->id <= begin[rank + 1];
 }
@@ -42,7 +37,7 @@ static bool is_progress(const struct pp_tcp *t, int node, const struct pp_frame 
 
 static bool is_post(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
-    const struct pp_program *p = program_of(t);
+    const struct pp_program *p = t->m->p;
     const struct pp_worker *w = &t->m->workers[f->worker];
 
     return is_at(t, node, f) && f->id < p->begin[w->rank + 1] &&
@@ -96,16 +91,6 @@ static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return t->m->messages[f->id].bytes;
 }
 
-static uint64_t part_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return pp_tcp_part_bytes(t, f->id, f->worker);
-}
-
-static uint64_t sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return pp_tcp_sum_bytes(t, f->id, f->worker);
-}
-
 static uint64_t step_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     (void)f;
@@ -127,16 +112,6 @@ static uint64_t figures_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 static uint64_t verdict_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     return is_last_barrier(t, f) ? PP_TCP_VERDICT * sizeof(double) : 0;
-}
-
-static uint64_t times_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return pp_tcp_times_bytes(&t->m->workers[f->worker]);
-}
-
-static uint64_t state_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return pp_tcp_state_bytes(&t->m->workers[f->worker]);
 }
 
 /* Any text that an error can hold, and its end. */
@@ -169,14 +144,14 @@ static const struct rule {
     [PP_FRAME_GO] = {"go", FROM_FIRST, is_step, NULL},
     [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL, .is_transfer = true},
     [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
-    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, part_bytes, .is_transfer = true},
-    [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, sum_bytes, .is_transfer = true},
+    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, pp_tcp_part_bytes, .is_transfer = true},
+    [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
-    [PP_FRAME_END] = {"end", TO_FIRST, is_senders, times_bytes},
+    [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_times_bytes},
     [PP_FRAME_AT] = {"at", TO_FIRST, is_progress, NULL},
     [PP_FRAME_FETCH] = {"fetch", FROM_FIRST, NULL, NULL},
-    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, state_bytes},
+    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, pp_tcp_state_bytes},
     [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},
     [PP_FRAME_PING] = {"ping", ANY_WAY, NULL, ping_bytes, true},
     [PP_FRAME_OFFSET] = {"offset", FROM_FIRST, is_offset, NULL, true},
@@ -199,7 +174,7 @@ bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *f
 {
     const struct rule *rule = f->kind < PP_FRAME_KINDS ? &RULES[f->kind] : NULL;
 
-    return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->remote->send) &&
+    return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->transport->send) &&
            f->worker >= 0 && f->worker < t->m->worker_count &&
            (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
            (!rule->is_place || rule->is_place(t, node, f));

@@ -56,14 +56,23 @@ static int owner_node(const struct pp_tcp *t, int id)
     return pp_tcp_owner(t, t->m->collectives[id].members[0]);
 }
 
-uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker)
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return move_copies(got(&t->m->collectives[id].sum, worker, true), NULL);
+    return move_copies(got(&t->m->collectives[f->id].sum, f->worker, true), NULL);
 }
 
-uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker)
+uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return move_copies(given(&t->m->collectives[id].sum, worker, true), NULL);
+    return move_copies(given(&t->m->collectives[f->id].sum, f->worker, true), NULL);
+}
+
+static void send_copies(struct pp_tcp *t, int node, struct pp_frame frame, struct move move)
+{
+    frame.bytes = move_copies(move, NULL);
+    char *copy = malloc(frame.bytes + 1);
+    if (copy)
+        move_copies(move, copy);
+    pp_tcp_send_owned(t, node, &frame, copy);
 }
 
 /* Caller holds the mutex of collectives. */
@@ -71,7 +80,8 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
 {
     struct pp_machine *m = t->m;
     struct pp_machine_collective *c = &m->collectives[id];
-    const int64_t end_ps = pp_is_virtual(m) ? start_ps + c->ps : pp_now_ps(m);
+    const int64_t end_ps =
+        pp_is_virtual(m) ? start_ps + c->ps : pp_later_ps(start_ps, pp_now_ps(m));
 
     for (int k = 0; k < c->row_count; k++) {
         struct pp_worker *w = &m->workers[c->members[k]];
@@ -79,8 +89,8 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
         if (!pp_tcp_is_here(t, w->index))
             continue;
         m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps > start_ps ? end_ps : start_ps;
-        w->reduce_ps = end_ps > start_ps ? end_ps : start_ps;
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps;
+        w->reduce_ps = end_ps;
         w->turn++;
     }
     m->backend->record(m->device, m->conductor, c->done);
@@ -91,18 +101,14 @@ static void add_up(struct pp_tcp *t, int id)
 {
     struct pp_machine *m = t->m;
     struct pp_machine_collective *c = &m->collectives[id];
-    struct pp_frame frame = {.kind = PP_FRAME_SUM, .id = id, .ps = t->sum_start_ps[id]};
 
     c->sum.rule->run(m->options.kernels, NULL, &c->sum);
     for (int k = 0; k < c->row_count; k++) {
         if (pp_tcp_is_here(t, c->members[k]))
             continue;
-        frame.worker = c->members[k];
-        frame.bytes = pp_tcp_sum_bytes(t, id, frame.worker);
-        char *copy = malloc(frame.bytes + 1);
-        if (copy)
-            move_copies(got(&c->sum, frame.worker, true), copy);
-        pp_tcp_send_owned(t, pp_tcp_owner(t, c->members[k]), &frame, copy);
+        const struct pp_frame frame = {
+            .kind = PP_FRAME_SUM, .worker = c->members[k], .id = id, .ps = t->sum_start_ps[id]};
+        send_copies(t, pp_tcp_owner(t, frame.worker), frame, got(&c->sum, frame.worker, true));
     }
     finish_sum(t, id, t->sum_start_ps[id]);
 }
@@ -124,9 +130,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
 
     while (w->turn < t->posted[w->index] && !w->is_summing) {
         const int row = w->collective_row[w->turn], id = m->p->arg[row / m->replicas];
-        struct pp_machine_collective *c = &m->collectives[id];
-        const int64_t posted_ps = m->posted_ps[pp_cell(m, (size_t)row)];
-        const int64_t ready_ps = posted_ps > w->reduce_ps ? posted_ps : w->reduce_ps;
+        const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, (size_t)row)], w->reduce_ps);
         const int turn = w->turn;
 
         if (owner_node(t, id) == t->node) {
@@ -134,21 +138,18 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
             w->is_summing = w->turn == turn;
             continue;
         }
-        struct pp_frame frame = {.kind = PP_FRAME_PART,
-                                 .worker = w->index,
-                                 .id = id,
-                                 .ps = ready_ps,
-                                 .bytes = pp_tcp_part_bytes(t, id, w->index)};
-        char *copy = malloc(frame.bytes + 1);
-        if (copy)
-            move_copies(given(&c->sum, w->index, true), copy);
+        const struct pp_frame frame = {
+            .kind = PP_FRAME_PART, .worker = w->index, .id = id, .ps = ready_ps};
         w->is_summing = true;
-        pp_tcp_send_owned(t, owner_node(t, id), &frame, copy);
+        send_copies(t, owner_node(t, id), frame, given(&m->collectives[id].sum, w->index, true));
     }
 }
 
-void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w)
+void pp_tcp_summed(struct pp_worker *w, int i)
 {
+    struct pp_tcp *t = pp_tcp_of(w->machine);
+
+    (void)i; /* they are counted */
     pthread_mutex_lock(&t->m->collectives_mutex);
     t->posted[w->index]++;
     give_part(t, w);

@@ -147,7 +147,9 @@ void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const
                  char *owned, struct pp_machine_message *message);
 /* The same, of what must be owned: without memory (NULL) for it the step fails. */
 void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
-/* A copy of payload, to all other nodes. */
+/* A copy of payload, to one node; to all others. */
+void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame,
+                      const void *payload);
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
 void pp_tcp_changed(struct pp_tcp *t); /* wakes who sleeps on t->changes */
 void pp_tcp_wake(struct pp_tcp *t);    /* the thread */
@@ -181,14 +183,13 @@ char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
 /* ---- sums.c ---- */
-void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
 bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
-/* Bytes that a worker gets of a collective, and that it gives to it. */
-uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
-uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
+/* Bytes that the worker of a frame gets of its collective, and that it gives to it. */
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 
 /* ---- await.c: node 0 asks, others answer ---- */
 enum { PP_TCP_ALL_NODES = -1 };
@@ -207,7 +208,7 @@ enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error 
 bool pp_tcp_take_ping(struct pp_tcp *t, const struct pp_arrival *a);
 bool pp_tcp_take_offset(struct pp_tcp *t, const struct pp_arrival *a);
 
-/* ---- tell.c: see struct pp_remote ---- */
+/* ---- tell.c, summed in sums.c: see struct pp_remote and pp_transport ---- */
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
@@ -221,13 +222,13 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
  * which then has failed the step. Taken is what has as many bytes as ..._bytes says; false = values
  * that cannot be ---- */
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
-uint64_t pp_tcp_state_bytes(const struct pp_worker *w);
-char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes);
+uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+char *pp_tcp_pack_state(struct pp_worker *w, uint64_t *bytes);
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
-uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients);
-char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes);
+uint64_t pp_tcp_figures_bytes(struct pp_worker *w, bool has_gradients);
+char *pp_tcp_pack_figures(struct pp_worker *w, bool has_gradients, uint64_t *bytes);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
-uint64_t pp_tcp_times_bytes(const struct pp_worker *w);
+uint64_t pp_tcp_times_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
@@ -235,8 +236,7 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 /* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
  * already; it is closed then. Callers of no run are dropped. PP_EFAIL names the processes that are
  * missing, or run something else. */
-enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
-                             struct pp_error *err);
+enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
 /* Once all have met, before the thread starts. All nodes give `bytes`, and get those of all:

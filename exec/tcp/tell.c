@@ -80,12 +80,6 @@ void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *messag
                     message->send.buffer, NULL, message);
 }
 
-void pp_tcp_summed(struct pp_worker *w, int i)
-{
-    (void)i; /* they are counted */
-    pp_tcp_sum_next(pp_tcp_of(w->machine), w);
-}
-
 void pp_tcp_arrived(struct pp_worker *w, int barrier)
 {
     const struct pp_machine *m = w->machine;
@@ -127,7 +121,7 @@ void pp_tcp_failed(struct pp_machine *m)
     if (t->node == 0)
         pp_tcp_tell_all(t, &frame, text);
     else
-        pp_tcp_send_owned(t, 0, &frame, strdup(text));
+        pp_tcp_send_copy(t, 0, &frame, text);
 }
 
 enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)

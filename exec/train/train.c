@@ -172,8 +172,8 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
     struct pp_training_result *r = run->result;
-    int first, judged = 0;
-    const int steps = pp_machine_times(run->machine, &first)->steps;
+    const int steps = pp_machine_kept(run->machine), first = r->steps_done - steps;
+    int judged = 0;
     double *left_s = PP_ARRAY(run->arena, double, steps);
 
     for (int k = 0; k < steps; k++) {
@@ -182,8 +182,8 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
         if (t->machine.clock == PP_CLOCK_VIRTUAL)
             r->structural_error_s =
                 fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
-        else if (first - t->first_step + k >= run->ranges.judge)
-            left_s[judged++] = fmax(0, r->step_s[first - t->first_step + k] - replay.step_s);
+        else if (first + k >= run->ranges.judge)
+            left_s[judged++] = fmax(0, r->step_s[first + k] - replay.step_s);
     }
     r->unattributed_s = judged > 0 ? pp_median(left_s, judged) : 0;
     return PP_OK;

@@ -45,7 +45,8 @@ static enum pp_status measured_slowdown(struct pp_arena *scratch, const struct p
 
     for (int k = 0; k < kept; k++) {
         double plain_s;
-        PP_TRY(plain_step_s(scratch, t, pp_machine_nominal(machine, k), &plain_s, err));
+        PP_TRY(
+            plain_step_s(scratch, t, pp_machine_step_times(machine, k).nominal_ps, &plain_s, err));
         times[k] = r->step_s[r->steps_done - kept + k] / plain_s;
     }
     *slowdown = pp_median(times, kept);

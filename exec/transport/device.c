@@ -24,13 +24,22 @@ void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_er
     pp_machine_fail(m, err);
 }
 
-void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_backend_work work,
-                     void *argument, pp_event_id done)
+static void issue(struct pp_worker *w, int i, pp_stream_id stream, pp_backend_work work,
+                  void *argument, pp_event_id done)
 {
-    if (!m->backend->wait(m->device, stream, (pp_event_id)row))
+    const struct pp_machine *m = w->machine;
+
+    if (!m->backend->wait(m->device, stream, (pp_event_id)pp_row(m, i, w->replica)))
         return;
     m->backend->launch(m->device, stream, work, argument);
     m->backend->record(m->device, stream, done);
+}
+
+void pp_device_issue_message(struct pp_worker *w, int i, pp_backend_work work)
+{
+    struct pp_machine_message *message = pp_message_at(w->machine, i, w->replica);
+
+    issue(w, i, w->machine->worker_count + message->channel, work, message, message->done);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
@@ -59,6 +68,5 @@ void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void 
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
 
     c->launch = m->collectives[c->stream_of].launches++;
-    pp_device_issue(m, pp_sum_stream(m, m->p->arg[i]), pp_row(m, i, w->replica), work, argument,
-                    c->done);
+    issue(w, i, pp_sum_stream(m, m->p->arg[i]), work, argument, c->done);
 }

@@ -11,15 +11,49 @@
  *
  * Nothing is numbered by steps: a flag counts its uses, from the start of the run, on both sides.
  */
-#include "exec/transport/ipc.h"
-
+#include "exec/backend/ipc.h"
 #include "exec/transport/device.h"
+#include "exec/transport/tcp.h"
 #include "exec/transport/transports.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Flags of a channel of a replica: bytes are there, for the receiver; bytes are taken, for the
+ * sender. Each flag is in the memory of the process that waits for it. */
+enum { IPC_THERE, IPC_TAKEN, IPC_CHANNEL_FLAGS };
+
+struct ipc_channel {
+    int peer;      /* the other process */
+    int flag;      /* the first of its flags, in every process */
+    uint32_t uses; /* messages that have been issued here */
+    bool is_send;  /* else this process receives, if it is at one of the ends */
+};
+/* The process with the first copy owns the sum and adds all copies up. Flags: one for each member
+ * at the owner (it has come), and `flag` itself at the others (the sum is there). */
+struct ipc_sum {
+    struct pp_machine *m;
+    const struct pp_machine_collective *collective;
+    struct pp_sum all; /* of the owner: all copies, as seen here */
+    int owner;         /* process */
+    int own;           /* this process among the members; -1: none of them */
+    int flag;
+    uint32_t uses;
+};
+
+/* pp_tcp_above(); NULL before all processes have met. */
+struct ipc_run {
+    const struct pp_ipc_calls *calls;
+    struct pp_ipc *ipc; /* NULL: nothing is shown */
+    bool has_left;
+    struct ipc_channel *channels; /* [channel of a replica] */
+    struct ipc_sum *sums;         /* [collective] */
+    int flag_count;
+    bool *is_peer; /* [process] something goes to it, or comes from it */
+    void **blocks; /* [process] as seen here; NULL: not mapped */
+};
 
 /* ---- plan -------------------------------------------------------------------------------------*/
 
@@ -28,37 +62,21 @@ static int own_process(const struct pp_machine *m)
     return m->options.meeting.index;
 }
 
-/* ---- messages -------------------------------------------------------------------------------*/
-
-static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c, int replica)
+static void plan_channel(const struct pp_machine *m, struct ipc_run *run, int c, int replica)
 {
     const struct pp_channel *ends = &m->p->channels[c];
     const int source = pp_worker_at(m, ends->source, replica)->index,
               dest = pp_worker_at(m, ends->dest, replica)->index, own = own_process(m);
     struct ipc_channel *channel = &run->channels[c * m->replicas + replica];
 
-    *channel = (struct ipc_channel){.peer = own == source ? dest : source,
-                                    .flag = run->flag_count,
-                                    .is_send = own == source,
-                                    .is_here = own == source || own == dest};
+    *channel = (struct ipc_channel){
+        .peer = own == source ? dest : source, .flag = run->flag_count, .is_send = own == source};
     run->flag_count += IPC_CHANNEL_FLAGS;
-    if (channel->is_here)
+    if (own == source || own == dest)
         run->is_peer[channel->peer] = true;
 }
 
-static void plan_messages(struct pp_machine *m, struct pp_ipc_run *run)
-{
-    const int count = m->p->message_count * m->replicas;
-
-    run->messages = PP_ARRAY(m->arena, struct ipc_message, count + 1);
-    for (int k = 0; k < count; k++)
-        run->messages[k] = (struct ipc_message){
-            .m = m, .message = &m->messages[k], .channel = &run->channels[m->messages[k].channel]};
-}
-
-/* ---- sums -----------------------------------------------------------------------------------*/
-
-static void plan_sum(struct pp_machine *m, struct pp_ipc_run *run, int c)
+static void plan_sum(struct pp_machine *m, struct ipc_run *run, int c)
 {
     const struct pp_machine_collective *collective = &m->collectives[c];
     struct ipc_sum *sum = &run->sums[c];
@@ -78,8 +96,8 @@ static void plan_sum(struct pp_machine *m, struct pp_ipc_run *run, int c)
             run->is_peer[collective->members[k]] = true;
 }
 
-/* Lines, messages and sums, and who is a peer. */
-static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
+/* Channels and sums, and who is a peer. */
+static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
 {
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
     run->blocks = PP_ARRAY(m->arena, void *, m->worker_count);
@@ -88,7 +106,6 @@ static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
     for (int c = 0; c < m->p->channel_count; c++)
         for (int replica = 0; replica < m->replicas; replica++)
             plan_channel(m, run, c, replica);
-    plan_messages(m, run);
     for (int c = 0; c < m->p->collective_count; c++)
         plan_sum(m, run, c);
     run->is_peer[own_process(m)] = false;
@@ -97,36 +114,21 @@ static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
 /* ---- where it is seen -----------------------------------------------------------------------*/
 
 /* Blocks are laid out alike in all processes, each of which has a place for those of others. */
-static char *seen_here(const struct pp_machine *m, const struct pp_ipc_run *run, int worker,
-                       void *at)
+static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, int worker, void *at)
 {
     const size_t offset = (size_t)((char *)at - m->workers[worker].block);
 
     return worker == own_process(m) ? at : (char *)run->blocks[worker] + offset;
 }
 
-static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct ipc_sum *sum)
+/* Where the copies of a sum of this process are, once the memory of peers is mapped. */
+static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_sum *all)
 {
-    char **at = PP_ARRAY(m->arena, char *, sum->all.copies);
+    char **at = PP_ARRAY(m->arena, char *, all->copies);
 
-    for (int c = 0; c < sum->all.copies; c++)
-        at[c] = seen_here(m, run, sum->all.owner[c], sum->all.at[c]);
-    sum->all.at = at;
-}
-
-/* Where peers' memory is seen here, once it is mapped. */
-static void ipc_bind(struct pp_machine *m, struct pp_ipc_run *run)
-{
-    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
-        struct ipc_message *message = &run->messages[k];
-
-        if (message->channel->is_here && !message->channel->is_send)
-            message->from =
-                seen_here(m, run, message->channel->peer, message->message->send.buffer);
-    }
-    for (int c = 0; c < m->p->collective_count; c++)
-        if (run->sums[c].owner == own_process(m))
-            bind_sum(m, run, &run->sums[c]);
+    for (int c = 0; c < all->copies; c++)
+        at[c] = seen_here(m, run, all->owner[c], all->at[c]);
+    all->at = at;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------*/
@@ -166,21 +168,9 @@ static enum pp_status check_host(const struct pp_machine *m, const struct card *
                         other->host, own->host);
 }
 
-static enum pp_status show(struct pp_machine *m, struct pp_ipc_run *run, struct card *own,
-                           struct pp_error *err)
-{
-    struct pp_ipc *ipc;
-
-    name_host(own->host, sizeof(own->host));
-    PP_TRY(run->calls->show(m->arena, m->device, m->workers[m->options.meeting.index].block,
-                            run->flag_count, m->worker_count, &ipc, &own->memory, err));
-    run->ipc = ipc;
-    return PP_OK;
-}
-
 static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_ipc_run *run = PP_NEW(m->arena, struct pp_ipc_run);
+    struct ipc_run *run = PP_NEW(m->arena, struct ipc_run);
     struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->nodes), own = {0};
 
     pp_tcp_of(m)->above = run;
@@ -188,14 +178,18 @@ static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
     pp_device_join_sums(m);
     ipc_plan(m, run);
     PP_TRY(pp_machine_warm_up(m, err));
-    PP_TRY(show(m, run, &own, err));
+    name_host(own.host, sizeof(own.host));
+    PP_TRY(run->calls->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
+                            m->worker_count, &run->ipc, &own.memory, err));
     PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof(own), (char *)all, err));
     for (int k = 0; k < m->worker_count; k++)
         PP_TRY(check_host(m, &own, &all[k], k, err));
     for (int k = 0; k < m->worker_count; k++)
         if (run->is_peer[k])
             PP_TRY(run->calls->map(run->ipc, k, &all[k].memory, &run->blocks[k], err));
-    ipc_bind(m, run);
+    for (int c = 0; c < m->p->collective_count; c++)
+        if (run->sums[c].owner == own_process(m))
+            bind_sum(m, run, &run->sums[c].all);
     return PP_OK;
 }
 
@@ -203,7 +197,7 @@ static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_ipc_run *run = ipc_of(m);
+    struct ipc_run *run = pp_tcp_above(m);
 
     PP_TRY(run->calls->unmap(run->ipc, err));
     run->has_left = true;
@@ -212,7 +206,7 @@ static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
 
 static void ipc_failed(struct pp_machine *m)
 {
-    const struct pp_ipc_run *run = ipc_of(m);
+    const struct ipc_run *run = pp_tcp_above(m);
 
     pp_tcp_failed(m);
     if (run && run->ipc)
@@ -222,7 +216,7 @@ static void ipc_failed(struct pp_machine *m)
 /* All processes unmap before any of them frees what others had mapped. */
 static void ipc_stop(struct pp_machine *m)
 {
-    struct pp_ipc_run *run = ipc_of(m);
+    struct ipc_run *run = pp_tcp_above(m);
     struct pp_error ignored;
 
     if (run && run->ipc && !m->has_failed && !pp_tcp_is_member(m) &&
@@ -235,7 +229,7 @@ static void ipc_stop(struct pp_machine *m)
 
 /* ---- messages -------------------------------------------------------------------------------*/
 
-static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_channel *channel,
+static enum pp_status send(const struct ipc_run *run, const struct ipc_channel *channel,
                            void *stream, struct pp_error *err)
 {
     PP_TRY(run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_THERE, channel->uses,
@@ -243,51 +237,50 @@ static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_channe
     return run->calls->await(run->ipc, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
-static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_run *run,
-                              const struct ipc_message *n, void *stream, struct pp_error *err)
+static enum pp_status receive(const struct pp_kernels *k, const struct ipc_run *run,
+                              const struct pp_machine_message *message, void *stream,
+                              struct pp_error *err)
 {
-    const struct ipc_channel *channel = n->channel;
+    const struct ipc_channel *channel = &run->channels[message->channel];
 
     PP_TRY(run->calls->await(run->ipc, channel->flag + IPC_THERE, channel->uses, stream, err));
-    k->copy(stream, n->message->bytes, n->from, n->message->recv.buffer);
+    k->copy(stream, message->bytes,
+            seen_here(message->machine, run, channel->peer, message->send.buffer),
+            message->recv.buffer);
     return run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_TAKEN, channel->uses,
                             stream, err);
 }
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
-    const struct ipc_message *n = argument;
-    const struct pp_ipc_run *run = ipc_of(n->m);
+    const struct pp_machine_message *message = argument;
+    const struct ipc_run *run = pp_tcp_above(message->machine);
+    struct ipc_channel *channel = &run->channels[message->channel];
     struct pp_error err = {0};
 
-    n->channel->uses++;
-    pp_device_fail_if(n->m,
-                      n->channel->is_send ? send(run, n->channel, stream, &err)
-                                          : receive(k, run, n, stream, &err),
+    channel->uses++;
+    pp_device_fail_if(message->machine,
+                      channel->is_send ? send(run, channel, stream, &err)
+                                       : receive(k, run, message, stream, &err),
                       &err);
 }
 
 static void ipc_posted(struct pp_worker *w, int i, const struct pp_header *header)
 {
-    struct pp_machine *m = w->machine;
-    const size_t at = (size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica;
-    const struct pp_machine_message *message = &m->messages[at];
-
     (void)header;
-    pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
-                    &ipc_of(m)->messages[at], message->done);
+    pp_device_issue_message(w, i, run_message);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
 
-static enum pp_status take_part(const struct pp_ipc_run *run, const struct ipc_sum *n, void *stream,
+static enum pp_status take_part(const struct ipc_run *run, const struct ipc_sum *n, void *stream,
                                 struct pp_error *err)
 {
     PP_TRY(run->calls->tell(run->ipc, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
     return run->calls->await(run->ipc, n->flag, n->uses, stream, err);
 }
 
-static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_run *run,
+static enum pp_status own_sum(const struct pp_kernels *k, const struct ipc_run *run,
                               struct ipc_sum *n, void *stream, struct pp_error *err)
 {
     const int32_t *members = n->collective->members;
@@ -305,7 +298,7 @@ static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_ru
 static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct ipc_sum *n = argument;
-    const struct pp_ipc_run *run = ipc_of(n->m);
+    const struct ipc_run *run = pp_tcp_above(n->m);
     struct pp_error err = {0};
 
     n->uses++;
@@ -317,24 +310,10 @@ static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 
 static void ipc_summed(struct pp_worker *w, int i)
 {
-    const struct pp_machine *m = w->machine;
+    const struct ipc_run *run = pp_tcp_above(w->machine);
 
-    pp_device_issue_sum(w, i, run_sum, &ipc_of(m)->sums[m->p->arg[i]]);
+    pp_device_issue_sum(w, i, run_sum, &run->sums[w->machine->p->arg[i]]);
 }
-
-static const struct pp_remote remote = {
-    .begin = pp_tcp_begin,
-    .posted = ipc_posted,
-    .summed = ipc_summed,
-    .arrived = pp_tcp_arrived,
-    .released = pp_tcp_released,
-    .failed = ipc_failed,
-    .fetch = pp_tcp_fetch,
-    .align = pp_tcp_align,
-    .drop = pp_tcp_drop,
-    .is_member = pp_tcp_is_member,
-    .serve = pp_tcp_serve,
-};
 
 const struct pp_transport pp_transport_ipc = {
     .name = "ipc",
@@ -342,7 +321,10 @@ const struct pp_transport pp_transport_ipc = {
     .worker = "process",
     .workers = "processes",
     .means = "by CUDA IPC",
-    .remote = &remote,
+    .remote = &pp_tcp_remote,
+    .posted = ipc_posted,
+    .summed = ipc_summed,
+    .failed = ipc_failed,
     .is_apart = true,
     .is_mapped = true,
     .start = pp_tcp_start,

@@ -14,8 +14,8 @@
 
 /* ---- plan -------------------------------------------------------------------------------------*/
 
-/* The channels and groups that a program needs, and what each of its messages and sums has to do
- * with this process. */
+/* The channels and groups that a program needs, and what each of its sums has to do with this
+ * process. */
 
 static void plan_channels(struct pp_machine *m, struct pp_nccl_plan *plan)
 {
@@ -36,27 +36,22 @@ static void plan_channels(struct pp_machine *m, struct pp_nccl_plan *plan)
     plan->channel_count = m->p->channel_count * m->replicas;
 }
 
-static bool has_members(const struct pp_nccl_group *group, const struct pp_machine_collective *c)
-{
-    return group->count == c->row_count &&
-           memcmp(group->members, c->members, sizeof(int) * (size_t)group->count) == 0;
-}
-
-/* The group of these processes, which may be a new one. */
-static int group_of(struct pp_machine *m, struct pp_nccl_plan *plan, struct pp_nccl_group *groups,
+/* The group of these processes, which may be a new one. -1: there is only one. */
+static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_nccl_group *groups,
                     int collective)
 {
     const struct pp_machine_collective *c = &m->collectives[collective];
     const struct pp_collective *from = &m->p->collectives[collective];
 
-    for (int g = 0; g < plan->group_count; g++)
-        if (has_members(&groups[g], c))
-            return g;
-    groups[plan->group_count] = (struct pp_nccl_group){
+    if (c->row_count <= 1)
+        return -1;
+    if (c->stream_of != collective)
+        return run->sums[c->stream_of].group;
+    groups[run->plan.group_count] = (struct pp_nccl_group){
         .name = from->tied ? "the tied matrix" : pp_arena_printf(m->arena, "stage %d", from->stage),
         .members = c->members,
         .count = c->row_count};
-    return plan->group_count++;
+    return run->plan.group_count++;
 }
 
 static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
@@ -66,30 +61,8 @@ static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
 
     run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->p->collective_count + 1);
     for (int c = 0; c < m->p->collective_count; c++)
-        run->sums[c] = pp_nccl_plan_sum(
-            m, c, m->collectives[c].row_count > 1 ? group_of(m, &run->plan, groups, c) : -1);
+        run->sums[c] = pp_nccl_plan_sum(m, c, group_of(m, run, groups, c));
     run->plan.groups = groups;
-}
-
-static struct nccl_message *plan_messages(struct pp_machine *m)
-{
-    const int count = m->p->message_count * m->replicas;
-    struct nccl_message *messages = PP_ARRAY(m->arena, struct nccl_message, count + 1);
-
-    for (int k = 0; k < count; k++)
-        messages[k] = (struct nccl_message){
-            .m = m,
-            .message = &m->messages[k],
-            .is_send = !pp_is_elsewhere(m, &m->workers[pp_tcp_ends(m, &m->messages[k]).source])};
-    return messages;
-}
-
-/* Channels and groups of the plan, messages and sums. */
-static void nccl_plan_comms(struct pp_machine *m, struct pp_nccl_run *run)
-{
-    run->messages = plan_messages(m);
-    plan_channels(m, &run->plan);
-    plan_sums(m, run);
 }
 
 enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
@@ -134,7 +107,8 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
                                       .spread = spread,
                                       .closure = m};
-    nccl_plan_comms(m, run);
+    plan_channels(m, &run->plan);
+    plan_sums(m, run);
     const struct pp_nccl_place *places;
     struct pp_nccl *nccl;
     PP_TRY(find_places(m, &places, err));
@@ -147,7 +121,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 /* The processes part when all have been told that there is no more. */
 static void nccl_stop(struct pp_machine *m)
 {
-    const struct pp_nccl_run *run = nccl_of(m);
+    const struct pp_nccl_run *run = pp_tcp_above(m);
     struct pp_error ignored;
 
     pp_tcp_stop(m);
@@ -158,7 +132,7 @@ static void nccl_stop(struct pp_machine *m)
 /* A process that is gone is named by its connection, a moment after NCCL has failed. */
 static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_nccl_run *run = nccl_of(m);
+    struct pp_nccl_run *run = pp_tcp_above(m);
 
     PP_TRY(pp_tcp_check(m, err));
     if (!run || !run->nccl || m->has_failed || run->calls->look(run->nccl, err) == PP_OK ||
@@ -170,7 +144,7 @@ static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 /* What is under way waits for others: end it. */
 static void nccl_failed(struct pp_machine *m)
 {
-    const struct pp_nccl_run *run = nccl_of(m);
+    const struct pp_nccl_run *run = pp_tcp_above(m);
 
     pp_tcp_failed(m);
     if (run && run->nccl)
@@ -181,54 +155,38 @@ static void nccl_failed(struct pp_machine *m)
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
-    const struct nccl_message *n = argument;
-    const struct pp_machine_message *message = n->message;
-    const struct pp_nccl_run *run = nccl_of(n->m);
+    const struct pp_machine_message *message = argument;
+    struct pp_machine *m = message->machine;
+    const struct pp_nccl_run *run = pp_tcp_above(m);
+    const bool is_send = !pp_is_elsewhere(m, &m->workers[pp_tcp_ends(m, message).source]);
+    const struct pp_nccl_operation operation = {
+        .kind = is_send ? PP_NCCL_SEND : PP_NCCL_RECV,
+        .on = message->channel,
+        .type = PP_NCCL_BYTES,
+        .pieces =
+            &(struct pp_nccl_piece){.at = is_send ? message->send.buffer : message->recv.buffer,
+                                    .count = message->bytes},
+        .count = 1};
     struct pp_error err = {0};
 
     (void)k;
-    pp_device_fail_if(n->m,
-                      n->is_send
-                          ? run->calls->send(run->nccl, message->channel, message->send.buffer,
-                                             message->bytes, stream, &err)
-                          : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
-                                             message->bytes, stream, &err),
-                      &err);
+    pp_device_fail_if(m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
 }
 
 static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *header)
 {
-    struct pp_machine *m = w->machine;
-    const size_t at = (size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica;
-    const struct pp_machine_message *message = &m->messages[at];
-
     (void)header;
-    pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
-                    &nccl_of(m)->messages[at], message->done);
+    pp_device_issue_message(w, i, run_message);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
 
 static void nccl_summed(struct pp_worker *w, int i)
 {
-    const struct pp_machine *m = w->machine;
+    const struct pp_nccl_run *run = pp_tcp_above(w->machine);
 
-    pp_device_issue_sum(w, i, pp_nccl_sum_run, &nccl_of(m)->sums[m->p->arg[i]]);
+    pp_device_issue_sum(w, i, pp_nccl_sum_run, &run->sums[w->machine->p->arg[i]]);
 }
-
-static const struct pp_remote remote = {
-    .begin = pp_tcp_begin,
-    .posted = nccl_posted,
-    .summed = nccl_summed,
-    .arrived = pp_tcp_arrived,
-    .released = pp_tcp_released,
-    .failed = nccl_failed,
-    .fetch = pp_tcp_fetch,
-    .align = pp_tcp_align,
-    .drop = pp_tcp_drop,
-    .is_member = pp_tcp_is_member,
-    .serve = pp_tcp_serve,
-};
 
 const struct pp_transport pp_transport_nccl = {
     .name = "nccl",
@@ -236,7 +194,10 @@ const struct pp_transport pp_transport_nccl = {
     .worker = "process",
     .workers = "processes",
     .means = "by NCCL",
-    .remote = &remote,
+    .remote = &pp_tcp_remote,
+    .posted = nccl_posted,
+    .summed = nccl_summed,
+    .failed = nccl_failed,
     .is_apart = true,
     .start = pp_tcp_start,
     .met = nccl_met,

@@ -5,12 +5,6 @@
 #include "exec/nccl/calls.h"
 #include "exec/transport/tcp.h"
 
-/* What an operation needs to know when it is issued. */
-struct nccl_message {
-    struct pp_machine *m;
-    const struct pp_machine_message *message;
-    bool is_send;
-};
 /* Of a collective, as operations of its group on the first copy of this process. */
 struct nccl_pieces {
     struct pp_nccl_piece *at;
@@ -26,12 +20,12 @@ struct nccl_sum {
     struct nccl_pieces given;  /* RS: of these, what others need as well; AG: what has changed */
 };
 
+/* pp_tcp_above(); NULL before all processes have met. */
 struct pp_nccl_run {
     const struct pp_nccl_calls *calls;
     struct pp_nccl_plan plan;
-    struct pp_nccl *nccl;          /* NULL: not open */
-    struct nccl_message *messages; /* [message * replicas + replica], of this process */
-    struct nccl_sum *sums;         /* [collective], likewise */
+    struct pp_nccl *nccl;  /* NULL: not open */
+    struct nccl_sum *sums; /* [collective], of this process */
     int failed_looks;
 };
 
@@ -39,9 +33,3 @@ struct pp_nccl_run {
  * as work on a stream. */
 struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
-
-/* NULL before all processes have met. */
-static inline struct pp_nccl_run *nccl_of(const struct pp_machine *m)
-{
-    return pp_tcp_above(m);
-}

@@ -143,45 +143,39 @@ static void plan_gather(const struct planner *p)
 
 /* ---- as work ---------------------------------------------------------------------------------*/
 
-static void copy_between(const struct pp_kernels *k, void *stream, const struct pp_sum *here,
-                         int from, int to, struct pp_range range)
-{
-    const size_t at = (size_t)range.from * here->element_bytes;
-
-    if (!is_empty(range) && from != to)
-        k->copy(stream, (size_t)(range.until - range.from) * here->element_bytes,
-                here->at[from] + at, here->at[to] + at);
-}
-
-/* Gradients of this process into its first copy. */
-static void merge_here(const struct pp_kernels *k, void *stream, const struct pp_sum *here)
-{
-    for (int piece = 0; piece < here->pieces; piece++)
-        for (int c = 1; c < here->copies; c++)
-            pp_sum_add(k, stream, here, c, 0, here->piece[piece]);
-}
-
-/* NCCL's sums wrap, and say nothing: whatever might is refused before. */
-static void check_fits(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
+/* Gradients of this process into its first copy. NCCL's sums wrap, and say nothing: whatever might
+ * is refused before. */
+static void merge_here(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
     const struct pp_sum *here = &n->here;
 
-    for (int piece = 0; piece < here->pieces && here->is_exact; piece++)
-        k->fixed_fits(stream, here->piece[piece].until - here->piece[piece].from,
-                      (const int64_t *)(const void *)here->at[0] + here->piece[piece].from,
-                      n->processes, here->status);
+    for (int piece = 0; piece < here->pieces; piece++) {
+        const struct pp_range range = here->piece[piece];
+
+        for (int c = 1; c < here->copies; c++)
+            pp_sum_add(k, stream, here, c, 0, range);
+        if (here->is_exact)
+            k->fixed_fits(stream, range.until - range.from,
+                          (const int64_t *)(const void *)here->at[0] + range.from, n->processes,
+                          here->status);
+    }
 }
 
-static void give(const struct nccl_sum *n, void *stream)
+static void issue(const struct nccl_sum *n, enum pp_nccl_kind kind,
+                  const struct pp_nccl_piece *pieces, int count, void *stream)
 {
-    const struct pp_nccl_run *run = nccl_of(n->m);
+    const struct pp_nccl_run *run = pp_tcp_above(n->m);
+    const struct pp_nccl_operation operation = {.kind = kind,
+                                                .on = n->group,
+                                                .type = kind == PP_NCCL_BROADCAST ? PP_NCCL_BYTES
+                                                        : n->here.is_exact        ? PP_NCCL_INT64
+                                                                                  : PP_NCCL_FLOAT,
+                                                .pieces = pieces,
+                                                .count = count};
     struct pp_error err = {0};
 
-    if (n->given.count > 0)
-        pp_device_fail_if(
-            n->m,
-            run->calls->broadcast(run->nccl, n->group, n->given.at, n->given.count, stream, &err),
-            &err);
+    if (count > 0)
+        pp_device_fail_if(n->m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
 }
 
 /* What each copy is to have, from the first one. */
@@ -192,42 +186,22 @@ static void spread_here(const struct pp_kernels *k, void *stream, const struct p
     for (int c = 1; c < here->copies; c++) {
         const int count = here->rule->got(here, c, ranges);
         for (int i = 0; i < count; i++)
-            copy_between(k, stream, here, 0, c, ranges[i]);
+            pp_sum_copy(k, stream, here, 0, c, ranges[i]);
     }
-}
-
-static enum pp_nccl_type type_of(const struct nccl_sum *n)
-{
-    return n->here.is_exact ? PP_NCCL_INT64 : PP_NCCL_FLOAT;
 }
 
 static void run_all(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
-    const struct pp_nccl_run *run = nccl_of(n->m);
-    struct pp_error err = {0};
-
-    merge_here(k, stream, &n->here);
-    check_fits(k, stream, n);
+    merge_here(k, stream, n);
     for (int i = 0; i < n->summed.count; i++)
-        pp_device_fail_if(n->m,
-                          run->calls->sum(run->nccl, n->group, n->summed.at[i].at,
-                                          n->summed.at[i].count, type_of(n), stream, &err),
-                          &err);
+        issue(n, PP_NCCL_SUM, &n->summed.at[i], 1, stream);
 }
 
 static void run_scatter(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
-    const struct pp_nccl_run *run = nccl_of(n->m);
-    struct pp_error err = {0};
-
-    merge_here(k, stream, &n->here);
-    check_fits(k, stream, n);
-    if (n->summed.count > 0)
-        pp_device_fail_if(n->m,
-                          run->calls->reduce(run->nccl, n->group, n->summed.at, n->summed.count,
-                                             type_of(n), stream, &err),
-                          &err);
-    give(n, stream);
+    merge_here(k, stream, n);
+    issue(n, PP_NCCL_REDUCE, n->summed.at, n->summed.count, stream);
+    issue(n, PP_NCCL_BROADCAST, n->given.at, n->given.count, stream);
 }
 
 static void run_gather(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
@@ -236,9 +210,8 @@ static void run_gather(const struct pp_kernels *k, void *stream, const struct nc
 
     for (int c = 1; c < here->copies; c++)
         for (int piece = 0; piece < here->pieces; piece++)
-            copy_between(k, stream, here, c, 0,
-                         pp_range_common(here->piece[piece], here->share[c]));
-    give(n, stream);
+            pp_sum_copy(k, stream, here, c, 0, pp_range_common(here->piece[piece], here->share[c]));
+    issue(n, PP_NCCL_BROADCAST, n->given.at, n->given.count, stream);
 }
 
 static const struct {

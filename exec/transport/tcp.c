@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* see core/process/process.h */
 #include "exec/transport/tcp.h"
 #include "exec/host/futex.h"
+#include "exec/rendezvous/sockets.h"
 #include "exec/rendezvous/url.h"
 #include "exec/transport/processes.h"
 #include "exec/transport/transports.h"
@@ -57,7 +58,7 @@ static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
                         t->names[0]);
 }
 
-enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
+static enum pp_status serve(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = pp_tcp_of(m);
 
@@ -74,7 +75,7 @@ enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
     return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
 }
 
-void pp_tcp_drop(struct pp_machine *m)
+static void drop(struct pp_machine *m)
 {
     struct pp_tcp *t = pp_tcp_of(m);
 
@@ -137,7 +138,7 @@ static void child_main(struct pp_worker *w)
     t->node = pp_tcp_owner(t, w->index);
     enum pp_status status = meet(t, HERE, t->port, -1, &err);
     if (status == PP_OK)
-        status = pp_tcp_serve(m, &err);
+        status = serve(m, &err);
     if (t->is_running)
         pp_tcp_stop_thread(t);
     _exit(status);
@@ -162,7 +163,8 @@ static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
 {
     if (getrandom(&t->token, sizeof(t->token), 0) != sizeof(t->token))
         return pp_error_set(err, PP_EFAIL, "no random number for this run: %s", strerror(errno));
-    PP_TRY(pp_tcp_listen(HERE, 0, &t->listener, &t->port, err));
+    PP_TRY(pp_tcp_listen(HERE, 0, &t->listener, err));
+    t->port = pp_socket_port(t->listener);
     PP_TRY(pp_processes_start(t->m, child_main, err));
     const enum pp_status status = meet(t, HERE, t->port, t->listener, err);
 
@@ -262,19 +264,15 @@ void pp_tcp_stop(struct pp_machine *m)
     pthread_mutex_destroy(&t->mutex);
 }
 
-static const struct pp_remote remote = {
+const struct pp_remote pp_tcp_remote = {
     .begin = pp_tcp_begin,
-    .posted = pp_tcp_posted,
-    .summed = pp_tcp_summed,
     .arrived = pp_tcp_arrived,
-    .send = pp_tcp_send_message,
     .released = pp_tcp_released,
-    .failed = pp_tcp_failed,
     .fetch = pp_tcp_fetch,
     .align = pp_tcp_align,
-    .drop = pp_tcp_drop,
+    .drop = drop,
     .is_member = pp_tcp_is_member,
-    .serve = pp_tcp_serve,
+    .serve = serve,
 };
 
 const struct pp_transport pp_transport_tcp = {
@@ -282,7 +280,11 @@ const struct pp_transport pp_transport_tcp = {
     .summary = "processes on any hosts, over TCP",
     .worker = "process",
     .workers = "processes",
-    .remote = &remote,
+    .remote = &pp_tcp_remote,
+    .posted = pp_tcp_posted,
+    .summed = pp_tcp_summed,
+    .send = pp_tcp_send_message,
+    .failed = pp_tcp_failed,
     .start = pp_tcp_start,
     .check = pp_tcp_check,
     .kill = pp_tcp_kill,

@@ -11,6 +11,5 @@ void pp_tcp_kill(struct pp_machine *m);
 /* Before stop, by the process that conducts: all others leave. */
 enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_stop(struct pp_machine *m);
-void pp_tcp_drop(struct pp_machine *m);
 bool pp_tcp_is_member(const struct pp_machine *m);
-enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err);
+extern const struct pp_remote pp_tcp_remote;

@@ -110,6 +110,20 @@ static inline cudaStream_t rig_stream(void)
     return stream;
 }
 
+/* A message, on its channel. */
+static inline enum pp_status rig_pass(struct rig *r, enum pp_nccl_kind kind, int channel,
+                                      void *buffer, size_t bytes, cudaStream_t stream)
+{
+    const struct pp_nccl_operation operation = {
+        .kind = kind,
+        .on = channel,
+        .type = PP_NCCL_BYTES,
+        .pieces = &(struct pp_nccl_piece){.at = buffer, .count = bytes},
+        .count = 1};
+
+    return pp_nccl_issue(r->nccl, &operation, stream, &r->err);
+}
+
 /* What pp_nccl_open needs, but for the environment. */
 static inline enum pp_status rig_open(struct rig *r)
 {

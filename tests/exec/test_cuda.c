@@ -381,7 +381,9 @@ Test(cuda, parts_of_ops)
             sum_s += probe->s[k / PP_PARTS][k % PP_PARTS];
         if (!probe)
             continue;
-        cr_assert(sum_s > 0 && sum_s <= 1e-12 * (double)pp_machine_durations(machine, 0)[i] + 1e-9,
+        cr_assert(sum_s > 0 &&
+                      sum_s <=
+                          1e-12 * (double)pp_machine_step_times(machine, 0).duration_ps[i] + 1e-9,
                   "instruction %d: %g s", i, sum_s);
         parted++;
     }

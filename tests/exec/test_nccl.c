@@ -117,8 +117,8 @@ static void send_one(struct play *p, int channel, int m)
 
     if (channel % HOPS > 0)
         rig_cuda(cudaStreamWaitEvent(s->stream, p->sides[channel - 1].events[m], 0));
-    rig_ok(r, pp_nccl_send(r->nccl, channel, s->memory + m * MOST_BYTES,
-                           bytes_of(channel / HOPS, m), s->stream, &r->err));
+    rig_ok(r, rig_pass(r, PP_NCCL_SEND, channel, s->memory + m * MOST_BYTES,
+                       bytes_of(channel / HOPS, m), s->stream));
 }
 
 static void recv_one(struct play *p, int channel, int m)
@@ -126,8 +126,8 @@ static void recv_one(struct play *p, int channel, int m)
     struct rig *r = p->rig;
     struct side *s = &p->sides[channel];
 
-    rig_ok(r, pp_nccl_recv(r->nccl, channel, s->memory + m * MOST_BYTES,
-                           bytes_of(channel / HOPS, m), s->stream, &r->err));
+    rig_ok(r, rig_pass(r, PP_NCCL_RECV, channel, s->memory + m * MOST_BYTES,
+                       bytes_of(channel / HOPS, m), s->stream));
     rig_cuda(cudaEventRecord(s->events[m], s->stream));
 }
 
@@ -192,8 +192,14 @@ static bool play_sum(struct play *p, int group)
 
     if (!is_member(group, r->plan.process) || sum == SUMS)
         return false;
-    rig_ok(r, pp_nccl_sum(r->nccl, group, s->memory + sum * SUM_COUNT * (int)sizeof(int64_t),
-                          SUM_COUNT, sum % 2 ? PP_NCCL_FLOAT : PP_NCCL_INT64, s->stream, &r->err));
+    const struct pp_nccl_operation operation = {
+        .kind = PP_NCCL_SUM,
+        .on = group,
+        .type = sum % 2 ? PP_NCCL_FLOAT : PP_NCCL_INT64,
+        .pieces = &(struct pp_nccl_piece){.at = s->memory + sum * SUM_COUNT * (int)sizeof(int64_t),
+                                          .count = SUM_COUNT},
+        .count = 1};
+    rig_ok(r, pp_nccl_issue(r->nccl, &operation, s->stream, &r->err));
     s->issued++;
     return true;
 }

@@ -36,9 +36,8 @@ static enum pp_status pass_message(struct rig *r, cudaStream_t stream)
 {
     void *buffer = rig_memory(MESSAGE_BYTES);
 
-    PP_TRY((r->plan.process == 0)
-               ? pp_nccl_send(r->nccl, 0, buffer, MESSAGE_BYTES, stream, &r->err)
-               : pp_nccl_recv(r->nccl, 0, buffer, MESSAGE_BYTES, stream, &r->err));
+    PP_TRY(rig_pass(r, r->plan.process == 0 ? PP_NCCL_SEND : PP_NCCL_RECV, 0, buffer, MESSAGE_BYTES,
+                    stream));
     return pp_nccl_finish(r->nccl, stream, &r->err);
 }
 

@@ -7,35 +7,19 @@
 enum { COUNT = 5, PROCESSES = 3 };
 static const int64_t MOST = INT64_MAX / PROCESSES;
 
-static int sums, reductions, broadcasts;
+static int issues[PP_NCCL_BROADCAST + 1]; /* by kind */
 
-static enum pp_status sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
-                          enum pp_nccl_type type, void *stream, struct pp_error *err)
+static enum pp_status issue(struct pp_nccl *nccl, const struct pp_nccl_operation *o, void *stream,
+                            struct pp_error *err)
 {
-    (void)nccl, (void)group, (void)buffer, (void)stream, (void)err;
-    cr_assert(count == COUNT - 1 && type == PP_NCCL_INT64);
-    sums++;
+    (void)nccl, (void)stream, (void)err;
+    cr_assert(o->count == 1 && o->type == PP_NCCL_INT64);
+    cr_assert(o->kind != PP_NCCL_SUM || o->pieces[0].count == COUNT - 1);
+    issues[o->kind]++;
     return PP_OK;
 }
 
-static enum pp_status reduce(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
-                             int count, enum pp_nccl_type type, void *stream, struct pp_error *err)
-{
-    (void)nccl, (void)group, (void)pieces, (void)stream, (void)err;
-    cr_assert(count == 1 && type == PP_NCCL_INT64);
-    reductions++;
-    return PP_OK;
-}
-
-static enum pp_status broadcast(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
-                                int count, void *stream, struct pp_error *err)
-{
-    (void)nccl, (void)group, (void)pieces, (void)count, (void)stream, (void)err;
-    broadcasts++;
-    return PP_OK;
-}
-
-static const struct pp_nccl_calls CALLS = {.sum = sum, .reduce = reduce, .broadcast = broadcast};
+static const struct pp_nccl_calls CALLS = {.issue = issue};
 
 /* Of one process with `copies` copies, the first element being no part of it: its status. */
 static int status_of(enum pp_op_kind kind, int copies, int64_t (*x)[COUNT])
@@ -80,7 +64,8 @@ Test(nccl_sums, what_might_wrap_is_told)
                 cr_assert_eq(status_of(KINDS[k], 1, x), place > 0 ? PP_FIXED_OVERFLOW : PP_FIXED_OK,
                              "place %d", place);
             }
-    cr_assert(sums == 4 * COUNT && reductions == 4 * COUNT && broadcasts == 0);
+    cr_assert(issues[PP_NCCL_SUM] == 4 * COUNT && issues[PP_NCCL_REDUCE] == 4 * COUNT &&
+              issues[PP_NCCL_BROADCAST] == 0);
 }
 
 /* Copies of one process count as their sum. */

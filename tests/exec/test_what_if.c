@@ -166,8 +166,8 @@ Test(what_if, measured_durations_are_stretched)
         run.training.machine.slow = slow;
         cr_assert_eq(pp_machine_create(arena, &run.training.machine, &machine, &err), PP_OK);
         cr_assert_eq(pp_machine_step(machine, &run.training.text, 0, &result, &err), PP_OK);
-        const int64_t *nominal_ps = pp_machine_nominal(machine, 0),
-                      *duration_ps = pp_machine_durations(machine, 0);
+        const int64_t *nominal_ps = pp_machine_step_times(machine, 0).nominal_ps,
+                      *duration_ps = pp_machine_step_times(machine, 0).duration_ps;
         for (int rank = 0; rank < RANKS; rank++)
             for (int i = run.program->begin[rank]; i < run.program->begin[rank + 1]; i++)
                 if (pp_op_is_compute(run.program->kind[i])) {
