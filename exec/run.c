@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "core/text/progress.h"
-#include "exec/rendezvous/url.h"
+#include "exec/rendezvous/meeting.h"
 #include "exec/report/report.h"
 #include "exec/resolve/resume.h"
 #include "exec/resolve/what_if.h"

@@ -113,7 +113,7 @@ void pp_cuda_close(struct pp_backend_device *device);
 /* graphs.c: work of a stream, captured instead of run; graphs that pp_backend.keep
  * makes of it; false: there is none of this id. */
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
-                            cudaGraph_t *graph);
+                            cudaGraphExec_t *exec, size_t *nodes);
 void pp_cuda_graph_make(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
                         pp_backend_work work, void *argument);
 bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);

@@ -28,38 +28,39 @@ static struct graph *graph_at(struct stream *stream, int id)
 }
 
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
-                            cudaGraph_t *graph)
+                            cudaGraphExec_t *exec, size_t *nodes)
 {
     const cudaStream_t stream = target->cuda.stream;
-    const cudaError_t begun = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t code = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    cudaGraph_t graph = NULL;
 
-    *graph = NULL;
-    if (begun != cudaSuccess)
-        return begun;
+    if (code != cudaSuccess)
+        return code;
     target->is_capturing = true;
     target->refusal = cudaSuccess;
     work(target->device->options.kernels, &target->cuda, argument);
     target->is_capturing = false;
-    const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, graph);
-    const cudaError_t first = target->refusal != cudaSuccess ? target->refusal : launched;
-    return first != cudaSuccess ? first : ended;
+    const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, &graph);
+    code = target->refusal != cudaSuccess ? target->refusal
+           : launched != cudaSuccess      ? launched
+                                          : ended;
+    if (code == cudaSuccess)
+        code = cudaGraphGetNodes(graph, NULL, nodes);
+    if (code == cudaSuccess)
+        code = cudaGraphInstantiate(exec, graph, 0);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return code;
 }
 
 /* Nothing of the device has failed when a graph is refused. */
 static cudaError_t make(struct cuda_stream *target, pp_backend_work work, void *argument,
                         struct graph *made)
 {
-    cudaGraph_t graph;
-    cudaError_t code = pp_cuda_capture(target, work, argument, &graph);
+    cudaError_t code = pp_cuda_capture(target, work, argument, &made->exec, &made->nodes);
 
     if (code == cudaSuccess)
-        code = cudaGraphGetNodes(graph, NULL, &made->nodes);
-    if (code == cudaSuccess)
-        code = cudaGraphInstantiate(&made->exec, graph, 0);
-    if (code == cudaSuccess)
         code = cudaGraphUpload(made->exec, target->cuda.stream);
-    if (graph)
-        cudaGraphDestroy(graph);
     if (code != cudaSuccess && made->exec) {
         cudaGraphExecDestroy(made->exec);
         made->exec = NULL;

@@ -225,14 +225,11 @@ static enum pp_status ipc_map(struct pp_ipc *ipc, int peer, const struct pp_ipc_
 
 /* ---- flags -----------------------------------------------------------------------------------*/
 
-static enum pp_status given_up(struct pp_error *err)
+/* 2^32 messages of a channel would be needed to run out of values. */
+static enum pp_status check_value(const struct pp_ipc *ipc, uint32_t value, struct pp_error *err)
 {
-    return pp_error_set(err, PP_EFAIL, "given up");
-}
-
-/* 2^32 messages of a channel would be needed. */
-static enum pp_status check_value(uint32_t value, struct pp_error *err)
-{
+    if (ipc->is_given_up)
+        return pp_error_set(err, PP_EFAIL, "given up");
     return value > 0 ? PP_OK
                      : pp_error_set(err, PP_EFAIL, "--transport ipc: a flag has no more numbers");
 }
@@ -242,9 +239,7 @@ static enum pp_status check_value(uint32_t value, struct pp_error *err)
 static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                                struct pp_error *err)
 {
-    if (ipc->is_given_up)
-        return given_up(err);
-    PP_TRY(check_value(value, err));
+    PP_TRY(check_value(ipc, value, err));
     return try_driver(ipc->write(pp_cuda_work_stream(stream), told(ipc->peers[peer].flags, flag),
                                  value, CU_STREAM_WRITE_VALUE_DEFAULT),
                       "write a flag", err);
@@ -253,9 +248,7 @@ static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t 
 static enum pp_status ipc_await(struct pp_ipc *ipc, int flag, uint32_t value, void *stream,
                                 struct pp_error *err)
 {
-    if (ipc->is_given_up)
-        return given_up(err);
-    PP_TRY(check_value(value, err));
+    PP_TRY(check_value(ipc, value, err));
     return try_driver(
         ipc->wait(pp_cuda_work_stream(stream), told(ipc->flags, flag), value, ipc->wait_flags),
         "wait for a flag", err);

@@ -7,7 +7,7 @@
 
 #include "exec/backend/backend.h"
 #include "exec/backend/ipc.h"
-#include "exec/nccl/calls.h"
+#include "exec/nccl/nccl.h"
 
 /* Of the structs that both use: a change of one shows in builds of one version as well. */
 #define PP_CUDA_ABI_BYTES                                                                          \

@@ -1,7 +1,7 @@
 /* NCCL on the streams of the CUDA backend. */
 #define _GNU_SOURCE /* setenv */
+#include "exec/nccl/nccl.h"
 #include "exec/cuda/backend.h"
-#include "exec/nccl/calls.h"
 
 #include <stdlib.h>
 

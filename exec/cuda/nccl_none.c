@@ -1,5 +1,5 @@
 /* Where CUDA is built without NCCL: the check fails, so nothing else is called. */
-#include "exec/nccl/calls.h"
+#include "exec/nccl/nccl.h"
 
 static enum pp_status nccl_check(struct pp_error *err)
 {

@@ -45,19 +45,15 @@ static void note_alone(const struct pp_kernels *k, void *stream, void *trial)
 static cudaError_t run_graph(struct trial *t, pp_backend_work work)
 {
     cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph;
-    cudaError_t code = pp_cuda_capture(t->target, work, t, &graph);
+    size_t nodes;
+    cudaError_t code = pp_cuda_capture(t->target, work, t, &exec, &nodes);
 
-    if (code == cudaSuccess)
-        code = cudaGraphInstantiate(&exec, graph, 0);
     if (code == cudaSuccess)
         code = cudaGraphLaunch(exec, t->target->cuda.stream);
     if (code == cudaSuccess)
         code = cudaStreamSynchronize(t->target->cuda.stream);
     if (exec)
         cudaGraphExecDestroy(exec);
-    if (graph)
-        cudaGraphDestroy(graph);
     return code;
 }
 

@@ -15,7 +15,6 @@ enum { AT_F, AT_R, AT_RECV_F, AT_RECV_B, AT_SEND_F, AT_SEND_B, TABLES };
 struct binder {
     struct pp_machine *m;
     const struct pp_program *p;
-    const int8_t *class_of;
     int32_t *at[TABLES]; /* [cell]: 1 + instruction, 0 = none */
     size_t *loss_at;     /* [rank]: bytes handed out */
 };
@@ -42,11 +41,11 @@ static void note_all(struct binder *b)
             b->at[TABLE_OF[p->kind[i]] - 1][cell(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
-/* Address of the slot of instruction i. */
-void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int i,
-                     const int8_t *class_of)
+void *pp_bind_buffer(const struct pp_worker *w, int i)
 {
-    return w->block + m->layout[w->rank].offset[class_of[i]][m->p->slot[i]];
+    const struct pp_machine *m = w->machine;
+
+    return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
 }
 
 /* Granule g in the slot of the instruction that table `t` has for the cell; NULL when none. */
@@ -58,9 +57,9 @@ static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, i
 
     if (i < 0)
         return NULL;
-    const size_t pitch =
-        pp_slot_pitch(b->m->options.stages[stage], (enum pp_slot_class)b->class_of[i], t == AT_R);
-    return (char *)pp_bind_buffer(b->m, w, i, b->class_of) + (size_t)(g - b->p->mb[i]) * pitch;
+    const size_t pitch = pp_slot_pitch(b->m->options.stages[stage],
+                                       (enum pp_slot_class)b->m->class_of[i], t == AT_R);
+    return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
 }
 
 static bool is_refilled(const struct binder *b, int stage, int g, int split)
@@ -78,7 +77,7 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
 
     if (kind != PP_F && is_refilled(b, stage, g, split))
         return slot_at(b, w, AT_R, stage, g, split);
-    if (b->class_of[f] != PP_SLOT_KEPT)
+    if (b->m->class_of[f] != PP_SLOT_KEPT)
         return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
     return w->block + b->m->layout[w->rank].transient_offset +
            (size_t)(g - b->p->mb[f]) * s->saved_bytes;
@@ -178,7 +177,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const struct pp_op op = pp_program_op(p, i);
-        struct pp_bound_call *call = &b->m->calls[pp_row(b->m, i, w->replica)];
+        struct pp_bound_call *call = &b->m->calls[pp_row(w, i)];
 
         if (!CALLS[op.kind].run)
             continue;
@@ -191,7 +190,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
 
 void pp_bind_calls(struct pp_machine *m)
 {
-    struct binder b = {.m = m, .p = m->p, .class_of = pp_slot_classes(m->arena, m->p)};
+    struct binder b = {.m = m, .p = m->p};
 
     note_all(&b);
     m->calls = PP_ARRAY(m->arena, struct pp_bound_call, (size_t)m->size * (size_t)m->replicas);

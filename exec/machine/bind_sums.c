@@ -162,8 +162,8 @@ static void bind_rows(struct pp_machine *m)
             const struct pp_op op = pp_program_op(p, i);
             c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
             c->members[c->row_count] = k;
-            c->rows[c->row_count++] = (int32_t)pp_row(m, i, w->replica);
-            w->collective_row[w->collective_count++] = (int32_t)pp_row(m, i, w->replica);
+            c->rows[c->row_count++] = pp_row(w, i);
+            w->collective_row[w->collective_count++] = pp_row(w, i);
         }
     }
 }

@@ -54,7 +54,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *
 
     memset(buckets, 0, sizeof(*buckets) * (size_t)length);
     for (int i = begin; i < begin + length; i++) {
-        const size_t row = pp_row(m, i, w->replica);
+        const int32_t row = pp_row(w, i);
         const struct pp_bound_call *call = &m->calls[row];
 
         m->same_as[row] = i - begin;
@@ -62,7 +62,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *
             continue;
         int32_t *bucket = &buckets[hash_of(call) % (uint64_t)length];
         int other = *bucket;
-        while (other > 0 && !is_same(call, &m->calls[pp_row(m, begin + other - 1, w->replica)]))
+        while (other > 0 && !is_same(call, &m->calls[pp_row(w, begin + other - 1)]))
             other = next[other - 1];
         if (other > 0) {
             m->same_as[row] = other - 1;
@@ -91,7 +91,7 @@ static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
     const struct pp_program *p = m->p;
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
-        const size_t row = pp_row(m, i, w->replica);
+        const int32_t row = pp_row(w, i);
         const int id = pp_graph_id(w, i);
         const bool has_timings = id >= pp_list_length(w);
 

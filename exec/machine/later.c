@@ -17,11 +17,11 @@ static int64_t ps_of(double s)
 
 static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    struct pp_span span = pp_span_of(m, w, i);
+    struct pp_span span = pp_span_of(w, i);
     double s = span.end_s - span.start_s;
 
     if (m->p->aux[i] == PP_FUSED_FIRST) {
-        span = pp_span_of(m, w, i + 1);
+        span = pp_span_of(w, i + 1);
         s += span.end_s - span.start_s;
     }
     return s;
@@ -32,7 +32,7 @@ static void note_durations(struct pp_machine *m, const struct pp_worker *w)
     const double speed = pp_speed(m, w->rank, w->replica);
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
-        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const size_t at = pp_cell_at(w, i);
         const bool is_run = pp_op_is_compute(m->p->kind[i]) && m->p->aux[i] != PP_FUSED_SECOND;
 
         m->nominal_ps[at] = !is_run                    ? 0
@@ -65,9 +65,10 @@ static enum pp_status play(struct pp_machine *m, struct pp_error *err)
 
 /* ---- wall clock -----------------------------------------------------------------------------*/
 
-static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
+static void stamp(struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    const size_t at = pp_cell(m, row);
+    const struct pp_span span = pp_span_of(w, i);
+    const size_t at = pp_cell_at(w, i);
 
     m->start_ps[at] = m->device_begin_ps + ps_of(span.start_s);
     m->end_ps[at] = m->device_begin_ps + ps_of(span.end_s);
@@ -75,17 +76,17 @@ static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
 
 static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+    const size_t at = pp_cell_at(w, i);
 
     if (m->p->aux[i] == PP_FUSED_SECOND) {
-        const size_t first = pp_cell(m, pp_row(m, i - 1, w->replica));
+        const size_t first = pp_cell_at(w, i - 1);
         m->start_ps[at] = m->start_ps[first];
         m->end_ps[at] = m->end_ps[first];
         return;
     }
-    stamp(m, row, pp_span_of(m, w, i));
+    stamp(m, w, i);
     if (m->p->aux[i] == PP_FUSED_FIRST)
-        m->end_ps[at] = m->device_begin_ps + ps_of(pp_span_of(m, w, i + 1).end_s);
+        m->end_ps[at] = m->device_begin_ps + ps_of(pp_span_of(w, i + 1).end_s);
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
 }
 
@@ -97,12 +98,12 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
     int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its compute streams */
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
-        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const size_t at = pp_cell_at(w, i);
         const int after = pp_weight_stream_after(p, i);
         int64_t *clock_ps = &clocks_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
-            *clock_ps = pp_later_ps(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);
+            *clock_ps = pp_later_ps(*clock_ps, m->end_ps[pp_cell_at(w, after)]);
         if (pp_op_is_compute(p->kind[i])) {
             stamp_compute(m, w, i);
             *clock_ps = pp_later_ps(*clock_ps, m->end_ps[at]);
@@ -110,12 +111,11 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
             const int target = p->begin[w->rank] + p->arg[i];
             m->start_ps[at] = *clock_ps;
             if (p->kind[i] == PP_WAIT)
-                *clock_ps =
-                    pp_later_ps(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
+                *clock_ps = pp_later_ps(*clock_ps, m->end_ps[pp_cell_at(w, target)]);
             m->end_ps[at] = *clock_ps;
         } else {
             m->posted_ps[at] = *clock_ps;
-            stamp(m, pp_row(m, i, w->replica), pp_span_of(m, w, i));
+            stamp(m, w, i);
         }
     }
     w->clock_ps = pp_later_ps(clocks_ps[false], clocks_ps[true]);
@@ -142,8 +142,8 @@ static void match_side(struct pp_machine *m, size_t at, int64_t both_ps)
 static void match_messages(struct pp_machine *m)
 {
     for (int k = 0; k < m->p->message_count * m->replicas; k++) {
-        const size_t send = pp_cell(m, (size_t)m->messages[k].send.row),
-                     recv = pp_cell(m, (size_t)m->messages[k].recv.row);
+        const size_t send = pp_cell(m, m->messages[k].send.row),
+                     recv = pp_cell(m, m->messages[k].recv.row);
         const int64_t both_ps = pp_later_ps(m->posted_ps[send], m->posted_ps[recv]);
 
         match_side(m, send, both_ps);
@@ -158,9 +158,9 @@ static void match_sums(struct pp_machine *m)
         int64_t all_ps = m->begin_ps;
 
         for (int row = 0; row < c->row_count; row++)
-            all_ps = pp_later_ps(all_ps, m->start_ps[pp_cell(m, (size_t)c->rows[row])]);
+            all_ps = pp_later_ps(all_ps, m->start_ps[pp_cell(m, c->rows[row])]);
         for (int row = 0; row < c->row_count; row++)
-            start_together(m, pp_cell(m, (size_t)c->rows[row]), all_ps);
+            start_together(m, pp_cell(m, c->rows[row]), all_ps);
     }
 }
 
@@ -169,13 +169,13 @@ static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker 
 {
     for (i++; i < m->p->begin[w->rank + 1]; i++)
         if (pp_op_is_compute(m->p->kind[i]))
-            return m->start_ps[pp_cell(m, pp_row(m, i, w->replica))];
+            return m->start_ps[pp_cell_at(w, i)];
     return INT64_MAX;
 }
 
-static void leave(struct pp_machine *m, const struct pp_worker *w, size_t row, int64_t end_ps)
+static void leave(struct pp_machine *m, const struct pp_worker *w, int32_t row, int64_t end_ps)
 {
-    const int64_t next_ps = next_start_ps(m, w, (int)(row / (size_t)m->replicas));
+    const int64_t next_ps = next_start_ps(m, w, row / m->replicas);
     int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
 
     *own_ps = pp_later_ps(*own_ps, earlier(end_ps, next_ps));
@@ -189,10 +189,9 @@ static void close_barriers(struct pp_machine *m)
         int64_t end_ps = m->begin_ps;
 
         for (int k = 0; k < m->worker_count; k++)
-            end_ps = pp_later_ps(end_ps,
-                                 m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
+            end_ps = pp_later_ps(end_ps, m->end_ps[pp_cell(m, m->workers[k].barrier_row[barrier])]);
         for (int k = 0; k < m->worker_count; k++)
-            leave(m, &m->workers[k], (size_t)m->workers[k].barrier_row[barrier], end_ps);
+            leave(m, &m->workers[k], m->workers[k].barrier_row[barrier], end_ps);
     }
 }
 

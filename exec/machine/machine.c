@@ -37,7 +37,7 @@ static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
         w->barrier_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank] + 1);
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
             if (p->kind[i] == PP_BAR)
-                w->barrier_row[count++] = (int32_t)pp_row(m, i, w->replica);
+                w->barrier_row[count++] = pp_row(w, i);
         if (k > 0 && count == m->barrier_count && count > 0)
             continue;
         if (count == 0 || k > 0)
@@ -149,9 +149,10 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     PP_TRY(open_device(m, err));
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);
+    m->class_of = pp_slot_classes(m->arena, m->p);
     pp_bind_calls(m);
     pp_bind_same(m);
-    pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
+    pp_bind_messages(m);
     pp_bind_sums(m);
     return pp_workers_start(m, err);
 }

@@ -11,7 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct pp_header header_of(const struct pp_machine *m, int i, int sequence, size_t bytes)
+static struct pp_message_side *side_of(const struct pp_worker *w, int i)
+{
+    struct pp_machine_message *message = pp_message_at(w, i);
+
+    return pp_op_is_send(w->machine->p->kind[i]) ? &message->send : &message->recv;
+}
+
+static struct pp_header header_of(const struct pp_machine *m, int i, int sequence)
 {
     const struct pp_op op = pp_program_op(m->p, i);
     const bool is_recv = pp_op_is_recv(op.kind),
@@ -19,7 +26,7 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
 
     return (struct pp_header){
         .program_hash = m->program_hash,
-        .bytes = bytes,
+        .bytes = op.granules * m->options.stages[op.stage]->boundary_bytes,
         .mb = op.mb,
         .sequence = sequence,
         .stage = (uint16_t)(op.stage - (is_recv ? is_forward ? 1 : -1 : 0)), /* of the sender */
@@ -29,49 +36,44 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
     };
 }
 
-static struct pp_message_side bind_side(const struct pp_machine *m, int i, int rank, int replica,
-                                        int sequence, const int8_t *class_of)
+static void bind_message(struct pp_machine *m, int c, int k, int replica)
 {
-    const size_t bytes = m->p->granule_count[i] * m->options.stages[m->p->stage[i]]->boundary_bytes;
+    const int at = (m->p->channels[c].first + k) * m->replicas + replica;
+    struct pp_machine_message *message = &m->messages[at];
 
-    return (struct pp_message_side){(int32_t)pp_row(m, i, replica),
-                                    pp_bind_buffer(m, pp_worker_at(m, rank, replica), i, class_of),
-                                    header_of(m, i, sequence, bytes)};
+    message->machine = m;
+    message->channel = c * m->replicas + replica;
+    message->launch = k;
+    message->done = m->size * m->replicas + at;
 }
 
-static void bind_message(struct pp_machine *m, int c, int id, const int32_t *sides,
-                         const int8_t *class_of)
+static void bind_side(struct pp_worker *w, int i)
 {
-    const struct pp_channel *channel = &m->p->channels[c];
-    const int sequence = id - channel->first;
+    const struct pp_machine *m = w->machine;
+    struct pp_machine_message *message = pp_message_at(w, i);
+    const struct pp_message_side side = {pp_row(w, i), pp_bind_buffer(w, i),
+                                         header_of(m, i, message->launch)};
 
-    for (int replica = 0; replica < m->replicas; replica++) {
-        struct pp_machine_message *message = &m->messages[id * m->replicas + replica];
-
-        message->machine = m;
-        message->channel = c * m->replicas + replica;
-        message->launch = sequence;
-        message->done = (pp_event_id)(m->size * m->replicas + id * m->replicas + replica);
-        message->send = bind_side(m, sides[0], channel->source, replica, sequence, class_of);
-        message->recv = bind_side(m, sides[1], channel->dest, replica, sequence, class_of);
-        message->bytes = message->send.header.bytes;
-    }
+    *side_of(w, i) = side;
+    if (pp_op_is_send(m->p->kind[i]))
+        message->bytes = side.header.bytes;
 }
 
-void pp_bind_messages(struct pp_machine *m, const int8_t *class_of)
+void pp_bind_messages(struct pp_machine *m)
 {
     const struct pp_program *p = m->p;
-    int32_t(*sides)[2] = pp_arena_alloc(m->arena, sizeof(*sides) * ((size_t)p->message_count + 1));
 
     m->messages = PP_ARRAY(m->arena, struct pp_machine_message,
                            (size_t)p->message_count * (size_t)m->replicas + 1);
     m->channel_ps = PP_ARRAY(m->arena, int64_t, p->channel_count * m->replicas + 1);
-    for (int i = 0; i < m->size; i++)
-        if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
-            sides[p->arg[i]][pp_op_is_recv(p->kind[i])] = i;
     for (int c = 0; c < p->channel_count; c++)
-        for (int id = p->channels[c].first; id < p->channels[c].first + p->channels[c].count; id++)
-            bind_message(m, c, id, sides[id], class_of);
+        for (int k = 0; k < p->channels[c].count; k++)
+            for (int replica = 0; replica < m->replicas; replica++)
+                bind_message(m, c, k, replica);
+    for (int k = 0; k < m->worker_count; k++)
+        for (int i = p->begin[m->workers[k].rank]; i < p->begin[m->workers[k].rank + 1]; i++)
+            if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
+                bind_side(&m->workers[k], i);
 }
 
 void pp_messages_begin(struct pp_machine *m)
@@ -134,15 +136,14 @@ static int64_t channel_end_ps(const struct pp_machine *m, const struct pp_machin
 static void stamp_end(struct pp_machine *m, struct pp_machine_message *message, int64_t end_ps)
 {
     __atomic_store_n(&m->channel_ps[message->channel], end_ps, __ATOMIC_RELAXED);
-    m->end_ps[pp_cell(m, (size_t)message->send.row)] = end_ps;
-    m->end_ps[pp_cell(m, (size_t)message->recv.row)] = end_ps;
+    m->end_ps[pp_cell(m, message->send.row)] = end_ps;
+    m->end_ps[pp_cell(m, message->recv.row)] = end_ps;
 }
 
 /* Both sides have posted: since when the bytes can move, and on the virtual clock until when. */
 static void stamp(struct pp_machine *m, struct pp_machine_message *message)
 {
-    const size_t send = pp_cell(m, (size_t)message->send.row),
-                 recv = pp_cell(m, (size_t)message->recv.row);
+    const size_t send = pp_cell(m, message->send.row), recv = pp_cell(m, message->recv.row);
     const int64_t matched_ps = pp_later_ps(m->posted_ps[send], m->posted_ps[recv]);
     const int64_t start_ps = m->options.costs->is_unit
                                  ? matched_ps
@@ -159,7 +160,7 @@ static void stamp(struct pp_machine *m, struct pp_machine_message *message)
 
 static void finish(struct pp_machine *m, struct pp_machine_message *message)
 {
-    const int64_t start_ps = m->start_ps[pp_cell(m, (size_t)message->send.row)];
+    const int64_t start_ps = m->start_ps[pp_cell(m, message->send.row)];
 
     if (!pp_is_virtual(m))
         stamp_end(m, message, pp_later_ps(start_ps, pp_now_ps(m)));
@@ -178,9 +179,8 @@ static bool match(struct pp_machine *m, struct pp_machine_message *message)
     const struct pp_backend *backend = m->backend;
     const pp_stream_id stream = m->worker_count + message->channel;
 
-    if (!check_headers(m, message) ||
-        !backend->wait(m->device, stream, (pp_event_id)message->send.row) ||
-        !backend->wait(m->device, stream, (pp_event_id)message->recv.row))
+    if (!check_headers(m, message) || !backend->wait(m->device, stream, message->send.row) ||
+        !backend->wait(m->device, stream, message->recv.row))
         return false;
     stamp(m, message);
     if (m->remote) {
@@ -193,22 +193,15 @@ static bool match(struct pp_machine *m, struct pp_machine_message *message)
     return true;
 }
 
-static struct pp_message_side *side_of(const struct pp_worker *w, int i)
-{
-    struct pp_machine_message *message = pp_message_at(w->machine, i, w->replica);
-
-    return pp_op_is_send(w->machine->p->kind[i]) ? &message->send : &message->recv;
-}
-
 /* True: the other side has been posted, too. */
 static bool post(struct pp_worker *w, int i, int64_t posted_ps)
 {
     struct pp_machine *m = w->machine;
-    const size_t row = pp_row(m, i, w->replica);
+    const int32_t row = pp_row(w, i);
 
     m->posted_ps[pp_cell(m, row)] = posted_ps;
-    m->backend->record(m->device, w->index, (pp_event_id)row);
-    return atomic_fetch_add(&pp_message_at(m, i, w->replica)->posts, 1) != 0;
+    m->backend->record(m->device, w->index, row);
+    return atomic_fetch_add(&pp_message_at(w, i)->posts, 1) != 0;
 }
 
 bool pp_message_post(struct pp_worker *w, int i)
@@ -220,20 +213,20 @@ bool pp_message_post(struct pp_worker *w, int i)
     const bool is_second = post(w, i, w->clock_ps);
     if (m->remote)
         m->transport->posted(w, i, &side->header);
-    return !is_second || match(m, pp_message_at(m, i, w->replica));
+    return !is_second || match(m, pp_message_at(w, i));
 }
 
 bool pp_message_post_of(struct pp_worker *w, int i, const struct pp_header *header,
                         int64_t posted_ps)
 {
     side_of(w, i)->header = *header;
-    return !post(w, i, posted_ps) || match(w->machine, pp_message_at(w->machine, i, w->replica));
+    return !post(w, i, posted_ps) || match(w->machine, pp_message_at(w, i));
 }
 
 bool pp_message_wait(struct pp_worker *w, int target)
 {
     struct pp_machine *m = w->machine;
-    const struct pp_machine_message *message = pp_message_at(m, target, w->replica);
+    const struct pp_machine_message *message = pp_message_at(w, target);
 
     return m->backend->wait(m->device, w->index, message->done);
 }

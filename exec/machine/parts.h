@@ -1,15 +1,14 @@
 /* exec/machine/parts.h — private to exec/machine: how its files divide the work. */
 #pragma once
 
-#include "exec/machine/remote.h"
+#include "exec/machine/worker.h"
 
 /* ---- bind.c: what each instruction runs, and on which memory ---- */
 void pp_bind_calls(struct pp_machine *m);
-void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int instruction,
-                     const int8_t *class_of);
+void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* its slot */
 
 /* ---- messages.c ---- */
-void pp_bind_messages(struct pp_machine *m, const int8_t *class_of);
+void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
 
 /* ---- place.c: blocks of all workers, and memory that they share ---- */

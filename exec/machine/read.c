@@ -175,9 +175,10 @@ void pp_machine_probes(struct pp_machine *m, bool on)
         pp_machine_capture(m);
 }
 
-static void read_timings(const struct pp_machine *m, const struct pp_worker *w, size_t row)
+static void read_timings(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    const pp_stream_id stream = pp_stream_of(w, (int)(row / (size_t)m->replicas));
+    const pp_stream_id stream = pp_stream_of(w, i);
+    const int32_t row = pp_row(w, i);
     struct pp_bound_call *call = &m->calls[row];
     double last_s = NAN;
 
@@ -198,14 +199,14 @@ void pp_probes_read(struct pp_machine *m)
         const struct pp_worker *w = &m->workers[k];
         for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1];
              i++)
-            if (m->calls[pp_row(m, i, w->replica)].count > 0)
-                read_timings(m, w, pp_row(m, i, w->replica));
+            if (m->calls[pp_row(w, i)].count > 0)
+                read_timings(m, w, i);
     }
 }
 
 const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
 {
-    const struct pp_bound_call *call = &m->calls[pp_row(m, instruction, replica)];
+    const struct pp_bound_call *call = &m->calls[instruction * m->replicas + replica];
 
     return m->has_probes && call->count > 0 ? &call->probe : NULL;
 }

@@ -7,6 +7,12 @@
 
 #include <time.h>
 
+static void read_wall(struct pp_worker *w)
+{
+    if (!pp_is_virtual(w->machine))
+        w->clock_ps = pp_now_ps(w->machine);
+}
+
 /* ---- compute --------------------------------------------------------------------------------*/
 
 static void sleep_ps(int64_t ps)
@@ -22,7 +28,7 @@ static void sleep_ps(int64_t ps)
 static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ns)
 {
     struct pp_machine *m = w->machine;
-    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+    const size_t at = pp_cell_at(w, i);
     const int64_t nominal_ps = m->options.has_durations ? pp_given_ps(m, i)
                                : pp_is_virtual(m)       ? spent_ns * 1000
                                                         : pp_now_ps(m) - start_ps,
@@ -59,8 +65,7 @@ static bool run_compute(struct pp_worker *w, int i)
     if (m->has_cores)
         while (sem_wait(&m->cores) != 0) {
         }
-    if (!pp_is_virtual(m))
-        w->clock_ps = pp_now_ps(w->machine);
+    read_wall(w);
     const int64_t start_ps = w->clock_ps, before_ns = now_ns(m);
     pp_worker_issue(w, i);
     if (is_fused)
@@ -71,7 +76,7 @@ static bool run_compute(struct pp_worker *w, int i)
     w->inside_ns += spent_ns;
     end_compute(w, i, start_ps, spent_ns);
     if (is_fused) {
-        const size_t second = pp_cell(m, pp_row(m, i + 1, w->replica));
+        const size_t second = pp_cell_at(w, i + 1);
         m->start_ps[second] = start_ps;
         m->end_ps[second] = w->clock_ps;
     }
@@ -79,12 +84,6 @@ static bool run_compute(struct pp_worker *w, int i)
 }
 
 /* ---- all other streams ----------------------------------------------------------------------*/
-
-static void read_wall(struct pp_worker *w)
-{
-    if (!pp_is_virtual(w->machine))
-        w->clock_ps = pp_now_ps(w->machine);
-}
 
 static bool run_channel(struct pp_worker *w, int i)
 {
@@ -105,18 +104,14 @@ static bool run_wait(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const int target = m->p->begin[w->rank] + m->p->arg[i];
-    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+    const size_t at = pp_cell_at(w, i);
 
-    read_wall(w);
     m->start_ps[at] = w->clock_ps;
     if (!(pp_op_is_collective(m->p->kind[target]) ? pp_collective_wait(w, target)
                                                   : pp_message_wait(w, target)))
         return false;
-    const int64_t end_ps = m->end_ps[pp_cell(m, pp_row(m, target, w->replica))];
-    if (!pp_is_virtual(m))
-        w->clock_ps = pp_now_ps(w->machine);
-    else if (end_ps > w->clock_ps)
-        w->clock_ps = end_ps;
+    const int64_t end_ps = m->end_ps[pp_cell_at(w, target)];
+    w->clock_ps = pp_is_virtual(m) ? pp_later_ps(w->clock_ps, end_ps) : pp_now_ps(m);
     m->end_ps[at] = w->clock_ps;
     return true;
 }

@@ -64,8 +64,7 @@ static const struct pp_worker *tell_message(const struct pp_worker *w, int targe
 {
     const struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
-    const struct pp_channel *c =
-        &p->channels[pp_message_at(m, target, w->replica)->channel / m->replicas];
+    const struct pp_channel *c = &p->channels[pp_message_at(w, target)->channel / m->replicas];
     const bool is_recv = pp_op_is_recv(p->kind[target]);
     const bool is_forward = p->kind[target] == PP_RECV_F || p->kind[target] == PP_SEND_F;
 
@@ -154,7 +153,7 @@ static bool is_over(const struct pp_worker *w, int i)
 {
     const int kind = w->machine->p->kind[i];
 
-    return kind == PP_WAIT || kind == PP_BAR || !isnan(pp_span_of(w->machine, w, i).end_s);
+    return kind == PP_WAIT || kind == PP_BAR || !isnan(pp_span_of(w, i).end_s);
 }
 
 static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)

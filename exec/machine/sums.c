@@ -38,13 +38,13 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
     int64_t start_ps = m->begin_ps;
 
     for (int k = 0; k < c->row_count; k++) {
-        start_ps = pp_later_ps(start_ps, m->posted_ps[pp_cell(m, (size_t)c->rows[k])]);
+        start_ps = pp_later_ps(start_ps, m->posted_ps[pp_cell(m, c->rows[k])]);
         start_ps = pp_later_ps(start_ps, m->workers[c->members[k]].reduce_ps);
     }
     for (int k = 0; k < c->row_count; k++) {
         struct pp_worker *member = &m->workers[c->members[k]];
-        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps + c->ps;
+        m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, c->rows[k])] = start_ps + c->ps;
         member->reduce_ps = start_ps + c->ps;
         member->turn++;
     }
@@ -74,13 +74,13 @@ static void run_collective(struct pp_machine *m, int32_t collective)
     const pp_stream_id stream = pp_sum_stream(m, collective);
 
     for (int k = 0; k < c->row_count; k++)
-        m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
+        m->backend->wait(m->device, stream, c->rows[k]);
     const int64_t start_ps = pp_now_ps(m);
     m->backend->launch(m->device, stream, c->sum.rule->run, &c->sum);
     const int64_t end_ps = pp_now_ps(m);
     for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++) {
-        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps;
+        m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, c->rows[k])] = end_ps;
     }
     m->backend->record(m->device, stream, c->done);
 }
@@ -157,7 +157,7 @@ static int64_t posted_at(const struct pp_worker *w, int i)
 
     if (inside < 0)
         return w->clock_ps;
-    const size_t backward = pp_cell(m, pp_row(m, inside, w->replica));
+    const size_t backward = pp_cell_at(w, inside);
     const int64_t start_ps = m->start_ps[backward];
     return start_ps + pp_costs_share_ps(m->end_ps[backward] - start_ps, part, parts);
 }
@@ -166,10 +166,10 @@ void pp_collective_post(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
-    const size_t row = pp_row(m, i, w->replica);
+    const int32_t row = pp_row(w, i);
 
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
-    m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)row);
+    m->backend->record(m->device, pp_stream_of(w, i), row);
     if (m->remote) {
         m->transport->summed(w, i);
         return;

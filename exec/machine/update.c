@@ -106,8 +106,7 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
 static bool wait_for_all(struct pp_machine *m, int barrier)
 {
     for (int k = 0; k < m->worker_count; k++)
-        if (!m->backend->wait(m->device, m->conductor,
-                              (pp_event_id)m->workers[k].barrier_row[barrier]))
+        if (!m->backend->wait(m->device, m->conductor, m->workers[k].barrier_row[barrier]))
             return false;
     return true;
 }
@@ -150,7 +149,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     struct pp_machine *m = w->machine;
     const struct pp_backend *backend = m->backend;
     const int barrier = w->barriers++;
-    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+    const size_t at = pp_cell_at(w, i);
 
     if (!pp_worker_order(w, i))
         return false;
@@ -159,7 +158,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
                          (struct pp_worker_launch){pp_squares_run, w});
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
-    backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
+    backend->record(m->device, w->index, pp_row(w, i));
     if (m->remote)
         backend->host(m->device, w->index, tell_arrival, w);
     if (!backend->wait(m->device, w->index, m->first_release + barrier))

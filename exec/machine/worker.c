@@ -71,8 +71,7 @@ bool pp_worker_order(struct pp_worker *w, int i)
     const struct pp_machine *m = w->machine;
     const int after = pp_weight_stream_after(m->p, i);
 
-    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
-                                         (pp_event_id)pp_row(m, after, w->replica));
+    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i), pp_row(w, after));
 }
 
 /* The other compute stream may wait for what was just launched. */
@@ -81,7 +80,7 @@ static void record_op(const struct pp_worker *w, int i)
     const struct pp_machine *m = w->machine;
 
     if (m->p->weight_stream && m->p->weight_stream->is_awaited[i])
-        m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
+        m->backend->record(m->device, pp_stream_of(w, i), pp_row(w, i));
 }
 
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
@@ -124,7 +123,7 @@ int pp_bar_graph_id(const struct pp_worker *w)
 int pp_graph_id(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
-    const size_t row = pp_row(m, i, w->replica);
+    const int32_t row = pp_row(w, i);
 
     return m->has_probes && m->calls[row].count > 0 ? pp_list_length(w) + pp_place_of(w, i)
                                                     : m->same_as[row];
@@ -163,7 +162,7 @@ struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
     if (p->kind[i] == PP_U)
         return (struct pp_worker_launch){run_update,
                                          &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
-    return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
+    return (struct pp_worker_launch){run_call, &m->calls[pp_row(w, i)]};
 }
 
 int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch)
@@ -180,29 +179,23 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 
 void pp_worker_issue(struct pp_worker *w, int i)
 {
-    w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
+    w->machine->launch_of[pp_row(w, i)] = pp_worker_launch(
         w, pp_weight_stream_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
     record_op(w, i);
 }
 
 /* ---- when they ran --------------------------------------------------------------------------*/
 
-static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
+struct pp_span pp_span_of(const struct pp_worker *w, int i)
 {
-    const struct pp_machine_message *message = pp_message_at(m, i, w->replica);
-
-    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
-}
-
-struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
-{
+    const struct pp_machine *m = w->machine;
     const int kind = m->p->kind[i];
 
     if (pp_op_is_compute(kind))
-        return m->backend->span(m->device, pp_stream_of(w, i),
-                                m->launch_of[pp_row(m, i, w->replica)]);
-    if (!pp_op_is_collective(kind))
-        return span_of_message(m, w, i);
-    return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
-                            m->collectives[m->p->arg[i]].launch);
+        return m->backend->span(m->device, pp_stream_of(w, i), m->launch_of[pp_row(w, i)]);
+    if (pp_op_is_collective(kind))
+        return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
+                                m->collectives[m->p->arg[i]].launch);
+    const struct pp_machine_message *message = pp_message_at(w, i);
+    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
 }

@@ -1,4 +1,6 @@
-/* exec/machine/worker.h — the state of a machine and of its workers, as all their threads share it.
+/* exec/machine/worker.h — what a transport needs of a machine. It is the state of the machine and
+ * of its workers, as all their threads share it, and the calls that report what other processes
+ * have done. A transport includes no other header of this folder.
  *
  * A row is an instruction of the program in one replica: row = instruction * replicas + replica,
  * the layout of the evaluator's columns. A place is a chunk of a rank: place = pipeline * stages +
@@ -10,6 +12,7 @@
 #include "exec/machine/machine.h"
 #include "exec/machine/message.h"
 #include "exec/machine/sum.h"
+#include "exec/machine/transport.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -87,7 +90,8 @@ struct pp_machine {
     const struct pp_program *p;
     uint64_t program_hash;
     int size, replicas, worker_count, stages, places;
-    int *copies; /* [stage] that share its optimizer state out; 1 = each has all of it */
+    const int8_t *class_of; /* [instruction] enum pp_slot_class of its slot */
+    int *copies;            /* [stage] that share its optimizer state out; 1 = each has all of it */
     struct pp_backend_device *device;
     const struct pp_backend *backend;
 
@@ -164,20 +168,25 @@ struct pp_machine {
 };
 
 /* ---- indices and clocks ---- */
-static inline size_t pp_row(const struct pp_machine *m, int instruction, int replica)
+static inline int32_t pp_row(const struct pp_worker *w, int instruction)
 {
-    return (size_t)instruction * (size_t)m->replicas + (size_t)replica;
-}
-/* The message of a SEND or RECV. */
-static inline struct pp_machine_message *pp_message_at(const struct pp_machine *m, int instruction,
-                                                       int replica)
-{
-    return &m->messages[m->p->arg[instruction] * m->replicas + replica];
+    return instruction * w->machine->replicas + w->replica;
 }
 /* Of the columns, in the step under way. */
-static inline size_t pp_cell(const struct pp_machine *m, size_t row)
+static inline size_t pp_cell(const struct pp_machine *m, int32_t row)
 {
-    return (size_t)m->slot * (size_t)m->size * (size_t)m->replicas + row;
+    return (size_t)m->slot * (size_t)m->size * (size_t)m->replicas + (size_t)row;
+}
+static inline size_t pp_cell_at(const struct pp_worker *w, int instruction)
+{
+    return pp_cell(w->machine, pp_row(w, instruction));
+}
+/* The message of a SEND or RECV. */
+static inline struct pp_machine_message *pp_message_at(const struct pp_worker *w, int instruction)
+{
+    const struct pp_machine *m = w->machine;
+
+    return &m->messages[m->p->arg[instruction] * m->replicas + w->replica];
 }
 static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int rank, int replica)
 {
@@ -221,4 +230,25 @@ int64_t pp_machine_passed(struct pp_machine *m);
 /* The stream on which instruction i of the worker computes, or from which it is posted. */
 pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* When an op, a message or a sum of a worker of this process ran in the step under way. */
-struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int instruction);
+struct pp_span pp_span_of(const struct pp_worker *w, int instruction);
+
+/* ---- a step ---- */
+/* All steps of a worker, one after the other, until the machine ends. */
+void pp_worker_serve(struct pp_worker *w);
+/* One step of a worker: its list. */
+void pp_worker_run(struct pp_worker *w);
+
+/* Begin a step whose samples are in m->ids and m->targets. */
+void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
+/* Where work runs later than it is issued: read the times of the workers of this process, once the
+ * step is over. */
+void pp_step_time_here(struct pp_machine *m);
+/* Load everything that the ops of this process need on the device. Weights, moments and gradients
+ * are unchanged. Before the first step. */
+enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
+
+/* Both append to *err: where a worker is; which workers wait, for what and for which worker. `dead`
+ * is left out (NULL = none). */
+void pp_stall_place(const struct pp_worker *w, struct pp_error *err);
+void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
+                      struct pp_error *err);

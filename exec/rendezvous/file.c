@@ -8,8 +8,8 @@
 #include "core/hash.h"
 #include "core/process/process.h"
 #include "core/text/output.h"
+#include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
-#include "exec/rendezvous/url.h"
 
 #include <errno.h>
 #include <ifaddrs.h>

@@ -6,7 +6,6 @@
 #include "core/process/launcher.h"
 #include "core/units.h"
 #include "exec/rendezvous/sockets.h"
-#include "exec/rendezvous/url.h"
 
 #include <stdio.h>
 #include <stdlib.h>

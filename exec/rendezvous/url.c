@@ -1,6 +1,6 @@
 /* A meeting as a URL, as torch.distributed writes it. */
 #define _GNU_SOURCE /* strchrnul */
-#include "exec/rendezvous/url.h"
+#include "exec/rendezvous/meeting.h"
 
 #include "core/units.h"
 

@@ -95,7 +95,7 @@ static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
     if (a->payload && !pp_tcp_take_figures(w, t->wants_gradients, a->payload))
         return false;
     m->arrived_ps[a->frame->id * m->worker_count + w->index] = a->frame->ps;
-    m->backend->record(m->device, w->index, (pp_event_id)w->barrier_row[a->frame->id]);
+    m->backend->record(m->device, w->index, w->barrier_row[a->frame->id]);
     return true;
 }
 

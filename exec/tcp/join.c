@@ -1,8 +1,8 @@
 /* All nodes connect. Each connects to node 0 and states what it is about to run. Node 0 tells all
  * where the others listen. Then each connects to the nodes before it. */
 #include "core/clock.h"
+#include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
-#include "exec/rendezvous/url.h"
 #include "exec/tcp/door.h"
 #include "exec/tcp/tcp.h"
 

@@ -180,7 +180,8 @@ static void walk_times(struct packer *packer, struct pp_worker *w, void *closure
     pack(packer, &w->inside_ns, sizeof(w->inside_ns));
     pack(packer, &w->cpu_ns, sizeof(w->cpu_ns));
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
-        const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+        struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+        const size_t at = pp_cell_at(w, i);
 
         pack(packer, &m->start_ps[at], sizeof(int64_t));
         pack(packer, &m->end_ps[at], sizeof(int64_t));
@@ -188,8 +189,8 @@ static void walk_times(struct packer *packer, struct pp_worker *w, void *closure
         pack(packer, &m->matched_ps[at], sizeof(int64_t));
         pack(packer, &m->duration_ps[at], sizeof(int64_t));
         pack(packer, &m->nominal_ps[at], sizeof(int64_t));
-        if (m->calls[row].count > 0)
-            pack(packer, m->calls[row].probe.s, sizeof(m->calls[row].probe.s));
+        if (call->count > 0)
+            pack(packer, call->probe.s, sizeof(call->probe.s));
     }
 }
 
@@ -213,7 +214,7 @@ static bool are_times(const struct pp_worker *w)
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
         for (size_t c = 0; c < PP_COUNT(columns); c++)
-            are &= pp_tcp_is_time(columns[c][pp_cell(m, pp_row(m, i, w->replica))]);
+            are &= pp_tcp_is_time(columns[c][pp_cell_at(w, i)]);
     return are;
 }
 

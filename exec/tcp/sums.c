@@ -88,8 +88,8 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
 
         if (!pp_tcp_is_here(t, w->index))
             continue;
-        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps;
+        m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, c->rows[k])] = end_ps;
         w->reduce_ps = end_ps;
         w->turn++;
     }
@@ -130,7 +130,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
 
     while (w->turn < t->posted[w->index] && !w->is_summing) {
         const int row = w->collective_row[w->turn], id = m->p->arg[row / m->replicas];
-        const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, (size_t)row)], w->reduce_ps);
+        const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, row)], w->reduce_ps);
         const int turn = w->turn;
 
         if (owner_node(t, id) == t->node) {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "exec/machine/remote.h"
+#include "exec/machine/worker.h"
 
 /* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is node 0. */
 enum pp_frame_kind {

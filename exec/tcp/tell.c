@@ -61,7 +61,7 @@ void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
     const struct pp_frame frame = {.kind = PP_FRAME_POST,
                                    .worker = w->index,
                                    .id = i,
-                                   .ps = m->posted_ps[pp_cell(m, pp_row(m, i, w->replica))],
+                                   .ps = m->posted_ps[pp_cell_at(w, i)],
                                    .header = *header};
 
     pp_tcp_send(pp_tcp_of(m), pp_tcp_owner(pp_tcp_of(m), peer), &frame, NULL, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Messages and sums as work of devices: how a transport issues them. */
 #define _GNU_SOURCE /* usleep */
-#include "exec/transport/device.h"
+#include "exec/transport/parts.h"
 
 #include "core/clock.h"
 
@@ -29,7 +29,7 @@ static void issue(struct pp_worker *w, int i, pp_stream_id stream, pp_backend_wo
 {
     const struct pp_machine *m = w->machine;
 
-    if (!m->backend->wait(m->device, stream, (pp_event_id)pp_row(m, i, w->replica)))
+    if (!m->backend->wait(m->device, stream, pp_row(w, i)))
         return;
     m->backend->launch(m->device, stream, work, argument);
     m->backend->record(m->device, stream, done);
@@ -37,7 +37,7 @@ static void issue(struct pp_worker *w, int i, pp_stream_id stream, pp_backend_wo
 
 void pp_device_issue_message(struct pp_worker *w, int i, pp_backend_work work)
 {
-    struct pp_machine_message *message = pp_message_at(w->machine, i, w->replica);
+    struct pp_machine_message *message = pp_message_at(w, i);
 
     issue(w, i, w->machine->worker_count + message->channel, work, message, message->done);
 }

@@ -12,8 +12,7 @@
  * Nothing is numbered by steps: a flag counts its uses, from the start of the run, on both sides.
  */
 #include "exec/backend/ipc.h"
-#include "exec/transport/device.h"
-#include "exec/transport/tcp.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* One thread for each worker. */
-#include "exec/transport/processes.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 
 enum { STACK_BYTES = 1 << 20 };

@@ -6,8 +6,6 @@
  * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
  * collectives of the same processes have one group (nccl_sums.c). */
 #include "exec/transport/nccl.h"
-
-#include "exec/transport/device.h"
 #include "exec/transport/transports.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * the files nccl*.c. */
 #pragma once
 
-#include "exec/nccl/calls.h"
-#include "exec/transport/tcp.h"
+#include "exec/nccl/nccl.h"
+#include "exec/transport/parts.h"
 
 /* Of a collective, as operations of its group on the first copy of this process. */
 struct nccl_pieces {

@@ -8,7 +8,6 @@
  *
  * Shares have sizes of their own, which ReduceScatter and AllGather do not know. All processes plan
  * the same operations in the same order. */
-#include "exec/transport/device.h"
 #include "exec/transport/nccl.h"
 
 /* ---- what there is to do ---------------------------------------------------------------------*/

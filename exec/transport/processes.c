@@ -1,6 +1,6 @@
 /* A process for each worker, forked from this one, which looks after them all. */
 #define _GNU_SOURCE /* waitid */
-#include "exec/transport/processes.h"
+#include "exec/transport/parts.h"
 
 #include "core/process/process.h"
 

@@ -1,5 +1,5 @@
 /* One process for each worker, forked from this one; what they share was mapped before. */
-#include "exec/transport/processes.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 
 #include <unistd.h>

@@ -1,11 +1,10 @@
 /* Processes that share nothing, on one host or many. The machine of every process knows all workers
  * and runs its own; what the others do it is told. */
 #define _GNU_SOURCE /* see core/process/process.h */
-#include "exec/transport/tcp.h"
 #include "exec/host/futex.h"
+#include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
-#include "exec/rendezvous/url.h"
-#include "exec/transport/processes.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 
 #include <errno.h>

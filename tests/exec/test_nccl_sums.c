@@ -1,5 +1,5 @@
 /* Sums of fixed point between processes: what NCCL would let wrap is told before. */
-#include "exec/transport/device.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/nccl.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
  * nearly. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
-#include "exec/transport/tcp.h"
+#include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 #include "schedules/registry.h"
 #include "tests/fuzz/fuzz.h"
