@@ -34,12 +34,6 @@ void pp_recorded_begin(struct pp_recorded *r)
     atomic_store(&r->is_cancelled, false);
 }
 
-static void wake(struct shard *shard)
-{
-    atomic_fetch_add(&shard->changes, 1);
-    pp_futex_wake(&shard->changes);
-}
-
 /* A thread counts itself as a sleeper before it looks at the event for the last time. */
 void pp_recorded_set(struct pp_recorded *r, pp_event_id event)
 {
@@ -47,7 +41,7 @@ void pp_recorded_set(struct pp_recorded *r, pp_event_id event)
 
     atomic_store(&r->step_of[event], r->step);
     if (atomic_load(&shard->sleepers) > 0)
-        wake(shard);
+        pp_futex_change(&shard->changes);
 }
 
 static bool is_set(struct pp_recorded *r, pp_event_id event)
@@ -76,7 +70,7 @@ void pp_recorded_cancel(struct pp_recorded *r)
 {
     atomic_store(&r->is_cancelled, true);
     for (int i = 0; i < SHARDS; i++)
-        wake(&r->shards[i]);
+        pp_futex_change(&r->shards[i].changes);
 }
 
 bool pp_recorded_is_cancelled(struct pp_recorded *r)

@@ -44,18 +44,12 @@ static void *watch(void *alarm)
     return NULL;
 }
 
-static void tell(struct pp_alarm *a)
-{
-    atomic_fetch_add(&a->changes, 1);
-    pp_futex_wake(&a->changes);
-}
-
 static void destroy(void *alarm)
 {
     struct pp_alarm *a = alarm;
 
     atomic_store(&a->is_over, true);
-    tell(a);
+    pp_futex_change(&a->changes);
     pthread_join(a->thread, NULL);
 }
 
@@ -79,11 +73,11 @@ enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_opt
 void pp_alarm_begin(struct pp_alarm *alarm)
 {
     if (alarm)
-        tell(alarm);
+        pp_futex_change(&alarm->changes);
 }
 
 void pp_alarm_end(struct pp_alarm *alarm)
 {
     if (alarm)
-        tell(alarm);
+        pp_futex_change(&alarm->changes);
 }

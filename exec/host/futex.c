@@ -19,3 +19,9 @@ void pp_futex_wake(atomic_uint *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
+
+void pp_futex_change(atomic_uint *word)
+{
+    atomic_fetch_add(word, 1);
+    pp_futex_wake(word);
+}

@@ -8,5 +8,6 @@
 /* Returns when the word is no longer `seen`, after a wake, or after timeout_ns (>= 0). Spurious
  * returns are possible: check again. */
 void pp_futex_wait(atomic_uint *word, unsigned seen, int64_t timeout_ns);
-/* Wakes all who sleep on it. */
+/* Wakes all who sleep on it; the second one counts the word up before. */
 void pp_futex_wake(atomic_uint *word);
+void pp_futex_change(atomic_uint *word);

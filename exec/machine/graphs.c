@@ -136,25 +136,22 @@ static bool is_alike(const struct pp_program *p, int a, int b)
            p->split[a] == p->split[b] && p->granule_count[a] == p->granule_count[b];
 }
 
-static bool is_first_of_kind(const struct pp_program *p, const int *kinds, int count, int i)
+static bool is_first_of_kind(const struct pp_program *p, int begin, int i)
 {
-    for (int k = 0; k < count; k++)
-        if (is_alike(p, kinds[k], i))
+    for (int k = begin; k < i; k++)
+        if (is_alike(p, k, i))
             return false;
     return true;
 }
 
 static void try_kinds(struct pp_worker *w)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_program *p = w->machine->p;
-    int *kinds = NULL, count = 0, capacity = 0;
+    const int begin = p->begin[w->rank];
 
-    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
-        if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, kinds, count, i)) {
-            *PP_PUSH(scratch, kinds, count, capacity) = i;
+    for (int i = begin; i < p->begin[w->rank + 1]; i++)
+        if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, begin, i))
             pp_worker_issue(w, i);
-        }
 }
 
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)

@@ -15,16 +15,13 @@ static int64_t ps_of(double s)
 
 /* ---- virtual clock --------------------------------------------------------------------------*/
 
-static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+/* Of both ops of a fused pair. */
+static double seconds_of(const struct pp_worker *w, int i)
 {
-    struct pp_span span = pp_span_of(w, i);
-    double s = span.end_s - span.start_s;
+    const struct pp_span span = pp_span_of(w, i);
+    const double s = span.end_s - span.start_s;
 
-    if (m->p->aux[i] == PP_FUSED_FIRST) {
-        span = pp_span_of(w, i + 1);
-        s += span.end_s - span.start_s;
-    }
-    return s;
+    return w->machine->p->aux[i] == PP_FUSED_FIRST ? s + seconds_of(w, i + 1) : s;
 }
 
 static void note_durations(struct pp_machine *m, const struct pp_worker *w)
@@ -37,7 +34,7 @@ static void note_durations(struct pp_machine *m, const struct pp_worker *w)
 
         m->nominal_ps[at] = !is_run                    ? 0
                             : m->options.has_durations ? pp_given_ps(m, i)
-                                                       : ps_of(seconds_of(m, w, i));
+                                                       : ps_of(seconds_of(w, i));
         m->duration_ps[at] = pp_slowed_ps(m->nominal_ps[at], speed);
     }
 }

@@ -12,7 +12,6 @@ static void place_columns(struct pp_machine *m)
 {
     const size_t rows = (size_t)m->size * (size_t)m->replicas;
 
-    m->kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
     m->start_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
     m->end_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
     m->posted_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
@@ -38,14 +37,13 @@ static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
             if (p->kind[i] == PP_BAR)
                 w->barrier_row[count++] = pp_row(w, i);
-        if (k > 0 && count == m->barrier_count && count > 0)
-            continue;
-        if (count == 0 || k > 0)
+        if (k == 0)
+            m->barrier_count = count;
+        if (count == 0 || count != m->barrier_count)
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d meets the others %d times (BAR) in a step, rank 0 %d "
                                 "times: expected the same number, at least once before the first U",
-                                w->rank, count, k ? m->barrier_count : count);
-        m->barrier_count = count;
+                                w->rank, count, m->barrier_count);
     }
     m->arrived_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count * m->worker_count);
     m->released_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count);
@@ -83,6 +81,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->backend = options->backend;
     m->transport = options->transport;
     m->remote = m->transport->remote;
+    m->kept = options->kept_steps > 0 ? options->kept_steps : 1;
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
     m->worker_count = m->p->ranks * m->replicas;

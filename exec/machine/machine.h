@@ -122,10 +122,8 @@ enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text 
                                struct pp_step_result *result, struct pp_error *err);
 /* Called after the gradients of a step are summed and before the first update, for --check. The
  * caller of the step calls it while all workers wait. NULL = none. */
-void pp_machine_on_gradients(struct pp_machine *machine,
-                             void (*hook)(void *closure, const struct pp_machine *machine,
-                                          int step),
-                             void *closure);
+typedef void (*pp_gradient_hook)(void *closure, const struct pp_machine *machine, int step);
+void pp_machine_on_gradients(struct pp_machine *machine, pp_gradient_hook hook, void *closure);
 
 /* Between steps: bring here what workers of other processes hold, once a step; before
  * pp_machine_touched(). PP_EFAIL when one of them has failed or is gone: what is here then is of an

@@ -11,9 +11,8 @@ static double bookkeeping_bytes(const struct pp_machine *m)
         ROW_BYTES = sizeof(struct pp_bound_call) + sizeof(struct pp_stage_work),
         EVENT_BYTES = 256
     };
-    const double kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
 
-    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * kept);
+    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)m->kept);
 }
 
 /* Staging buffers on the host, where memory of the device is apart. States and losses of the

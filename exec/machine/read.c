@@ -6,10 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-void pp_machine_on_gradients(struct pp_machine *m,
-                             void (*hook)(void *closure, const struct pp_machine *machine,
-                                          int step),
-                             void *closure)
+void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *closure)
 {
     m->hook = hook;
     m->hook_closure = closure;

@@ -32,12 +32,6 @@ void pp_worker_serve(struct pp_worker *w)
     pp_reducer_stop(w);
 }
 
-static void next_round(struct pp_machine *m)
-{
-    atomic_fetch_add(&m->round, 1);
-    pp_futex_wake(&m->round);
-}
-
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
 {
     if (m->backend->is_deferred)
@@ -62,7 +56,7 @@ static void run_workers(struct pp_machine *m)
         atomic_store(&m->running, 0);
         return;
     }
-    next_round(m);
+    pp_futex_change(&m->round);
     pp_barriers_conduct(m);
     for (unsigned left; (left = atomic_load(&m->running)) > 0 && !m->are_gone;)
         pp_futex_wait(&m->running, left, LOOK_NS);
@@ -87,7 +81,7 @@ void pp_workers_end(struct pp_machine *m)
 {
     pp_watchdog_stop(m);
     m->is_over = true;
-    next_round(m);
+    pp_futex_change(&m->round);
     m->transport->stop(m);
 }
 

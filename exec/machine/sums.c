@@ -104,12 +104,6 @@ static void *reduce(void *argument)
     }
 }
 
-static void tell(struct pp_reducer *r)
-{
-    atomic_fetch_add(&r->changes, 1);
-    pp_futex_wake(&r->changes);
-}
-
 /* Without a thread the worker runs its sums itself. */
 void pp_reducer_start(struct pp_worker *w)
 {
@@ -130,7 +124,7 @@ static bool give(struct pp_worker *w, int32_t collective)
         return false;
     r->queue[atomic_load(&r->given) % r->capacity] = collective;
     atomic_fetch_add(&r->given, 1);
-    tell(r);
+    pp_futex_change(&r->changes);
     return true;
 }
 
@@ -141,7 +135,7 @@ void pp_reducer_stop(struct pp_worker *w)
     if (!r->is_there)
         return;
     atomic_store(&r->is_over, true);
-    tell(r);
+    pp_futex_change(&r->changes);
     pthread_join(r->thread, NULL);
     r->is_there = false;
 }

@@ -138,7 +138,7 @@ struct pp_machine {
     double *layer_squares;       /* [layers + 2] */
     struct pp_adamw_step *adamw; /* shared with the device */
     double grad_norm, loss;
-    void (*hook)(void *closure, const struct pp_machine *machine, int step);
+    pp_gradient_hook hook;
     void *hook_closure;
     struct pp_error error;   /* the first one */
     atomic_flag is_reported; /* a process has claimed the right to write it */

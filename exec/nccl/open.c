@@ -14,8 +14,7 @@ _Static_assert(PP_NCCL_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id");
 /* The communicator of a channel copies on few multiprocessors; the rest is for compute. */
 enum { CHANNEL_CTAS = 2, WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
 
-/* ---- communicators
- * ----------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 static void name_channel(struct pp_arena *arena, const struct pp_nccl_plan *plan,
                          const struct pp_nccl_channel *c, struct pp_nccl_comm *comm)

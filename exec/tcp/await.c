@@ -98,5 +98,5 @@ bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a)
 void pp_tcp_count_answer(struct pp_tcp *t)
 {
     atomic_fetch_add(&t->answers, 1);
-    pp_tcp_changed(t);
+    pp_futex_change(&t->changes);
 }

@@ -50,7 +50,7 @@ static bool take_go(struct pp_tcp *t, const struct pp_arrival *a)
     if (a->frame->id != t->m->step)
         return false;
     atomic_store(&t->step_under_way, 1 + a->frame->id);
-    pp_tcp_changed(t);
+    pp_futex_change(&t->changes);
     return true;
 }
 
@@ -182,7 +182,7 @@ static bool take_fail(struct pp_tcp *t, const struct pp_arrival *a)
             *at = '?';
     pp_error_set(&err, PP_EFAIL, "%s", a->payload);
     pp_machine_fail(t->m, &err);
-    pp_tcp_changed(t);
+    pp_futex_change(&t->changes);
     return true;
 }
 
@@ -204,7 +204,7 @@ static bool take_quit(struct pp_tcp *t, const struct pp_arrival *a)
 {
     (void)a;
     atomic_store(&t->is_quitting, true);
-    pp_tcp_changed(t);
+    pp_futex_change(&t->changes);
     return true;
 }
 

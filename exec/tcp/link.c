@@ -1,6 +1,7 @@
 /* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll.
  */
 #include "core/clock.h"
+#include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static void close_link(struct pp_tcp *t, int node)
     } else if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0) {
         atomic_store(&t->closed, 1 + node);
     }
-    pp_tcp_changed(t);
+    pp_futex_change(&t->changes);
 }
 
 /* What is left of a frame: its head, then its payload. */

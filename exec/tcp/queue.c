@@ -1,6 +1,5 @@
 /* What all files of exec/tcp call. What is to be sent waits here, in order, until the thread of
  * link.c has written it. */
-#include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
@@ -45,12 +44,6 @@ bool pp_tcp_is_time(int64_t ps)
 }
 
 /* ---- the queue --------------------------------------------------------------------------------*/
-
-void pp_tcp_changed(struct pp_tcp *t)
-{
-    atomic_fetch_add(&t->changes, 1);
-    pp_futex_wake(&t->changes);
-}
 
 void pp_tcp_wake(struct pp_tcp *t)
 {

@@ -151,8 +151,7 @@ void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame,
 void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame,
                       const void *payload);
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
-void pp_tcp_changed(struct pp_tcp *t); /* wakes who sleeps on t->changes */
-void pp_tcp_wake(struct pp_tcp *t);    /* the thread */
+void pp_tcp_wake(struct pp_tcp *t); /* the thread */
 /* What is not told would be waited for in vain: the step fails. */
 void pp_tcp_fail_memory(struct pp_tcp *t);
 struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: nothing */
