@@ -70,7 +70,7 @@ struct pp_backend_device; /* of a backend */
 struct pp_backend {
     const char *name, *summary;
     bool is_immediate; /* work has run when launch returns: durations can be measured around it */
-    bool is_deferred;  /* nothing waits before finish: one thread may issue all of a step */
+    bool is_deferred;  /* nothing waits before finish: one thread issues all of a step */
     bool is_apart;     /* what alloc gives is not the host's: see read and write */
     const char *(*about)(void); /* its processor; NULL: that of the machine */
     enum pp_status (*open)(struct pp_arena *arena, const struct pp_device_options *options,

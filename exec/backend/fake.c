@@ -37,7 +37,6 @@ static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_o
     d->streams = PP_ARRAY(d->arena, struct fake_stream, options->streams);
     d->events = PP_ARRAY(d->arena, struct fake_event, options->events);
     d->ready = PP_ARRAY(d->arena, pp_stream_id, options->streams);
-    pthread_mutex_init(&d->lock, NULL);
     fake_begin(d);
     *device = d;
     return PP_OK;
@@ -48,7 +47,6 @@ static void fake_close(struct pp_backend_device *d)
     if (!d)
         return;
     pp_fake_free_all(d);
-    pthread_mutex_destroy(&d->lock);
     pp_arena_destroy(d->arena);
 }
 
@@ -70,7 +68,6 @@ static enum pp_status fake_copy(struct pp_backend_device *d, const void *from, v
     return PP_OK;
 }
 
-/* Caller holds the lock. */
 static void append(struct pp_backend_device *d, pp_stream_id s, struct fake_node node)
 {
     struct fake_stream *stream = &d->streams[s];
@@ -85,17 +82,14 @@ static void fake_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_
 {
     struct fake_stream *stream = &d->streams[s];
 
-    pthread_mutex_lock(&d->lock);
     append(d, s, (struct fake_node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
     *PP_PUSH(d->arena, stream->spans, stream->launches, stream->span_capacity) =
         (struct pp_span){NAN, NAN};
-    pthread_mutex_unlock(&d->lock);
 }
 
 static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     assert(event >= 0 && event < d->options.events);
-    pthread_mutex_lock(&d->lock);
     append(d, s, (struct fake_node){.kind = NODE_RECORD, .event = event});
     if (d->events[event].recorder == NO_STREAM) {
         d->events[event].recorder = s;
@@ -104,7 +98,6 @@ static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id
         d->twice_streams[0] = d->events[event].recorder;
         d->twice_streams[1] = s;
     }
-    pthread_mutex_unlock(&d->lock);
 }
 
 static bool fake_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
@@ -112,9 +105,7 @@ static bool fake_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id e
     assert(event >= 0 && event < d->options.events);
     if (atomic_load(&d->is_cancelled))
         return false;
-    pthread_mutex_lock(&d->lock);
     append(d, s, (struct fake_node){.kind = NODE_WAIT, .event = event});
-    pthread_mutex_unlock(&d->lock);
     return true;
 }
 

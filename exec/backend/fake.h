@@ -5,7 +5,6 @@
 #include "core/arena.h"
 #include "exec/backend/backend.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum node_kind { NODE_LAUNCH, NODE_RECORD, NODE_WAIT };
@@ -42,7 +41,6 @@ struct pp_backend_device {
     struct pp_arena *arena; /* of this struct and the lists, which keep their size between steps */
     struct fake_stream *streams;
     struct fake_event *events;
-    pthread_mutex_t lock; /* of the lists while they are written, and of `blocks` */
     uint64_t issued;
     pp_event_id twice; /* an event that was recorded twice, with both streams; NO_STREAM */
     pp_stream_id twice_streams[2];

@@ -26,9 +26,7 @@ enum pp_status pp_fake_alloc(struct pp_backend_device *d, size_t bytes, void **m
         return pp_error_set(err, PP_EFAIL, "not enough memory for a block of %zu bytes", bytes);
     pp_memory_poison(block.memory, bytes);
     mprotect(block.memory, block.bytes, PROT_NONE);
-    pthread_mutex_lock(&d->lock);
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
-    pthread_mutex_unlock(&d->lock);
     *memory = block.memory;
     return PP_OK;
 }

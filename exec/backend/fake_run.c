@@ -129,11 +129,6 @@ static void run_head(struct pp_backend_device *d, pp_stream_id s)
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-static bool is_stuck(const struct fake_stream *stream)
-{
-    return stream->head < stream->count;
-}
-
 static pp_event_id awaited(const struct pp_backend_device *d, pp_stream_id s)
 {
     return d->streams[s].nodes[d->streams[s].head].event;
@@ -195,7 +190,7 @@ static enum pp_status check_all_over(const struct pp_backend_device *d, struct p
     pp_stream_id stuck = NO_STREAM;
 
     for (pp_stream_id s = 0; s < d->options.streams; s++) {
-        if (!is_stuck(&d->streams[s]))
+        if (d->streams[s].head == d->streams[s].count)
             continue;
         if (waits_for(d, s) == NO_STREAM)
             return unrecorded(d, s, err);

@@ -57,11 +57,9 @@ struct stream {
 };
 struct pp_cuda_graphs {
     bool are_on, may_time;
-    int made, left_out;
-    int64_t nodes;
+    struct pp_graph_stats stats; /* all but: */
     atomic_llong launches;
     size_t free_bytes; /* before the first one */
-    const char *why_left, *why_not;
 };
 struct pp_backend_device {
     struct pp_device_options options;

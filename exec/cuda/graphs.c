@@ -14,10 +14,10 @@ enum {
 
 static bool has_room(struct pp_cuda_graphs *graphs)
 {
-    if (graphs->made == 0)
+    if (graphs->stats.count == 0)
         graphs->free_bytes = pp_cuda_available_bytes(NULL);
     const size_t least_bytes = graphs->free_bytes - graphs->free_bytes / MEMORY_SHARE;
-    return graphs->made < MOST && pp_cuda_available_bytes(NULL) >= least_bytes;
+    return graphs->stats.count < MOST && pp_cuda_available_bytes(NULL) >= least_bytes;
 }
 
 static struct graph *graph_at(struct stream *stream, int id)
@@ -89,12 +89,12 @@ void pp_cuda_graph_make(struct pp_backend_device *d, pp_stream_id s, int id, int
         const cudaError_t code =
             has_room(graphs) ? make(target, work, argument, graph) : cudaErrorMemoryAllocation;
         graph->is_refused = code != cudaSuccess;
-        if (graph->is_refused && !graphs->why_left)
-            graphs->why_left = cudaGetErrorName(code);
+        if (graph->is_refused && !graphs->stats.why_left)
+            graphs->stats.why_left = cudaGetErrorName(code);
         graph->timings = target->launch ? target->launch->timing_count : 0;
-        graphs->made += !graph->is_refused;
-        graphs->left_out += graph->is_refused;
-        graphs->nodes += graph->is_refused ? 0 : (int64_t)graph->nodes;
+        graphs->stats.count += !graph->is_refused;
+        graphs->stats.left_out += graph->is_refused;
+        graphs->stats.kernels += graph->is_refused ? 0 : (int64_t)graph->nodes;
     }
     pthread_mutex_unlock(&target->lock);
 }
@@ -113,12 +113,8 @@ bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
 
 void pp_cuda_graphs_stats(const struct pp_backend_device *d, struct pp_graph_stats *stats)
 {
-    *stats = (struct pp_graph_stats){.count = d->graphs.made,
-                                     .left_out = d->graphs.left_out,
-                                     .kernels = d->graphs.nodes,
-                                     .launches = atomic_load(&d->graphs.launches),
-                                     .why_left = d->graphs.why_left,
-                                     .why_not = d->graphs.why_not};
+    *stats = d->graphs.stats;
+    stats->launches = atomic_load(&d->graphs.launches);
 }
 
 void pp_cuda_graphs_free(struct pp_backend_device *d)

@@ -93,10 +93,10 @@ static void judge(struct pp_backend_device *d, struct trial *t)
     if (code != cudaSuccess)
         code = run_graph(t, note_alone);
     if (code != cudaSuccess)
-        graphs->why_not = pp_arena_printf(
+        graphs->stats.why_not = pp_arena_printf(
             d->arena, "this driver refuses to record or to run them (%s)", cudaGetErrorName(code));
     else if (d->parts && !stays(t))
-        graphs->why_not = "with this driver they leave the part of the GPU that a rank has";
+        graphs->stats.why_not = "with this driver they leave the part of the GPU that a rank has";
 }
 
 void pp_cuda_graphs_try(struct pp_backend_device *d)
@@ -111,15 +111,16 @@ void pp_cuda_graphs_try(struct pp_backend_device *d)
     if (cudaEventCreate(&t.begin) != cudaSuccess || cudaEventCreate(&t.end) != cudaSuccess ||
         cudaHostAlloc((void **)&t.seen, sizeof(int) * 2 * NUMBERS, cudaHostAllocMapped) !=
             cudaSuccess)
-        graphs->why_not = "there is no memory to try them";
-    for (int i = 0; i < d->cuda_stream_count && i < d->options.workers && !graphs->why_not; i++) {
+        graphs->stats.why_not = "there is no memory to try them";
+    for (int i = 0; i < d->cuda_stream_count && i < d->options.workers && !graphs->stats.why_not;
+         i++) {
         t.target = &d->cuda_streams[i];
         if (atomic_load(&t.target->has_stream))
             judge(d, &t);
         if (!d->parts && atomic_load(&t.target->has_stream))
             break; /* all are alike */
     }
-    graphs->are_on = !graphs->why_not;
+    graphs->are_on = !graphs->stats.why_not;
     if (t.begin)
         cudaEventDestroy(t.begin);
     if (t.end)

@@ -8,8 +8,6 @@
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 
-#include <string.h>
-
 enum { AT_F, AT_R, AT_RECV_F, AT_RECV_B, AT_SEND_F, AT_SEND_B, TABLES };
 
 struct binder {
@@ -62,11 +60,6 @@ static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, i
     return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
 }
 
-static bool is_refilled(const struct binder *b, int stage, int g, int split)
-{
-    return b->at[AT_R][cell(b->p, stage, g, split)] > 0;
-}
-
 /* saved of the cell; of an F that only keeps, what it may use meanwhile. Where an R fills saved
  * again but the F has a place for it, because of another granule, the F uses that. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
@@ -74,9 +67,10 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
 {
     const struct pp_stage *s = b->m->options.stages[stage];
     const int f = b->at[AT_F][cell(b->p, stage, g, split)] - 1;
+    char *refilled = kind == PP_F ? NULL : slot_at(b, w, AT_R, stage, g, split);
 
-    if (kind != PP_F && is_refilled(b, stage, g, split))
-        return slot_at(b, w, AT_R, stage, g, split);
+    if (refilled)
+        return refilled;
     if (b->m->class_of[f] != PP_SLOT_KEPT)
         return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
     return w->block + b->m->layout[w->rank].transient_offset +

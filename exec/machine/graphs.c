@@ -161,8 +161,5 @@ enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)
         if (!pp_is_elsewhere(m, &m->workers[k]))
             try_kinds(&m->workers[k]);
     PP_TRY(m->backend->finish(m->device, err));
-    for (int k = 0; k < m->worker_count; k++)
-        if (!pp_is_elsewhere(m, &m->workers[k]))
-            PP_TRY(pp_staging_push(&m->workers[k].staging, err));
-    return PP_OK;
+    return pp_machine_changed(m, err);
 }

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct pp_message_side *side_of(const struct pp_worker *w, int i)
 {

@@ -211,3 +211,10 @@ enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
     m->read->fetched_at = m->steps_done;
     return PP_OK;
 }
+
+enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_staging_push(&m->workers[k].staging, err));
+    return PP_OK;
+}

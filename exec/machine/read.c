@@ -12,13 +12,6 @@ void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *
     m->hook_closure = closure;
 }
 
-enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
-{
-    for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_staging_push(&m->workers[k].staging, err));
-    return PP_OK;
-}
-
 /* What workers of other processes hold, or the device, is brought here once between two steps.
  * During a step the gradients are here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)

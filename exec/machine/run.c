@@ -3,7 +3,6 @@
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
-#include "schedules/evaluate/weight_stream.h"
 
 #include <time.h>
 
@@ -85,15 +84,8 @@ static bool run_compute(struct pp_worker *w, int i)
 
 /* ---- all other streams ----------------------------------------------------------------------*/
 
-static bool run_channel(struct pp_worker *w, int i)
-{
-    read_wall(w);
-    return pp_message_post(w, i);
-}
-
 static bool run_collective(struct pp_worker *w, int i)
 {
-    read_wall(w);
     if (!pp_worker_order(w, i))
         return false;
     pp_collective_post(w, i);
@@ -118,17 +110,17 @@ static bool run_wait(struct pp_worker *w, int i)
 
 static bool run_control(struct pp_worker *w, int i)
 {
-    read_wall(w);
     return w->machine->p->kind[i] == PP_WAIT ? run_wait(w, i) : pp_barrier_meet(w, i);
 }
 
 /* COPY, DROP: no program that is accepted has them. */
 static bool (*const RUN[])(struct pp_worker *w, int i) = {
-    [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = run_channel,
+    [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = pp_message_post,
     [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,
     [PP_STREAM_CONTROL] = run_control,
 };
 
+/* The instruction before which something is injected, -1 = none. */
 static int fault_at(const struct pp_worker *w)
 {
     const struct pp_inject *inject = &w->machine->options.inject;
@@ -148,11 +140,12 @@ void pp_worker_run(struct pp_worker *w)
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
     w->launches[false] = w->launches[true] = w->barriers = *w->status = 0;
-    w->fault_at = fault_at(w);
+    const int fault = fault_at(w);
     atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
-        if (i == w->fault_at && !m->options.inject.kind->run(w))
+        if (i == fault && !m->options.inject.kind->run(w))
             break;
+        read_wall(w);
         if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
             break;
         atomic_store_explicit(&w->at, i + 1, memory_order_relaxed);

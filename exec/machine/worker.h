@@ -1,6 +1,6 @@
-/* exec/machine/worker.h — what a transport needs of a machine. It is the state of the machine and
- * of its workers, as all their threads share it, and the calls that report what other processes
- * have done. A transport includes no other header of this folder.
+/* exec/machine/worker.h — what a transport needs of a machine: the state that all threads of its
+ * workers share, and calls that report what other processes did. A transport includes no other
+ * header of this folder.
  *
  * A row is an instruction of the program in one replica: row = instruction * replicas + replica,
  * the layout of the evaluator's columns. A place is a chunk of a rank: place = pipeline * stages +
@@ -61,8 +61,7 @@ struct pp_worker {
     pid_t process;
     atomic_int at; /* instruction under way: what others may know of it at any time */
     atomic_llong
-        passed;   /* likewise: launches of its device that are over, where it has one elsewhere */
-    int fault_at; /* instruction before which something is injected, -1 = none */
+        passed; /* likewise: launches of its device that are over, where it has one elsewhere */
     /* of the step under way */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */

@@ -10,11 +10,6 @@ enum { POLL_US = 20 };
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-static const char *text_of(const struct pp_nccl_comm *comm)
-{
-    return comm ? comm->text : "a group of calls";
-}
-
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err)
 {
@@ -22,7 +17,7 @@ enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *co
 
     if (result == ncclSuccess || result == ncclInProgress)
         return PP_OK;
-    return pp_error_set(err, PP_EFAIL, "NCCL: %s: %s\n  %s", text_of(comm),
+    return pp_error_set(err, PP_EFAIL, "NCCL: %s: %s\n  %s", comm ? comm->text : "a group of calls",
                         l->GetErrorString(result), l->GetLastError(comm ? comm->handle : NULL));
 }
 

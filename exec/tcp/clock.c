@@ -2,7 +2,6 @@
 #include "exec/tcp/tcp.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PINGS = 32 };

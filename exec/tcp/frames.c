@@ -214,7 +214,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_GO] = take_go,
     [PP_FRAME_POST] = take_post,
     [PP_FRAME_DATA] = take_data,
-    [PP_FRAME_PART] = pp_tcp_take_part,
+    [PP_FRAME_PART] = pp_tcp_take_sum,
     [PP_FRAME_SUM] = pp_tcp_take_sum,
     [PP_FRAME_ARRIVED] = take_arrived,
     [PP_FRAME_RELEASE] = take_release,

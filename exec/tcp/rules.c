@@ -144,7 +144,7 @@ static const struct rule {
     [PP_FRAME_GO] = {"go", FROM_FIRST, is_step, NULL},
     [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL, .is_transfer = true},
     [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
-    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, pp_tcp_part_bytes, .is_transfer = true},
+    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},

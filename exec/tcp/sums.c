@@ -5,48 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which elements of each copy of a worker go into a payload, and which way. */
-struct move {
-    const struct pp_sum *sum;
-    int (*ranges)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
-    int worker;
-    bool is_out;
-};
-
-static struct move given(const struct pp_sum *sum, int worker, bool is_out)
+static size_t move_range(const struct pp_sum *sum, int copy, struct pp_range range, bool is_out,
+                         char *at)
 {
-    return (struct move){sum, sum->rule->given, worker, is_out};
-}
+    const size_t bytes = (size_t)(range.until - range.from) * sum->element_bytes;
+    char *elements = sum->at[copy] + (size_t)range.from * sum->element_bytes;
 
-static struct move got(const struct pp_sum *sum, int worker, bool is_out)
-{
-    return (struct move){sum, sum->rule->got, worker, is_out};
-}
-
-static size_t move_range(const struct move *move, int copy, struct pp_range range, char *at)
-{
-    const size_t each = move->sum->element_bytes, bytes = (size_t)(range.until - range.from) * each;
-    char *elements = move->sum->at[copy] + (size_t)range.from * each;
-
-    if (at && move->is_out)
+    if (at && is_out)
         memcpy(at, elements, bytes);
     else if (at)
         memcpy(elements, at, bytes);
     return bytes;
 }
 
-/* Bytes of a payload, which are moved unless it is NULL. */
-static size_t move_copies(struct move move, char *payload)
+/* Bytes of the payload of a PART or SUM. Unless it is NULL they are moved, out of the copies of the
+ * frame's worker or into them. */
+static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool is_out,
+                          char *payload)
 {
+    const struct pp_sum *sum = &t->m->collectives[f->id].sum;
     struct pp_range ranges[PP_SUM_RANGES];
     size_t bytes = 0;
 
-    for (int copy = 0; copy < move.sum->copies; copy++) {
-        if (move.sum->owner[copy] != move.worker)
+    for (int copy = 0; copy < sum->copies; copy++) {
+        if (sum->owner[copy] != f->worker)
             continue;
-        const int count = move.ranges(move.sum, copy, ranges);
+        const int count = f->kind == PP_FRAME_PART ? sum->rule->given(sum, copy, ranges)
+                                                   : sum->rule->got(sum, copy, ranges);
         for (int r = 0; r < count; r++)
-            bytes += move_range(&move, copy, ranges[r], payload ? payload + bytes : NULL);
+            bytes += move_range(sum, copy, ranges[r], is_out, payload ? payload + bytes : NULL);
     }
     return bytes;
 }
@@ -58,20 +45,15 @@ static int owner_node(const struct pp_tcp *t, int id)
 
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return move_copies(got(&t->m->collectives[f->id].sum, f->worker, true), NULL);
+    return move_copies(t, f, true, NULL);
 }
 
-uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+static void send_copies(struct pp_tcp *t, int node, struct pp_frame frame)
 {
-    return move_copies(given(&t->m->collectives[f->id].sum, f->worker, true), NULL);
-}
-
-static void send_copies(struct pp_tcp *t, int node, struct pp_frame frame, struct move move)
-{
-    frame.bytes = move_copies(move, NULL);
+    frame.bytes = move_copies(t, &frame, true, NULL);
     char *copy = malloc(frame.bytes + 1);
     if (copy)
-        move_copies(move, copy);
+        move_copies(t, &frame, true, copy);
     pp_tcp_send_owned(t, node, &frame, copy);
 }
 
@@ -108,7 +90,7 @@ static void add_up(struct pp_tcp *t, int id)
             continue;
         const struct pp_frame frame = {
             .kind = PP_FRAME_SUM, .worker = c->members[k], .id = id, .ps = t->sum_start_ps[id]};
-        send_copies(t, pp_tcp_owner(t, frame.worker), frame, got(&c->sum, frame.worker, true));
+        send_copies(t, pp_tcp_owner(t, frame.worker), frame);
     }
     finish_sum(t, id, t->sum_start_ps[id]);
 }
@@ -141,7 +123,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
         const struct pp_frame frame = {
             .kind = PP_FRAME_PART, .worker = w->index, .id = id, .ps = ready_ps};
         w->is_summing = true;
-        send_copies(t, owner_node(t, id), frame, given(&m->collectives[id].sum, w->index, true));
+        send_copies(t, owner_node(t, id), frame);
     }
 }
 
@@ -192,21 +174,6 @@ static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
     return true;
 }
 
-bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a)
-{
-    struct pp_machine *m = t->m;
-
-    pthread_mutex_lock(&m->collectives_mutex);
-    const bool is_next = is_next_part(t, a->frame);
-    if (is_next) {
-        move_copies(given(&m->collectives[a->frame->id].sum, a->frame->worker, false), a->payload);
-        take_part_locked(t, a->frame->id, a->frame->ps);
-        give_next(t, a->frame->id);
-    }
-    pthread_mutex_unlock(&m->collectives_mutex);
-    return is_next;
-}
-
 /* The one that the worker waits for. */
 static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
 {
@@ -218,27 +185,26 @@ static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
 
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    struct pp_machine *m = t->m;
+    const struct pp_frame *f = a->frame;
+    const bool is_part = f->kind == PP_FRAME_PART;
 
-    pthread_mutex_lock(&m->collectives_mutex);
-    const bool is_expected = is_due(t, a->frame);
+    pthread_mutex_lock(&t->m->collectives_mutex);
+    const bool is_expected = is_part ? is_next_part(t, f) : is_due(t, f);
     if (is_expected) {
-        move_copies(got(&m->collectives[a->frame->id].sum, a->frame->worker, false), a->payload);
-        finish_sum(t, a->frame->id, a->frame->ps);
-        give_next(t, a->frame->id);
+        move_copies(t, f, false, a->payload);
+        (is_part ? take_part_locked : finish_sum)(t, f->id, f->ps);
+        give_next(t, f->id);
     }
-    pthread_mutex_unlock(&m->collectives_mutex);
+    pthread_mutex_unlock(&t->m->collectives_mutex);
     return is_expected;
 }
 
-bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *f)
-{
-    return f->id >= 0 && f->id < t->m->p->collective_count && owner_node(t, f->id) == t->node &&
-           pp_tcp_owner(t, f->worker) == node;
-}
-
+/* A part goes to the owner of the sum, the sum comes from there. */
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
-    return f->id >= 0 && f->id < t->m->p->collective_count && owner_node(t, f->id) == node &&
-           pp_tcp_is_here(t, f->worker);
+    const bool is_part = f->kind == PP_FRAME_PART;
+
+    return f->id >= 0 && f->id < t->m->p->collective_count &&
+           owner_node(t, f->id) == (is_part ? t->node : node) &&
+           pp_tcp_owner(t, f->worker) == (is_part ? node : t->node);
 }

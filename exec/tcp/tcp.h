@@ -181,14 +181,11 @@ char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 /* False: not possible now; the frame stays as it was. */
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
-/* ---- sums.c ---- */
-bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+/* ---- sums.c: frames PART and SUM ---- */
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
-bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_arrival *a);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
-/* Bytes that the worker of a frame gets of its collective, and that it gives to it. */
+/* Bytes that the worker of a PART gives to its collective, or that of a SUM gets of it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 
 /* ---- await.c: node 0 asks, others answer ---- */
 enum { PP_TCP_ALL_NODES = -1 };

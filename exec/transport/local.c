@@ -10,8 +10,9 @@ static void *thread_main(void *worker)
     return NULL;
 }
 
-enum pp_status pp_threads_start(struct pp_machine *m, int count, struct pp_error *err)
+enum pp_status pp_threads_start(struct pp_machine *m, struct pp_error *err)
 {
+    const int count = m->remote ? 1 : m->worker_count;
     pthread_attr_t attributes;
 
     pthread_attr_init(&attributes);
@@ -36,16 +37,11 @@ void pp_threads_join(struct pp_machine *m)
     m->started = 0;
 }
 
-static enum pp_status local_start(struct pp_machine *m, struct pp_error *err)
-{
-    return pp_threads_start(m, m->worker_count, err);
-}
-
 const struct pp_transport pp_transport_local = {
     .name = "local",
     .summary = "threads of this process",
     .worker = "thread",
     .workers = "threads",
-    .start = local_start,
+    .start = pp_threads_start,
     .stop = pp_threads_join,
 };

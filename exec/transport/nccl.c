@@ -81,20 +81,11 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
     return PP_OK;
 }
 
-/* Where all processes are. */
-static enum pp_status find_places(struct pp_machine *m, const struct pp_nccl_place **places,
-                                  struct pp_error *err)
-{
-    struct pp_nccl_place own, *all = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->nodes);
-
-    PP_TRY(m->options.nccl->place(m->device, &own, err));
-    *places = all;
-    return pp_tcp_gather(pp_tcp_of(m), &own, sizeof own, (char *)all, err);
-}
-
 static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_nccl_run *run = PP_NEW(m->arena, struct pp_nccl_run);
+    struct pp_nccl_place own,
+        *places = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->nodes);
     const double timeout_s = m->options.timeout_s;
 
     pp_tcp_of(m)->above = run;
@@ -107,10 +98,10 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
                                       .closure = m};
     plan_channels(m, &run->plan);
     plan_sums(m, run);
-    const struct pp_nccl_place *places;
-    struct pp_nccl *nccl;
-    PP_TRY(find_places(m, &places, err));
+    PP_TRY(run->calls->place(m->device, &own, err));
+    PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof own, (char *)places, err));
     PP_TRY(pp_machine_warm_up(m, err));
+    struct pp_nccl *nccl;
     PP_TRY(run->calls->open(m->arena, m->device, &run->plan, places, &nccl, err));
     run->nccl = nccl;
     return PP_OK;

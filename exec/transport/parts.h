@@ -4,11 +4,13 @@
 
 #include "exec/tcp/tcp.h"
 
-/* ---- local.c: the first `count` workers as threads; PP_EFAIL when the system gives no more */
-enum pp_status pp_threads_start(struct pp_machine *m, int count, struct pp_error *err);
+/* ---- local.c ---- */
+/* All workers as threads; where they share no memory, the first one. PP_EFAIL when the system gives
+ * no more. */
+enum pp_status pp_threads_start(struct pp_machine *m, struct pp_error *err);
 void pp_threads_join(struct pp_machine *m);
 
-/* ---- processes.c ---- */
+/* ---- shm.c ---- */
 /* One process for each worker. It calls `run`, which does not return. PP_EFAIL when the system
  * gives no more. */
 enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_worker *),

@@ -187,7 +187,7 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
                             meeting->count, meeting->source, t->m->worker_count);
     PP_TRY(meet(t, meeting->host, meeting->port, listener_of(meeting), err));
     pp_rendezvous_done(meeting);
-    return t->node == 0 ? pp_threads_start(t->m, 1, err) : PP_OK;
+    return t->node == 0 ? pp_threads_start(t->m, err) : PP_OK;
 }
 
 enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
