@@ -144,14 +144,13 @@ static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 {
     for (int k = 0; k < t->m->worker_count; k++) {
-        struct pp_worker *w = &t->m->workers[k];
+        const struct pp_worker *w = &t->m->workers[k];
         struct pp_frame state = {.kind = PP_FRAME_STATE, .worker = k};
 
         if (!pp_tcp_is_here(t, k))
             continue;
-        char *copy = pp_tcp_pack_state(w, &state.bytes);
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
-        pp_tcp_send_owned(t, a->node, &state, copy);
+        pp_tcp_send_worker(t, a->node, state);
     }
     return true;
 }

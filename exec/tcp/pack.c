@@ -9,6 +9,11 @@ struct packer {
     char *at;
     size_t bytes;
     bool is_out;
+    struct figures {     /* of the last barrier */
+        double *squares; /* [square_count] */
+        int status, sum_status;
+        bool has_gradients;
+    } figures;
 };
 
 static void pack(struct packer *packer, void *memory, size_t bytes)
@@ -18,36 +23,6 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
     else if (packer->at)
         memcpy(memory, packer->at + packer->bytes, bytes);
     packer->bytes += bytes;
-}
-
-typedef void (*walk_fn)(struct packer *packer, struct pp_worker *w, void *closure);
-
-static uint64_t count(walk_fn walk, struct pp_worker *w, void *closure)
-{
-    struct packer packer = {0};
-
-    walk(&packer, w, closure);
-    return packer.bytes;
-}
-
-static char *pack_new(walk_fn walk, struct pp_worker *w, void *closure, uint64_t *bytes)
-{
-    *bytes = count(walk, w, closure);
-    struct packer out = {.at = malloc(*bytes + 1), .is_out = true};
-    if (out.at)
-        walk(&out, w, closure);
-    return out.at;
-}
-
-/* Where the device does not answer, there is nothing to tell but that. */
-static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
-{
-    struct pp_error err = {0};
-    const bool is_here = pp_staging_fetch(staging, &err) == PP_OK;
-
-    if (!is_here)
-        pp_machine_fail(m, &err);
-    return is_here;
 }
 
 /* ---- state ----------------------------------------------------------------------------------*/
@@ -80,44 +55,27 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
     }
 }
 
-static void walk_state(struct packer *packer, struct pp_worker *w, void *closure)
+static void walk_state(struct packer *packer, struct pp_worker *w)
 {
-    (void)closure;
     walk_chunks(packer, w, false);
-}
-
-uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return count(walk_state, &t->m->workers[f->worker], NULL);
-}
-
-char *pp_tcp_pack_state(struct pp_worker *w, uint64_t *bytes)
-{
-    return fetch(w->machine, &w->staging) ? pack_new(walk_state, w, NULL, bytes) : NULL;
 }
 
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
 {
     struct pp_error err = {0};
 
-    walk_state(&(struct packer){.at = payload}, w, NULL);
+    walk_state(&(struct packer){.at = payload}, w);
     if (pp_staging_push(&w->staging, &err) != PP_OK)
         pp_machine_fail(w->machine, &err);
 }
 
 /* ---- figures of the last barrier ------------------------------------------------------------*/
 
-struct figures {
-    double *squares; /* [square_count] */
-    int status, sum_status;
-    bool has_gradients;
-};
-
-static void walk_figures(struct packer *packer, struct pp_worker *w, void *closure)
+static void walk_figures(struct packer *packer, struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
     const struct pp_rank_layout *layout = &m->layout[w->rank];
-    struct figures *figures = closure;
+    struct figures *figures = &packer->figures;
 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
@@ -125,23 +83,6 @@ static void walk_figures(struct packer *packer, struct pp_worker *w, void *closu
     pack(packer, w->losses.on_host, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
-}
-
-uint64_t pp_tcp_figures_bytes(struct pp_worker *w, bool has_gradients)
-{
-    struct figures figures = {.squares = w->machine->squares, .has_gradients = has_gradients};
-
-    return count(walk_figures, w, &figures);
-}
-
-char *pp_tcp_pack_figures(struct pp_worker *w, bool has_gradients, uint64_t *bytes)
-{
-    struct figures figures = {w->machine->squares, *w->status, pp_sums_status(w->machine),
-                              has_gradients};
-
-    return fetch(w->machine, &w->losses) && (!has_gradients || fetch(w->machine, &w->staging))
-               ? pack_new(walk_figures, w, &figures, bytes)
-               : NULL;
 }
 
 static bool is_status(int status)
@@ -152,30 +93,31 @@ static bool is_status(int status)
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 {
     const int64_t count = w->machine->square_count;
-    struct figures figures = {.squares = calloc((size_t)count, sizeof(double)),
-                              .has_gradients = has_gradients};
+    struct packer in = {.at = payload,
+                        .figures = {.squares = calloc((size_t)count, sizeof(double)),
+                                    .has_gradients = has_gradients}};
+    const struct figures *figures = &in.figures;
 
-    if (!figures.squares)
+    if (!figures->squares)
         return false;
-    walk_figures(&(struct packer){.at = payload}, w, &figures);
+    walk_figures(&in, w);
     for (int64_t block = 0; block < count; block++)
-        if (figures.squares[block] != 0) /* other threads may write the others concurrently */
-            w->machine->squares[block] += figures.squares[block];
-    free(figures.squares);
-    if (!is_status(figures.status) || !is_status(figures.sum_status))
+        if (figures->squares[block] != 0) /* other threads may write the others concurrently */
+            w->machine->squares[block] += figures->squares[block];
+    free(figures->squares);
+    if (!is_status(figures->status) || !is_status(figures->sum_status))
         return false;
-    *w->status = figures.status;
-    w->sum_status = figures.sum_status;
+    *w->status = figures->status;
+    w->sum_status = figures->sum_status;
     return true;
 }
 
 /* ---- times of a step ------------------------------------------------------------------------*/
 
-static void walk_times(struct packer *packer, struct pp_worker *w, void *closure)
+static void walk_times(struct packer *packer, struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
 
-    (void)closure;
     pack(packer, &w->clock_ps, sizeof(w->clock_ps));
     pack(packer, &w->inside_ns, sizeof(w->inside_ns));
     pack(packer, &w->cpu_ns, sizeof(w->cpu_ns));
@@ -194,16 +136,6 @@ static void walk_times(struct packer *packer, struct pp_worker *w, void *closure
     }
 }
 
-uint64_t pp_tcp_times_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    return count(walk_times, &t->m->workers[f->worker], NULL);
-}
-
-char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes)
-{
-    return pack_new(walk_times, w, NULL, bytes);
-}
-
 static bool are_times(const struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
@@ -220,6 +152,52 @@ static bool are_times(const struct pp_worker *w)
 
 bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 {
-    walk_times(&(struct packer){.at = payload}, w, NULL);
+    walk_times(&(struct packer){.at = payload}, w);
     return are_times(w);
+}
+
+/* ---- all ------------------------------------------------------------------------------------*/
+
+static void (*const WALKS[PP_FRAME_KINDS])(struct packer *packer, struct pp_worker *w) = {
+    [PP_FRAME_STATE] = walk_state,
+    [PP_FRAME_ARRIVED] = walk_figures,
+    [PP_FRAME_END] = walk_times,
+};
+
+uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    struct packer counter = {.figures = {.has_gradients = t->wants_gradients}};
+
+    WALKS[f->kind](&counter, &t->m->workers[f->worker]);
+    return counter.bytes;
+}
+
+/* Where the device does not answer, there is nothing to tell but that. */
+static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
+{
+    struct pp_error err = {0};
+    const bool is_here = pp_staging_fetch(staging, &err) == PP_OK;
+
+    if (!is_here)
+        pp_machine_fail(m, &err);
+    return is_here;
+}
+
+void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame)
+{
+    struct pp_machine *m = t->m;
+    struct pp_worker *w = &m->workers[frame.worker];
+    const bool has_figures = frame.kind == PP_FRAME_ARRIVED,
+               has_state = frame.kind == PP_FRAME_STATE || (has_figures && t->wants_gradients);
+
+    if ((has_figures && !fetch(m, &w->losses)) || (has_state && !fetch(m, &w->staging)))
+        return;
+    frame.bytes = pp_tcp_worker_bytes(t, &frame);
+    struct packer out = {
+        .at = malloc(frame.bytes + 1),
+        .is_out = true,
+        .figures = {m->squares, *w->status, pp_sums_status(m), t->wants_gradients}};
+    if (out.at)
+        WALKS[frame.kind](&out, w);
+    pp_tcp_send_owned(t, node, &frame, out.at);
 }

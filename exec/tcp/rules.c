@@ -104,9 +104,7 @@ static bool is_last_barrier(const struct pp_tcp *t, const struct pp_frame *f)
 
 static uint64_t figures_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return is_last_barrier(t, f)
-               ? pp_tcp_figures_bytes(&t->m->workers[f->worker], t->wants_gradients)
-               : 0;
+    return is_last_barrier(t, f) ? pp_tcp_worker_bytes(t, f) : 0;
 }
 
 static uint64_t verdict_bytes(const struct pp_tcp *t, const struct pp_frame *f)
@@ -148,10 +146,10 @@ static const struct rule {
     [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
-    [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_times_bytes},
+    [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_worker_bytes},
     [PP_FRAME_AT] = {"at", TO_FIRST, is_progress, NULL},
     [PP_FRAME_FETCH] = {"fetch", FROM_FIRST, NULL, NULL},
-    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, pp_tcp_state_bytes},
+    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, pp_tcp_worker_bytes},
     [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},
     [PP_FRAME_PING] = {"ping", ANY_WAY, NULL, ping_bytes, true},
     [PP_FRAME_OFFSET] = {"offset", FROM_FIRST, is_offset, NULL, true},

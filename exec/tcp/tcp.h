@@ -214,18 +214,16 @@ void pp_tcp_released(struct pp_machine *m, int barrier);
 void pp_tcp_failed(struct pp_machine *m);
 enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
 
-/* ---- pack.c: payloads, malloc'd; NULL when there is no memory, or the device does not answer,
- * which then has failed the step. Taken is what has as many bytes as ..._bytes says; false = values
- * that cannot be ---- */
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
-uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-char *pp_tcp_pack_state(struct pp_worker *w, uint64_t *bytes);
+
+/* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ---- */
+uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+/* The frame, with that of its worker. Without memory for it, or where the device does not answer,
+ * the step fails. */
+void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame);
+/* Taken is what has as many bytes as that; false = values that cannot be. */
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
-uint64_t pp_tcp_figures_bytes(struct pp_worker *w, bool has_gradients);
-char *pp_tcp_pack_figures(struct pp_worker *w, bool has_gradients, uint64_t *bytes);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
-uint64_t pp_tcp_times_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
 /* ---- join.c: who is where ---- */

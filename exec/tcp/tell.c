@@ -7,14 +7,10 @@
 /* All processes begin with the weights of node 0. */
 static void push_state(struct pp_tcp *t)
 {
-    for (int k = 0; k < t->m->worker_count; k++) {
-        struct pp_frame frame = {.kind = PP_FRAME_STATE, .worker = k};
-
-        if (pp_tcp_is_here(t, k))
-            continue;
-        char *copy = pp_tcp_pack_state(&t->m->workers[k], &frame.bytes);
-        pp_tcp_send_owned(t, pp_tcp_owner(t, k), &frame, copy);
-    }
+    for (int k = 0; k < t->m->worker_count; k++)
+        if (!pp_tcp_is_here(t, k))
+            pp_tcp_send_worker(t, pp_tcp_owner(t, k),
+                               (struct pp_frame){.kind = PP_FRAME_STATE, .worker = k});
 }
 
 static bool tell_step(struct pp_tcp *t)
@@ -83,19 +79,17 @@ void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *messag
 void pp_tcp_arrived(struct pp_worker *w, int barrier)
 {
     const struct pp_machine *m = w->machine;
-    struct pp_frame frame = {.kind = PP_FRAME_ARRIVED,
-                             .worker = w->index,
-                             .id = barrier,
-                             .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
+    const struct pp_frame frame = {.kind = PP_FRAME_ARRIVED,
+                                   .worker = w->index,
+                                   .id = barrier,
+                                   .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
 
     if (pp_tcp_of(m)->node == 0)
         return;
-    if (barrier < m->barrier_count - 1) {
+    if (barrier < m->barrier_count - 1)
         pp_tcp_send(pp_tcp_of(m), 0, &frame, NULL, NULL, NULL);
-        return;
-    }
-    char *copy = pp_tcp_pack_figures(w, pp_tcp_of(m)->wants_gradients, &frame.bytes);
-    pp_tcp_send_owned(pp_tcp_of(m), 0, &frame, copy);
+    else
+        pp_tcp_send_worker(pp_tcp_of(m), 0, frame);
 }
 
 void pp_tcp_released(struct pp_machine *m, int barrier)

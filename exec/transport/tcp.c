@@ -43,12 +43,10 @@ static void end_work(struct pp_machine *m)
 static void run_step(struct pp_tcp *t)
 {
     struct pp_worker *w = &t->m->workers[t->node - t->first_owner];
-    struct pp_frame frame = {.kind = PP_FRAME_END, .worker = w->index};
 
     pp_worker_run(w);
     end_work(t->m);
-    char *copy = pp_tcp_pack_times(w, &frame.bytes);
-    pp_tcp_send_owned(t, 0, &frame, copy);
+    pp_tcp_send_worker(t, 0, (struct pp_frame){.kind = PP_FRAME_END, .worker = w->index});
 }
 
 static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
