@@ -98,14 +98,20 @@ static bool is_set(const struct ranks *row)
     return variable(row->rank) && !(row->is_of_step && is_outside_of_tasks());
 }
 
+/* `count` would say it; NULL: nothing would. */
+static enum pp_status lacks_count(const char *name, int index, const char *what, const char *count,
+                                  struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL, "%s=%d does not say of how many %s", name, index, what);
+    return count ? pp_error_append(err, " (%s is not set)", count) : PP_EINVAL;
+}
+
 static enum pp_status read_ranks(const struct ranks *row, struct place *place, struct pp_error *err)
 {
     place->source = row->rank;
     PP_TRY(read_int(row->rank, 0, &place->index, err));
     if (!variable(row->count))
-        return pp_error_set(err, PP_EINVAL, "%s=%d does not say of how many processes%s%s%s",
-                            row->rank, place->index, row->count ? " (" : "",
-                            row->count ? row->count : "", row->count ? " is not set)" : "");
+        return lacks_count(row->rank, place->index, "processes", row->count, err);
     PP_TRY(read_int(row->count, 1, &place->count, err));
     if (place->index >= place->count)
         return pp_error_set(err, PP_EINVAL,
@@ -135,9 +141,7 @@ static enum pp_status read_array(const struct array *row, struct place *place, s
 
     PP_TRY(read_int(row->id, 0, &id, err));
     if (!variable(row->last))
-        return pp_error_set(err, PP_EINVAL, "%s=%d does not say of how many tasks%s%s%s", row->id,
-                            id, row->last ? " (" : "", row->last ? row->last : "",
-                            row->last ? " is not set)" : "");
+        return lacks_count(row->id, id, "tasks", row->last, err);
     PP_TRY(read_bound(row->first, 0, &first, err));
     PP_TRY(read_int(row->last, 0, &last, err));
     PP_TRY(read_bound(row->step, 1, &step, err));
@@ -169,13 +173,14 @@ static enum pp_status find_array(struct place *place, struct pp_error *err)
     return PP_OK;
 }
 
-enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err)
+static enum pp_status detect(struct pp_launched *launch, bool has_arrays, struct pp_error *err)
 {
     struct place rank = {.count = 1}, task = {.count = 1};
 
     *launch = (struct pp_launched){.count = 1};
     PP_TRY(find_ranks(&rank, err));
-    PP_TRY(find_array(&task, err));
+    if (has_arrays)
+        PP_TRY(find_array(&task, err));
     if ((int64_t)rank.count * task.count > INT_MAX)
         return pp_error_set(err, PP_EINVAL, "%d processes in each of %d array tasks are too many",
                             rank.count, task.count);
@@ -186,14 +191,12 @@ enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *e
     return PP_OK;
 }
 
+enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err)
+{
+    return detect(launch, true, err);
+}
+
 enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err)
 {
-    struct place rank = {.count = 1};
-
-    *launch = (struct pp_launched){.count = 1};
-    PP_TRY(find_ranks(&rank, err));
-    launch->index = rank.index;
-    launch->count = rank.count;
-    snprintf(launch->source, sizeof launch->source, "%s", rank.source ? rank.source : "");
-    return PP_OK;
+    return detect(launch, false, err);
 }

@@ -3,6 +3,7 @@
 #include "core/process/worker.h"
 
 #include "core/clock.h"
+#include "core/process/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -51,10 +52,10 @@ static int wait_for(struct pollfd *polls, int count)
     const struct timespec patience = {.tv_nsec = TICK_MS * 1000000L};
     sigset_t before;
 
-    pp_pool_hold(&before);
+    pp_process_hold(&before); /* no signal comes between the look and the waiting */
     const int ready =
         pp_pool_is_interrupted() ? 0 : ppoll(polls, (nfds_t)count, &patience, &before);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    pp_process_release(&before);
     return ready;
 }
 
@@ -198,7 +199,7 @@ static bool fill(struct run *run)
     int living = 0, why = 0;
     sigset_t before;
 
-    pp_pool_hold(&before);
+    pp_process_hold(&before); /* nor over a fork */
     for (int i = 0; i < run->count; i++) {
         struct pp_pool_worker *worker = &run->workers[i];
         const bool is_wanted = worker->pid == 0 && why == 0 && (!run->is_short || living == 0);
@@ -210,7 +211,7 @@ static bool fill(struct run *run)
         if (worker->pid != 0)
             run->poll_count = i + 1; /* more of them than descriptors are refused by poll() */
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    pp_process_release(&before);
     run->is_short |= why != 0;
     errno = why;
     return living > 0;

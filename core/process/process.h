@@ -10,7 +10,7 @@
 /* Locale and signals; `interrupted` handles SIGINT unless that is ignored. Of stdin, stdout and
  * stderr what is closed is opened, so that no file gets its number; using it still fails. */
 void pp_process_begin(void (*interrupted)(int));
-/* SIGINT and SIGTERM wait until the mask is `before` again: no temporary file remains. */
+/* SIGINT and SIGTERM wait until the mask is `before` again. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);
 /* A file that is useless once this process has ended. SIGINT, SIGTERM and SIGHUP remove it before

@@ -58,13 +58,3 @@ bool pp_pool_is_interrupted(void)
 {
     return is_interrupted != 0;
 }
-
-void pp_pool_hold(sigset_t *before)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (int i = 0; i < SIGNAL_COUNT; i++)
-        sigaddset(&set, SIGNALS[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}

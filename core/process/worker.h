@@ -48,6 +48,3 @@ void pp_worker_close(struct pp_pool_worker *worker);
 void pp_pool_catch(void);
 void pp_pool_release(void);
 bool pp_pool_is_interrupted(void);
-/* No signal may come between a look at the above and the waiting, nor over a fork. `before` is the
- * mask to go back to. */
-void pp_pool_hold(sigset_t *before);
