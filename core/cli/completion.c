@@ -52,17 +52,11 @@ static void print_names(FILE *out, name_of_fn *name_of)
 
 static void print_choices(FILE *out, const struct pp_option *option)
 {
-    char copy[PP_CHOICES_BYTES];
-    const char *names[PP_CHOICES_MAX + 1];
-
-    if (option->type != PP_OPTION_CHOICE) {
+    if (option->type != PP_OPTION_CHOICE)
         print_names(out, option->name_of ? option->name_of : option->offered);
-        return;
-    }
-    const int count = pp_choices_split(option->choices, copy, names);
-
-    for (int i = 0; i < count; i++)
-        fprintf(out, "%s%s", i ? " " : "", names[i]);
+    else
+        for (const char *letter = option->choices; *letter; letter++)
+            fputc(*letter == '|' ? ' ' : *letter, out);
 }
 
 static void print_commands(const struct pp_cli *cli, FILE *out, const char *separator)

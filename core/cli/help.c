@@ -1,58 +1,20 @@
 /* The help of a program and of its commands, written from the table of options. */
 #include "core/cli/table.h"
+#include "core/text/terminal.h"
 
 enum { COLUMN = 26, WIDTH_MIN = 40, WIDTH_DEFAULT = 80, SCREEN_LINES = 24, SHORT_EXAMPLES = 4 };
-
-/* ---- wrapping -------------------------------------------------------------------------------- */
-
-static int columns(const char *text, int bytes)
-{
-    int count = 0;
-
-    for (int i = 0; i < bytes; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80; /* not the inside of a UTF-8 letter */
-    return count;
-}
-
-/* Print words from column `at` on, further lines indented; ends with a newline. Returns how many
- * lines it took. */
-static int wrap(FILE *out, const char *text, int at, int indent, int width)
-{
-    bool is_first = true;
-    int lines = 1;
-
-    while (*text) {
-        const int blanks = (int)strspn(text, " "), bytes = (int)strcspn(text + blanks, " ");
-        const int size = columns(text + blanks, bytes);
-
-        if (bytes == 0)
-            break;
-        if (!is_first && at + 1 + size > width) {
-            fprintf(out, "\n%*s", indent, "");
-            at = indent;
-            is_first = true;
-            lines++;
-        }
-        fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, text + blanks);
-        at += size + !is_first;
-        is_first = false;
-        text += blanks + bytes;
-    }
-    fputc('\n', out);
-    return lines;
-}
 
 /* `left` at `indent`, `right` wrapped in its own column. */
 static void print_pair(FILE *out, const char *left, const char *right, int width)
 {
-    const int size = 2 + columns(left, (int)strlen(left));
+    const int size = 2 + pp_text_columns(left, strlen(left));
     const int column = width < WIDTH_DEFAULT ? COLUMN * width / WIDTH_DEFAULT : COLUMN;
 
     fprintf(out, "  %s", left);
     if (size + 2 > column)
         fputc('\n', out);
     fprintf(out, "%*s", size + 2 > column ? column : column - size, "");
-    wrap(out, right, column, column, width);
+    pp_text_wrap(out, width, column, column, right);
 }
 
 static int fit_width(int width)
@@ -98,15 +60,15 @@ static int print_command(FILE *out, const char *text, int width)
 
     for (bool is_first = true; *text; is_first = false) {
         const char *words = text + strspn(text, " "), *next = strstr(words, " -");
-        const int bytes = (int)(next ? next - words : (ptrdiff_t)strlen(words));
-        const int size = 1 + columns(words, bytes), room = next ? width - 2 : width;
+        const size_t bytes = next ? (size_t)(next - words) : strlen(words);
+        const int size = 1 + pp_text_columns(words, bytes), room = next ? width - 2 : width;
 
         text = words + bytes;
         if (!is_first && at + size > room) {
             at = fprintf(out, " \\\n     ") - 3;
             lines++;
         }
-        fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, words);
+        fprintf(out, "%s%.*s", is_first ? "" : " ", (int)bytes, words);
         at += size - is_first;
     }
     fputc('\n', out);
@@ -158,7 +120,7 @@ static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
         names.length += wanted < 0 || (size_t)wanted >= room ? 0 : (size_t)wanted;
     }
     fputs("commands: ", out);
-    return wrap(out, names.bytes, 10, 10, width);
+    return pp_text_wrap(out, width, 10, 10, names.bytes);
 }
 
 void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
@@ -168,7 +130,7 @@ void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
 
     fprintf(out, "%s: %s\nusage: ", cli->program, cli->summary);
     int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
-    lines -= wrap(out, cli->commands[0].usage, 7, 11, columns_out);
+    lines -= pp_text_wrap(out, columns_out, 7, 11, cli->commands[0].usage);
     lines -= print_command_names(cli, out, columns_out);
     lines -= print_examples(cli, -1, out, SHORT_EXAMPLES, columns_out);
     for (int i = 0; i < cli->option_count; i++)
@@ -206,11 +168,11 @@ void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width
         const char *lead = i == first ? "usage: " : "       ";
 
         fputs(lead, out);
-        wrap(out, cli->commands[i].usage, 7, 11, columns_out);
+        pp_text_wrap(out, columns_out, 7, 11, cli->commands[i].usage);
     }
     fputc('\n', out);
     if (command >= 0) {
-        wrap(out, cli->commands[command].summary, 0, 0, columns_out);
+        pp_text_wrap(out, columns_out, 0, 0, cli->commands[command].summary);
     } else {
         fprintf(out, "Commands:\n");
         for (int i = 0; i < cli->command_count; i++)

@@ -1,5 +1,4 @@
 /* Parsing: the words of a command line become values of the table of options. */
-#include "core/cli/options.h"
 #include "core/cli/table.h"
 
 #include <assert.h>
@@ -42,14 +41,6 @@ static int find_option(const struct pp_cli *cli, int command, const char *name, 
     for (int i = 0; i < cli->option_count; i++)
         if (pp_option_is_in(&cli->options[i], command) &&
             is_option_name(&cli->options[i], name, length))
-            return i;
-    return -1;
-}
-
-static int find_command(const struct pp_cli *cli, const char *name)
-{
-    for (int i = 0; i < cli->command_count; i++)
-        if (!strcmp(cli->commands[i].name, name))
             return i;
     return -1;
 }
@@ -261,7 +252,7 @@ static enum pp_status check_operands(const struct parser *p)
 
     /* Words without a command may be files, unless they look like a command with a slip. */
     if (first && !parsed->has_command) {
-        if (find_command(cli, first) >= 0)
+        if (pp_cli_command(cli, first) >= 0)
             return pp_error_set(p->err, PP_EINVAL, "the command comes first: %s %s ...",
                                 cli->program, first);
         const bool is_word = p->argc > 1 && p->argv[1] == first && !strpbrk(first, "./");
@@ -288,7 +279,8 @@ static bool wants_any_help(const struct pp_parsed *parsed)
 static enum pp_status finish_help(const struct parser *p)
 {
     struct pp_parsed *parsed = p->parsed;
-    const int command = parsed->operand_count > 0 ? find_command(p->cli, parsed->operands[0]) : -1;
+    const int command =
+        parsed->operand_count > 0 ? pp_cli_command(p->cli, parsed->operands[0]) : -1;
 
     if (!parsed->has_command && command >= 0) {
         parsed->command = command;
@@ -302,7 +294,7 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
 {
     struct pp_error unused;
     struct parser p = {arena, cli, argc, 1, argv, parsed, err ? err : &unused};
-    const int command = argc > 1 ? find_command(cli, argv[1]) : -1;
+    const int command = argc > 1 ? pp_cli_command(cli, argv[1]) : -1;
     bool has_options = true;
 
     *parsed = (struct pp_parsed){

@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+/* Index of a command, or -1. */
+static inline int pp_cli_command(const struct pp_cli *cli, const char *name)
+{
+    for (int i = 0; i < cli->command_count; i++)
+        if (!strcmp(cli->commands[i].name, name))
+            return i;
+    return -1;
+}
+
 static inline bool pp_option_is_in(const struct pp_option *option, int command)
 {
     return command < 0 || (option->commands >> command & 1u);

@@ -1,19 +1,9 @@
 /* Help: what a program says of itself. */
-#include "core/cli/options.h"
+#include "core/cli/table.h"
 #include "core/text/terminal.h"
-
-#include <string.h>
 
 enum { SHELLS_COUNT = 3 };
 static const char *const SHELLS[SHELLS_COUNT] = {"bash", "zsh", "fish"};
-
-static int command_by_name(const struct pp_cli *cli, const char *name)
-{
-    for (int i = 0; i < cli->command_count; i++)
-        if (!strcmp(cli->commands[i].name, name))
-            return i;
-    return -1;
-}
 
 static int topic_count(const struct pp_cli *cli)
 {
@@ -65,7 +55,7 @@ static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
     for (int i = 0; i < cli->command_count; i++)
         names[count++] = cli->commands[i].name;
     for (int i = 0; i < topics; i++)
-        if (command_by_name(cli, cli->topics[i].name) < 0)
+        if (pp_cli_command(cli, cli->topics[i].name) < 0)
             names[count++] = cli->topics[i].name;
     for (int i = 0; i < SHELLS_COUNT; i++)
         names[count++] = SHELLS[i];
@@ -87,7 +77,7 @@ static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, F
             return PP_OK;
         }
     const struct pp_topic *explained = topic ? topic_by_name(cli, topic) : NULL;
-    const int command = topic ? command_by_name(cli, topic) : -1;
+    const int command = topic ? pp_cli_command(cli, topic) : -1;
     if (topic && command < 0 && !explained)
         return unknown_topic(cli, topic, err);
     if (explained)

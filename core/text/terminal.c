@@ -63,26 +63,39 @@ struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out)
 
 /* ---- text wrapped to a width ---------------------------------------------------------------- */
 
-void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text)
+int pp_text_columns(const char *text, size_t bytes)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80; /* not the inside of a letter */
+    return count;
+}
+
+int pp_text_wrap(FILE *out, int width, int column, int indent, const char *text)
 {
     bool is_first = true;
+    int lines = 1;
 
     for (const char *p = text; *p;) {
         const size_t word = strcspn(p, " ");
-        if (!is_first && column + 1 + (int)word > width) {
+        const int size = pp_text_columns(p, word);
+        if (!is_first && column + 1 + size > width) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
+            lines++;
         } else if (!is_first) {
             column += fprintf(out, " ");
         }
         for (size_t i = 0; i < word; i++)
             fputc(p[i] == '~' ? ' ' : p[i], out);
-        column += (int)word;
+        column += size;
         is_first = false;
         p += word;
         p += strspn(p, " ");
     }
     fputc('\n', out);
+    return lines;
 }
 
 void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text)

@@ -14,5 +14,8 @@ struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* a
 /* "  label    words", wrapped at `width` with the words indented by `indent`; '~' is a space inside
  * a word. */
 void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
-/* The words alone, after `column` columns already printed, and the end of the line. */
-void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
+/* The words alone, after `column` columns already printed, and the end of the line. Returns how
+ * many lines they took. */
+int pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
+/* Columns of that many bytes of UTF-8. */
+int pp_text_columns(const char *text, size_t bytes);
