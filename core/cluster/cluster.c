@@ -3,7 +3,6 @@
 #include "core/cluster/fabric.h"
 #include "core/cluster/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { WORD_BYTES = 128 };
@@ -66,80 +65,69 @@ static enum pp_status unknown_name(const char *what, const char *word, struct pp
     return pp_error_append(err, "; or a text as \"node:2 gpu:8 device:a100 nic:8x200Gbps\"");
 }
 
+/* "key:value" or "key=value"; a bare name has no value. */
+struct word {
+    char *key, *value;
+};
 struct words {
-    char text[WORD_BYTES];
-    const char *rest;
+    struct word *list;
+    int count;
 };
 
-static bool is_separator(char c)
+/* The words of the text, split at white space and commas, not yet cut into key and value. */
+static struct words words_of(struct pp_arena *arena, const char *text)
 {
-    return c == ',' || isspace((unsigned char)c);
+    struct words words = {0};
+    int capacity = 0;
+
+    for (char *rest = pp_arena_strdup(arena, text), *word; (word = strsep(&rest, ", \t\n\v\f\r"));)
+        if (*word != '\0')
+            *PP_PUSH(arena, words.list, words.count, capacity) = (struct word){.key = word};
+    return words;
 }
 
-/* The next word of the text, split at white space and commas. A word that is too long is an error
- * of its own, so that nothing is cut silently. */
-static enum pp_status next_word(struct words *words, bool *found, struct pp_error *err)
+static enum pp_status cut(struct word *word, struct pp_error *err)
 {
-    const char *start = words->rest;
+    char *separator = word->key + strcspn(word->key, ":=");
 
-    while (is_separator(*start))
-        start++;
-    size_t length = 0;
-    while (start[length] != '\0' && !is_separator(start[length]))
-        length++;
-    if (length >= WORD_BYTES)
-        return pp_error_set(err, PP_EINVAL, "--cluster: '%.40s...' is too long", start);
-    memcpy(words->text, start, length);
-    words->text[length] = '\0';
-    words->rest = start + length;
-    *found = length > 0;
+    if (strlen(word->key) >= WORD_BYTES)
+        return pp_error_set(err, PP_EINVAL, "--cluster: '%.40s...' is too long", word->key);
+    if (*separator != '\0') {
+        *separator = '\0';
+        word->value = separator + 1;
+    }
     return PP_OK;
 }
 
-/* Cut "key:value" or "key=value"; NULL when the word is a bare name. */
-static char *split_value(char *word)
-{
-    char *separator = word + strcspn(word, ":=");
-
-    if (*separator == '\0')
-        return NULL;
-    *separator = '\0';
-    return separator + 1;
-}
-
 /* The preset that the text starts from: its device's, or the one it names first. */
-static enum pp_status find_base(const char *text, const struct pp_cluster **base,
+static enum pp_status find_base(struct words words, const struct pp_cluster **base,
                                 struct pp_error *err)
 {
-    struct words words = {.rest = text};
     const struct pp_cluster *named = NULL;
-    bool found;
 
     *base = find_cluster("h100");
-    for (int i = 0;; i++) {
-        PP_TRY(next_word(&words, &found, err));
-        if (!found)
-            return PP_OK;
-        char *value = split_value(words.text);
-        if (value == NULL) {
-            named = find_cluster(words.text);
+    for (int i = 0; i < words.count; i++) {
+        struct word *word = &words.list[i];
+        PP_TRY(cut(word, err));
+        if (word->value == NULL) {
+            named = find_cluster(word->key);
             if (named == NULL)
-                return unknown_name("cluster", words.text, err);
+                return unknown_name("cluster", word->key, err);
             if (i > 0)
                 return pp_error_set(err, PP_EINVAL,
-                                    "--cluster: '%s' must stand first, before the keys",
-                                    words.text);
+                                    "--cluster: '%s' must stand first, before the keys", word->key);
             *base = named;
-        } else if (strcmp(words.text, "device") == 0) {
+        } else if (strcmp(word->key, "device") == 0) {
             if (named != NULL)
                 return pp_error_set(err, PP_EINVAL,
                                     "--cluster: device:%s after the preset %s: give one of them",
-                                    value, named->name);
-            *base = find_device(value);
+                                    word->value, named->name);
+            *base = find_device(word->value);
             if (*base == NULL)
-                return unknown_name("device", value, err);
+                return unknown_name("device", word->value, err);
         }
     }
+    return PP_OK;
 }
 
 /* A machine whose size is given must hold its nodes. */
@@ -167,21 +155,14 @@ static int nics_of(const struct pp_cluster *preset, int gpus_per_node)
     return nics > 1 ? (int)nics : 1;
 }
 
-static enum pp_status parse_text(struct pp_arena *arena, const char *source,
+static enum pp_status parse_text(struct pp_arena *arena, const char *source, struct words words,
                                  struct pp_cluster_text *text, struct pp_error *err)
 {
     const struct pp_cluster preset = text->cluster;
-    struct words words = {.rest = source};
-    bool found;
 
-    for (;;) {
-        PP_TRY(next_word(&words, &found, err));
-        if (!found)
-            break;
-        const char *value = split_value(words.text);
-        if (value != NULL)
-            PP_TRY(pp_cluster_set_key(text, words.text, value, err));
-    }
+    for (int i = 0; i < words.count; i++)
+        if (words.list[i].value != NULL)
+            PP_TRY(pp_cluster_set_key(text, words.list[i].key, words.list[i].value, err));
     if (text->given == 0)
         return PP_OK;
     PP_TRY(pp_cluster_check_keys(text, err));
@@ -199,17 +180,15 @@ static enum pp_status parse_text(struct pp_arena *arena, const char *source,
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err)
 {
+    const struct words words = words_of(arena, text);
     const struct pp_cluster *base;
-    struct words words = {.rest = text};
-    bool found;
 
-    PP_TRY(next_word(&words, &found, err));
-    if (!found)
+    if (words.count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "--cluster is empty: expected a preset or a text as \"node:2 gpu:8\"");
-    PP_TRY(find_base(text, &base, err));
+    PP_TRY(find_base(words, &base, err));
     struct pp_cluster_text parsed = {.cluster = *base};
-    PP_TRY(parse_text(arena, text, &parsed, err));
+    PP_TRY(parse_text(arena, text, words, &parsed, err));
     *cluster = parsed.cluster;
     return PP_OK;
 }

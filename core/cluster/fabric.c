@@ -5,18 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
-                              struct pp_fabric **fabric, struct pp_error *err)
-{
-    struct pp_fabric *f = PP_NEW(arena, struct pp_fabric);
-
-    assert(devices > 0);
-    *f = (struct pp_fabric){.size.kind = cluster->fabric.kind, .devices = devices, .arena = arena};
-    PP_TRY(pp_fabric_shape(f, cluster, err));
-    *fabric = f;
-    return PP_OK;
-}
-
 struct pp_fabric_size pp_fabric_size(const struct pp_fabric *f)
 {
     return f->size;
@@ -63,7 +51,7 @@ struct pp_route pp_fabric_route(const struct pp_fabric *f, int source, int dest,
     if (f->listed)
         return pp_fabric_listed_route(f, source, dest, links);
     route.alpha_s = alpha_of(f, source, dest);
-    route.count = pp_fabric_walk(f, source, dest, links);
+    route.count = pp_fabric_walk(f, source, dest, links).count;
     for (int i = 0; i < route.count; i++)
         route.bytes_per_s = fmin(route.bytes_per_s, pp_fabric_link(f, links[i]).bytes_per_s);
     return route;
@@ -82,7 +70,7 @@ struct pp_route pp_fabric_cost(const struct pp_fabric *f, int source, int dest)
         return route;
     }
     route.alpha_s = alpha_of(f, source, dest);
-    for (unsigned left = pp_fabric_levels(f, source, dest); left; left &= left - 1)
+    for (unsigned left = pp_fabric_walk(f, source, dest, NULL).levels; left; left &= left - 1)
         route.bytes_per_s = fmin(route.bytes_per_s, f->level[__builtin_ctz(left)].bytes_per_s);
     return route;
 }

@@ -57,28 +57,17 @@ static inline int pp_fabric_node(const struct pp_fabric *f, int device)
     return device / f->size.gpus_per_node;
 }
 
-/* A route that is being written. */
+/* A computed route, whose links are written where there is room for them. */
 struct pp_route_walk {
-    int32_t *links;
+    int32_t *links; /* NULL: only their levels are wanted */
     int count;
+    unsigned levels; /* a set of bits */
 };
-
-static inline void pp_walk_add(struct pp_route_walk *walk, const struct pp_fabric *f,
-                               enum pp_fabric_level_kind level, int index)
-{
-    walk->links[walk->count++] = f->level[level].first + index;
-}
-
-/* Links of a computed route; and the levels that such a route has links of, a set of bits. */
-int pp_fabric_walk(const struct pp_fabric *fabric, int source, int dest, int32_t *links);
-unsigned pp_fabric_levels(const struct pp_fabric *fabric, int source, int dest);
+struct pp_route_walk pp_fabric_walk(const struct pp_fabric *fabric, int source, int dest,
+                                    int32_t *links);
 
 /* "network" of --link-bw, else "node". */
 bool pp_fabric_is_network(enum pp_fabric_level_kind level);
-
-/* Sizes and levels of a fabric from its cluster; fabric_shape.c. */
-enum pp_status pp_fabric_shape(struct pp_fabric *fabric, const struct pp_cluster *cluster,
-                               struct pp_error *err);
 
 /* Routes of a listed fabric; fabric_listed.c. */
 struct pp_route pp_fabric_listed_route(const struct pp_fabric *fabric, int source, int dest,

@@ -8,10 +8,18 @@ static int local(const struct pp_fabric *f, int device)
     return device % f->size.gpus_per_node;
 }
 
+static void add(struct pp_route_walk *walk, const struct pp_fabric *f,
+                enum pp_fabric_level_kind level, int index)
+{
+    walk->levels |= 1u << level;
+    if (walk->links)
+        walk->links[walk->count++] = f->level[level].first + index;
+}
+
 static void add_nic(struct pp_route_walk *walk, const struct pp_fabric *f, int node, int rail,
                     int way)
 {
-    pp_walk_add(walk, f, PP_LEVEL_NIC, 2 * (node * f->size.rails + rail) + way);
+    add(walk, f, PP_LEVEL_NIC, 2 * (node * f->size.rails + rail) + way);
 }
 
 /* ---- fat tree ---------------------------------------------------------------------------- */
@@ -27,7 +35,7 @@ static void add_uplink(struct pp_route_walk *walk, const struct pp_fabric *f, in
 {
     const int leaf = node / f->size.leaf_nodes * f->size.rails + rail;
 
-    pp_walk_add(walk, f, PP_LEVEL_LEAF, 2 * (leaf * f->size.uplinks + spine) + way);
+    add(walk, f, PP_LEVEL_LEAF, 2 * (leaf * f->size.uplinks + spine) + way);
 }
 
 /* The destination chooses rail and spine (D-mod-K; Zahavi et al. 2010), as SimGrid's FAT_TREE:
@@ -45,11 +53,6 @@ static void walk_fat_tree(const struct pp_fabric *f, int source, int dest,
         add_uplink(walk, f, b, rail, spine, DOWN);
     }
     add_nic(walk, f, b, rail, DOWN);
-}
-
-static unsigned levels_fat_tree(const struct pp_fabric *f, int a, int b)
-{
-    return 1u << PP_LEVEL_NIC | (climbs(f, a, b) ? 1u << PP_LEVEL_LEAF : 0);
 }
 
 /* ---- dragonfly --------------------------------------------------------------------------- */
@@ -80,12 +83,12 @@ static void walk_group(const struct pp_fabric *f, struct router from, int to,
     const int first = from.group * f->size.chassis * f->size.routers;
 
     if (slot != to_slot)
-        pp_walk_add(walk, f, PP_LEVEL_CHASSIS,
-                    (first + from.number) * (f->size.routers - 1) + of_others(slot, to_slot));
+        add(walk, f, PP_LEVEL_CHASSIS,
+            (first + from.number) * (f->size.routers - 1) + of_others(slot, to_slot));
     if (chassis != to_chassis)
-        pp_walk_add(walk, f, PP_LEVEL_GROUP,
-                    (first + chassis * f->size.routers + to_slot) * (f->size.chassis - 1) +
-                        of_others(chassis, to_chassis));
+        add(walk, f, PP_LEVEL_GROUP,
+            (first + chassis * f->size.routers + to_slot) * (f->size.chassis - 1) +
+                of_others(chassis, to_chassis));
 }
 
 /* One minimal path, as SimGrid's DRAGONFLY: router number h of a group holds its link to group h.
@@ -95,8 +98,8 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
 {
     if (from.group != to.group) {
         walk_group(f, from, to.group, walk);
-        pp_walk_add(walk, f, PP_LEVEL_GLOBAL,
-                    from.group * (f->size.groups - 1) + of_others(from.group, to.group));
+        add(walk, f, PP_LEVEL_GLOBAL,
+            from.group * (f->size.groups - 1) + of_others(from.group, to.group));
         from = (struct router){to.group, from.group};
     }
     walk_group(f, from, to.number, walk);
@@ -111,12 +114,12 @@ static void walk_adaptive(const struct pp_fabric *f, struct router from, struct 
     const bool moves = from.group != to.group || from.number != to.number;
 
     if (f->has_router && moves)
-        pp_walk_add(walk, f, PP_LEVEL_ROUTER, 2 * (from.group * of_group + from.number) + UP);
+        add(walk, f, PP_LEVEL_ROUTER, 2 * (from.group * of_group + from.number) + UP);
     if (f->has_global && from.group != to.group)
-        pp_walk_add(walk, f, PP_LEVEL_GLOBAL,
-                    from.group * (f->size.groups - 1) + of_others(from.group, to.group));
+        add(walk, f, PP_LEVEL_GLOBAL,
+            from.group * (f->size.groups - 1) + of_others(from.group, to.group));
     if (f->has_router && moves)
-        pp_walk_add(walk, f, PP_LEVEL_ROUTER, 2 * (to.group * of_group + to.number) + DOWN);
+        add(walk, f, PP_LEVEL_ROUTER, 2 * (to.group * of_group + to.number) + DOWN);
 }
 
 static void walk_dragonfly(const struct pp_fabric *f, int source, int dest,
@@ -127,28 +130,6 @@ static void walk_dragonfly(const struct pp_fabric *f, int source, int dest,
     add_nic(walk, f, a, local(f, source) % f->size.rails, UP);
     (f->size.is_static ? walk_minimal : walk_adaptive)(f, router_of(f, a), router_of(f, b), walk);
     add_nic(walk, f, b, local(f, dest) % f->size.rails, DOWN);
-}
-
-static unsigned levels_group(const struct pp_fabric *f, int from, int to)
-{
-    return (from % f->size.routers != to % f->size.routers ? 1u << PP_LEVEL_CHASSIS : 0) |
-           (from / f->size.routers != to / f->size.routers ? 1u << PP_LEVEL_GROUP : 0);
-}
-
-static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
-{
-    const struct router from = router_of(f, a), to = router_of(f, b);
-    const bool is_far = from.group != to.group;
-    const unsigned nic = 1u << PP_LEVEL_NIC;
-
-    if (f->size.is_static && is_far)
-        return nic | levels_group(f, from.number, to.group) | 1u << PP_LEVEL_GLOBAL |
-               levels_group(f, from.group, to.number);
-    if (f->size.is_static)
-        return nic | levels_group(f, from.number, to.number);
-    return nic |
-           (f->has_router && (is_far || from.number != to.number) ? 1u << PP_LEVEL_ROUTER : 0) |
-           (f->has_global && is_far ? 1u << PP_LEVEL_GLOBAL : 0);
 }
 
 /* ---- torus ------------------------------------------------------------------------------- */
@@ -164,8 +145,7 @@ static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stri
     const bool is_up = 2 * up < size || (2 * up == size && target != 0);
 
     while (at != target) {
-        pp_walk_add(walk, f, PP_LEVEL_TORUS,
-                    2 * (node * PP_TORUS_DIMS + dim) + (is_up ? UP : DOWN));
+        add(walk, f, PP_LEVEL_TORUS, 2 * (node * PP_TORUS_DIMS + dim) + (is_up ? UP : DOWN));
         const int next = (at + (is_up ? 1 : size - 1)) % size;
         node += (next - at) * stride;
         at = next;
@@ -184,12 +164,6 @@ static void walk_torus(const struct pp_fabric *f, int source, int dest, struct p
     }
 }
 
-static unsigned levels_torus(const struct pp_fabric *f, int a, int b)
-{
-    (void)f, (void)a, (void)b;
-    return 1u << PP_LEVEL_TORUS;
-}
-
 /* ---- star -------------------------------------------------------------------------------- */
 
 static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp_route_walk *walk)
@@ -198,23 +172,15 @@ static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp
     add_nic(walk, f, pp_fabric_node(f, dest), local(f, dest) % f->size.rails, DOWN);
 }
 
-static unsigned levels_star(const struct pp_fabric *f, int a, int b)
-{
-    (void)f, (void)a, (void)b;
-    return 1u << PP_LEVEL_NIC;
-}
-
 /* ---- all --------------------------------------------------------------------------------- */
 
 /* From one node to another, NICs included. */
-static const struct {
-    void (*walk)(const struct pp_fabric *, int source, int dest, struct pp_route_walk *);
-    unsigned (*levels)(const struct pp_fabric *, int node_a, int node_b);
-} shapes[PP_FABRIC_KINDS] = {
-    [PP_FABRIC_FAT_TREE] = {walk_fat_tree, levels_fat_tree},
-    [PP_FABRIC_DRAGONFLY] = {walk_dragonfly, levels_dragonfly},
-    [PP_FABRIC_TORUS] = {walk_torus, levels_torus},
-    [PP_FABRIC_STAR] = {walk_star, levels_star},
+static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_fabric *, int source, int dest,
+                                             struct pp_route_walk *) = {
+    [PP_FABRIC_FAT_TREE] = walk_fat_tree,
+    [PP_FABRIC_DRAGONFLY] = walk_dragonfly,
+    [PP_FABRIC_TORUS] = walk_torus,
+    [PP_FABRIC_STAR] = walk_star,
 };
 
 static int pair(const struct pp_fabric *f, int source, int dest)
@@ -222,39 +188,27 @@ static int pair(const struct pp_fabric *f, int source, int dest)
     return source * (f->devices - 1) + of_others(source, dest);
 }
 
-int pp_fabric_walk(const struct pp_fabric *f, int source, int dest, int32_t *links)
+struct pp_route_walk pp_fabric_walk(const struct pp_fabric *f, int source, int dest, int32_t *links)
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
     struct pp_route_walk walk = {.links = links};
 
     if (source == dest)
-        return 0;
+        return walk;
     if (f->size.kind == PP_FABRIC_IDEAL) {
-        pp_walk_add(&walk, f, PP_LEVEL_PAIR, pair(f, source, dest));
-        return walk.count;
+        add(&walk, f, PP_LEVEL_PAIR, pair(f, source, dest));
+        walk.levels = 1u << (a == b ? PP_LEVEL_PAIR_NODE : PP_LEVEL_PAIR);
+        return walk;
     }
     if (f->has_device)
-        pp_walk_add(&walk, f, PP_LEVEL_DEVICE, 2 * source + UP);
+        add(&walk, f, PP_LEVEL_DEVICE, 2 * source + UP);
     if (f->size.is_pcie)
-        pp_walk_add(&walk, f, PP_LEVEL_HOST, a);
+        add(&walk, f, PP_LEVEL_HOST, a);
     if (a != b)
-        shapes[f->size.kind].walk(f, source, dest, &walk);
+        shapes[f->size.kind](f, source, dest, &walk);
     if (f->size.is_pcie && a != b)
-        pp_walk_add(&walk, f, PP_LEVEL_HOST, b);
+        add(&walk, f, PP_LEVEL_HOST, b);
     if (f->has_device)
-        pp_walk_add(&walk, f, PP_LEVEL_DEVICE, 2 * dest + DOWN);
-    return walk.count;
-}
-
-unsigned pp_fabric_levels(const struct pp_fabric *f, int source, int dest)
-{
-    const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
-
-    if (source == dest)
-        return 0;
-    if (f->size.kind == PP_FABRIC_IDEAL)
-        return 1u << (a == b ? PP_LEVEL_PAIR_NODE : PP_LEVEL_PAIR);
-    const unsigned ends =
-        (f->has_device ? 1u << PP_LEVEL_DEVICE : 0) | (f->size.is_pcie ? 1u << PP_LEVEL_HOST : 0);
-    return a == b ? ends : ends | shapes[f->size.kind].levels(f, a, b);
+        add(&walk, f, PP_LEVEL_DEVICE, 2 * dest + DOWN);
+    return walk;
 }

@@ -1,6 +1,7 @@
 /* Sizes of a fabric from its cluster: how many links of each level, how fast. */
 #include "core/cluster/fabric_parts.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum {
@@ -20,7 +21,7 @@ static double node_bytes_per_s(const struct pp_cluster *c)
     return c->inter.bytes_per_s * c->gpus_per_node;
 }
 
-/* A level as if its links had been counted before; pp_fabric_shape() gives it ids. */
+/* A level as if its links had been counted before; pp_fabric_make() gives it ids. */
 static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind level, int64_t count,
                                 double bytes_per_s, double latency_s, struct pp_error *err)
 {
@@ -202,12 +203,6 @@ static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *
                      s->torus_bytes_per_s > 0 ? s->torus_bytes_per_s : nic, 0, err);
 }
 
-static enum pp_status shape_star(struct pp_fabric *f, const struct pp_cluster *c,
-                                 struct pp_error *err)
-{
-    return shape_node(f, c, err);
-}
-
 static enum pp_status shape_ideal(struct pp_fabric *f, const struct pp_cluster *c,
                                   struct pp_error *err)
 {
@@ -228,29 +223,35 @@ static enum pp_status (*const shapes[PP_FABRIC_KINDS])(struct pp_fabric *,
                                                        const struct pp_cluster *,
                                                        struct pp_error *) = {
     [PP_FABRIC_FAT_TREE] = shape_fat_tree, [PP_FABRIC_DRAGONFLY] = shape_dragonfly,
-    [PP_FABRIC_TORUS] = shape_torus,       [PP_FABRIC_STAR] = shape_star,
+    [PP_FABRIC_TORUS] = shape_torus,       [PP_FABRIC_STAR] = shape_node,
     [PP_FABRIC_IDEAL] = shape_ideal,       [PP_FABRIC_FILE] = shape_file,
 };
 
 /* Torus and dragonfly have their size from the whole machine; the others' part in use stands for
  * itself. */
-enum pp_status pp_fabric_shape(struct pp_fabric *f, const struct pp_cluster *c,
-                               struct pp_error *err)
+enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *c, int devices,
+                              struct pp_fabric **fabric, struct pp_error *err)
 {
     const bool is_whole =
         c->fabric.kind == PP_FABRIC_TORUS || c->fabric.kind == PP_FABRIC_DRAGONFLY;
-    const int64_t needed = whole_over(f->devices, c->gpus_per_node);
+    const int64_t needed = whole_over(devices, c->gpus_per_node);
+    struct pp_fabric *f = PP_NEW(arena, struct pp_fabric);
 
+    assert(devices > 0);
     if (c->nodes > 0 && needed > c->nodes)
         return pp_error_set(err, PP_EINVAL,
-                            "--gpus %d: the cluster has %d nodes of %d, %lld devices", f->devices,
+                            "--gpus %d: the cluster has %d nodes of %d, %lld devices", devices,
                             c->nodes, c->gpus_per_node, (long long)c->nodes * c->gpus_per_node);
-    f->size.nodes = is_whole && c->nodes > 0 ? c->nodes : (int)needed;
-    f->size.gpus_per_node = c->gpus_per_node;
-    f->intra_s = c->intra.alpha_s;
-    f->inter_s = c->inter.alpha_s;
+    *f = (struct pp_fabric){.size = {.kind = c->fabric.kind,
+                                     .nodes = is_whole && c->nodes > 0 ? c->nodes : (int)needed,
+                                     .gpus_per_node = c->gpus_per_node},
+                            .devices = devices,
+                            .intra_s = c->intra.alpha_s,
+                            .inter_s = c->inter.alpha_s,
+                            .arena = arena};
     PP_TRY(shapes[f->size.kind](f, c, err));
     for (int i = 0; i < PP_LEVELS; i++)
         f->level[i].bytes_per_s *= c->eta_link;
+    *fabric = f;
     return PP_OK;
 }

@@ -7,15 +7,14 @@
 struct pp_cluster_text {
     struct pp_cluster cluster;
     double nic_bytes_per_s; /* of the whole node, 0 = not given */
-    unsigned given;         /* fields that had a key */
+    unsigned given;         /* keys: bits of the rows of the table */
 };
 
 /* ---- core/cluster/text_values.c: PP_EINVAL without the key, which the caller adds ---- */
 enum pp_status pp_cluster_count(const char *value, int high, int *count, struct pp_error *err);
-/* A number above 0 with its unit, at most 1e18. */
+/* A number above 0 with its unit, at most 1e18; a latency in seconds at most 10. */
 enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double *number,
                                    struct pp_error *err);
-enum pp_status pp_cluster_latency(const char *value, double *alpha_s, struct pp_error *err);
 /* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
 enum pp_status pp_cluster_sizes(const char *value, int least, int most, int *sizes,
                                 struct pp_error *err);

@@ -17,47 +17,6 @@ enum {
     NUMBER_BYTES = 16,
 };
 
-enum field {
-    NODE,
-    GPU,
-    DEVICE,
-    NVLINK,
-    NIC,
-    MEMORY,
-    HBM,
-    PEAK,
-    LATENCY,
-    ATTENTION,
-    FABRIC,
-    HOST,
-    LEAF,
-    OVERSUB,
-    ROUTING,
-    TORUS,
-    HOP,
-    DRAGONFLY,
-    RANK1,
-    RANK2,
-    RANK3,
-    RAM,
-    H2D,
-    NVME,
-    CPU,
-};
-#define H2D_GIVEN (1u << H2D)
-
-static enum pp_status set_nodes(struct pp_cluster_text *text, const char *value,
-                                struct pp_error *err)
-{
-    return pp_cluster_count(value, MAX_NODES, &text->cluster.nodes, err);
-}
-
-static enum pp_status set_gpus(struct pp_cluster_text *text, const char *value,
-                               struct pp_error *err)
-{
-    return pp_cluster_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
-}
-
 static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
 {
@@ -70,10 +29,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    PP_TRY(pp_cluster_link(value, &text->cluster.intra, err));
-    if (!(text->given & H2D_GIVEN))
-        text->cluster.tiers[PP_TIER_HOST].link_bytes_per_s = text->cluster.intra.bytes_per_s;
-    return PP_OK;
+    return pp_cluster_link(value, &text->cluster.intra, err);
 }
 
 /* "8x400Gbps": eight cards in a node; "400Gbps": one. */
@@ -103,12 +59,6 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
     PP_TRY(pp_cluster_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
     pp_device_scale_peak(&text->cluster.device, peak_flops_per_s);
     return PP_OK;
-}
-
-static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,
-                                  struct pp_error *err)
-{
-    return pp_cluster_latency(value, &text->cluster.inter.alpha_s, err);
 }
 
 /* "unfused" prices software without FlashAttention. */
@@ -160,12 +110,6 @@ static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value
     if (near)
         pp_error_append(err, "did you mean %s? ", near);
     return pp_error_append(err, "known are fat-tree dragonfly torus star ideal");
-}
-
-static enum pp_status set_leaf(struct pp_cluster_text *text, const char *value,
-                               struct pp_error *err)
-{
-    return pp_cluster_count(value, MAX_NODES, &text->cluster.fabric.leaf_nodes, err);
 }
 
 static enum pp_status set_oversub(struct pp_cluster_text *text, const char *value,
@@ -228,47 +172,48 @@ static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, 
 #define TORI  (1u << PP_FABRIC_TORUS)
 
 #define QUANTITY(member, of) .offset = offsetof(struct pp_cluster, member), .unit = PP_UNIT_##of
+#define NUMBER(member, high) .offset = offsetof(struct pp_cluster, member), .most = (high)
 
-/* Keys with the same field exclude each other: the first spelling is the one suggested. A key sets
- * a tier, a quantity of the cluster, or whatever `set` does with it. */
+/* A key sets a tier, a number or quantity of the cluster, or whatever `set` does with it. */
 static const struct key {
     const char *name;
-    enum field field;
     enum pp_status (*set)(struct pp_cluster_text *, const char *, struct pp_error *);
     const char *example;
-    unsigned fabrics;  /* the key is for these only; 0 = for all. One: it chooses it */
-    enum pp_tier tier; /* bytes@rate of this tier */
-    size_t offset;     /* of a double in struct pp_cluster; 0: not a quantity */
-    enum pp_unit unit; /* of the quantity */
+    unsigned fabrics;        /* the key is for these only; 0 = for all. One: it chooses it */
+    enum pp_tier tier;       /* bytes@rate of this tier */
+    size_t offset;           /* of an int or a double in struct pp_cluster; 0: of none */
+    int most;                /* of the int; 0: it is a double */
+    enum pp_unit unit;       /* of the double */
+    bool is_alias, is_rival; /* of the row before: only one of both is given */
 } keys[] = {
-    {"node", NODE, set_nodes, "2"},
-    {"nodes", NODE, set_nodes, "2"},
-    {"gpu", GPU, set_gpus, "8"},
-    {"gpus", GPU, set_gpus, "8"},
-    {"device", DEVICE, NULL, "a100"},
-    {"nvlink", NVLINK, set_nvlink, "300GBps"},
-    {"pcie", NVLINK, set_pcie, "25GBps"},
-    {"nic", NIC, set_nic, "8x200Gbps"},
-    {"memory", MEMORY, NULL, "40GB", QUANTITY(device.memory_bytes, BYTES)},
-    {"hbm", HBM, NULL, "1555GBps", QUANTITY(device.memory_bytes_per_s, BYTES_PER_S)},
-    {"peak", PEAK, set_peak, "312TF"},
-    {"latency", LATENCY, set_latency, "5us"},
-    {"attention", ATTENTION, set_attention, "unfused"},
-    {"fabric", FABRIC, set_fabric, "fat-tree"},
-    {"host", HOST, NULL, "64GBps", QUANTITY(fabric.host_bytes_per_s, BYTES_PER_S)},
-    {"ram", RAM, NULL, "1TB@200GBps", .tier = PP_TIER_HOST},
-    {"h2d", H2D, NULL, "25GBps", QUANTITY(tiers[PP_TIER_HOST].link_bytes_per_s, BYTES_PER_S)},
-    {"nvme", NVME, NULL, "8TB@25GBps", .tier = PP_TIER_NVME},
-    {"cpu", CPU, NULL, "5e9", QUANTITY(update_params_per_s, COUNT)},
-    {"leaf", LEAF, set_leaf, "32", TREES},
-    {"oversub", OVERSUB, set_oversub, "2", TREES},
-    {"routing", ROUTING, set_routing, "static", TREES | FLIES},
-    {"torus", TORUS, set_torus, "16x16x8", TORI},
-    {"hop", HOP, NULL, "25GBps", TORI, QUANTITY(fabric.torus_bytes_per_s, BYTES_PER_S)},
-    {"dragonfly", DRAGONFLY, set_dragonfly, "14x6x16x4", FLIES},
-    {"rank1", RANK1, NULL, "10.5GBps", FLIES, QUANTITY(fabric.chassis_bytes_per_s, BYTES_PER_S)},
-    {"rank2", RANK2, NULL, "15.75GBps", FLIES, QUANTITY(fabric.group_bytes_per_s, BYTES_PER_S)},
-    {"rank3", RANK3, NULL, "337GBps", FLIES, QUANTITY(fabric.global_bytes_per_s, BYTES_PER_S)},
+    {"node", NULL, "2", NUMBER(nodes, MAX_NODES)},
+    {"nodes", NULL, "2", NUMBER(nodes, MAX_NODES), .is_alias = true},
+    {"gpu", NULL, "8", NUMBER(gpus_per_node, MAX_GPUS_PER_NODE)},
+    {"gpus", NULL, "8", NUMBER(gpus_per_node, MAX_GPUS_PER_NODE), .is_alias = true},
+    {"device", NULL, "a100"},
+    {"nvlink", set_nvlink, "300GBps"},
+    {"pcie", set_pcie, "25GBps", .is_rival = true},
+    {"nic", set_nic, "8x200Gbps"},
+    {"memory", NULL, "40GB", QUANTITY(device.memory_bytes, BYTES)},
+    {"hbm", NULL, "1555GBps", QUANTITY(device.memory_bytes_per_s, BYTES_PER_S)},
+    {"peak", set_peak, "312TF"},
+    {"latency", NULL, "5us", QUANTITY(inter.alpha_s, SECONDS)},
+    {"attention", set_attention, "unfused"},
+    {"fabric", set_fabric, "fat-tree"},
+    {"host", NULL, "64GBps", QUANTITY(fabric.host_bytes_per_s, BYTES_PER_S)},
+    {"ram", NULL, "1TB@200GBps", .tier = PP_TIER_HOST},
+    {"h2d", NULL, "25GBps", QUANTITY(tiers[PP_TIER_HOST].link_bytes_per_s, BYTES_PER_S)},
+    {"nvme", NULL, "8TB@25GBps", .tier = PP_TIER_NVME},
+    {"cpu", NULL, "5e9", QUANTITY(update_params_per_s, COUNT)},
+    {"leaf", NULL, "32", TREES, NUMBER(fabric.leaf_nodes, MAX_NODES)},
+    {"oversub", set_oversub, "2", TREES},
+    {"routing", set_routing, "static", TREES | FLIES},
+    {"torus", set_torus, "16x16x8", TORI},
+    {"hop", NULL, "25GBps", TORI, QUANTITY(fabric.torus_bytes_per_s, BYTES_PER_S)},
+    {"dragonfly", set_dragonfly, "14x6x16x4", FLIES},
+    {"rank1", NULL, "10.5GBps", FLIES, QUANTITY(fabric.chassis_bytes_per_s, BYTES_PER_S)},
+    {"rank2", NULL, "15.75GBps", FLIES, QUANTITY(fabric.group_bytes_per_s, BYTES_PER_S)},
+    {"rank3", NULL, "337GBps", FLIES, QUANTITY(fabric.global_bytes_per_s, BYTES_PER_S)},
 };
 enum { KEYS = PP_COUNT(keys) };
 
@@ -285,7 +230,7 @@ static enum pp_status unknown_key(const char *word, struct pp_error *err)
         pp_error_append(err, "did you mean '%s'? ", near);
     pp_error_append(err, "(known are");
     for (int i = 0; i < KEYS; i++)
-        if (i == 0 || keys[i].field != keys[i - 1].field || keys[i].field == NVLINK)
+        if (!keys[i].is_alias)
             pp_error_append(err, " %s", keys[i].name);
     return pp_error_append(err, ", as in \"node:2 gpu:8 device:a100 nic:8x200Gbps\")");
 }
@@ -299,22 +244,40 @@ static enum pp_status set_value(struct pp_cluster_text *text, const struct key *
         return set_tier(text, key->tier, value, err);
     if (key->offset == 0) /* `device:` was read before the others */
         return PP_OK;
-    return pp_cluster_quantity(value, key->unit, (double *)((char *)&text->cluster + key->offset),
-                               err);
+    void *field = (char *)&text->cluster + key->offset;
+    return key->most > 0 ? pp_cluster_count(value, key->most, field, err)
+                         : pp_cluster_quantity(value, key->unit, field, err);
+}
+
+/* NULL for an unknown key. */
+static const struct key *find_key(const char *word)
+{
+    for (const struct key *key = keys; key < keys + KEYS; key++)
+        if (strcmp(word, key->name) == 0)
+            return key;
+    return NULL;
+}
+
+static unsigned bit_of(const struct key *key)
+{
+    return 1u << (key - keys - (key->is_alias || key->is_rival));
+}
+
+static bool is_given(const struct pp_cluster_text *text, const char *word)
+{
+    return text->given & bit_of(find_key(word));
 }
 
 enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,
                                   struct pp_error *err)
 {
-    const struct key *key = keys;
+    const struct key *key = find_key(word);
 
-    while (key < keys + KEYS && strcmp(word, key->name) != 0)
-        key++;
-    if (key == keys + KEYS)
+    if (key == NULL)
         return unknown_key(word, err);
-    if (text->given & (1u << key->field))
+    if (text->given & bit_of(key))
         return pp_error_set(err, PP_EINVAL, "--cluster: '%s' is given twice", word);
-    text->given |= 1u << key->field;
+    text->given |= bit_of(key);
     if (set_value(text, key, value, err) == PP_OK)
         return PP_OK;
     pp_error_prefix(err, "--cluster: %s:%s: ", word, value);
@@ -331,7 +294,7 @@ static enum pp_fabric_kind first_of(unsigned fabrics)
 static const struct key *contradiction(const struct pp_cluster_text *text)
 {
     for (const struct key *key = keys; key < keys + KEYS; key++)
-        if (text->given & (1u << key->field) && key->fabrics &&
+        if (text->given & bit_of(key) && key->fabrics &&
             !(key->fabrics & (1u << text->cluster.fabric.kind)))
             return key;
     return NULL;
@@ -342,7 +305,7 @@ enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_err
     struct pp_fabric_shape *s = &text->cluster.fabric;
     const struct key *key = contradiction(text);
 
-    if (key != NULL && !(text->given & (1u << FABRIC))) {
+    if (key != NULL && !is_given(text, "fabric")) {
         s->kind = first_of(key->fabrics);
         key = contradiction(text);
     }
@@ -350,9 +313,11 @@ enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_err
         return pp_error_set(err, PP_EINVAL,
                             "--cluster: '%s' is a key of fabric:%s, not of fabric:%s", key->name,
                             pp_fabric_names[first_of(key->fabrics)], pp_fabric_names[s->kind]);
-    if (text->given & (1u << HOST) && !s->is_pcie)
+    if (is_given(text, "host") && !s->is_pcie)
         return pp_error_set(err, PP_EINVAL,
                             "--cluster: 'host' is the memory in which devices of a node meet on "
                             "PCIe: pcie:25GBps with it, or without host");
+    if (is_given(text, "pcie") && s->is_pcie && !is_given(text, "h2d"))
+        text->cluster.tiers[PP_TIER_HOST].link_bytes_per_s = text->cluster.intra.bytes_per_s;
     return PP_OK;
 }

@@ -23,16 +23,10 @@ enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double 
     if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
         return pp_error_set(err, PP_EINVAL,
                             "%s is out of range: expected more than 0, at most 1e18", value);
+    if (unit == PP_UNIT_SECONDS && *number > MAX_LATENCY_S)
+        return pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
+                            MAX_LATENCY_S);
     return PP_OK;
-}
-
-enum pp_status pp_cluster_latency(const char *value, double *alpha_s, struct pp_error *err)
-{
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
-    return *alpha_s <= MAX_LATENCY_S
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
-                              MAX_LATENCY_S);
 }
 
 enum pp_status pp_cluster_sizes(const char *value, int least, int most, int *sizes,
@@ -66,7 +60,9 @@ enum pp_status pp_cluster_link(const char *value, struct pp_link *link, struct p
         return pp_error_set(err, PP_EINVAL, "expected a bandwidth, or bandwidth@latency");
     snprintf(rate, sizeof rate, "%.*s", (int)length, value);
     PP_TRY(pp_cluster_quantity(rate, PP_UNIT_BYTES_PER_S, &link->bytes_per_s, err));
-    return value[length] ? pp_cluster_latency(value + length + 1, &link->alpha_s, err) : PP_OK;
+    return value[length]
+               ? pp_cluster_quantity(value + length + 1, PP_UNIT_SECONDS, &link->alpha_s, err)
+               : PP_OK;
 }
 
 enum pp_status pp_cluster_size_at_rate(const char *value, double *bytes, double *bytes_per_s,
