@@ -65,6 +65,15 @@ static enum pp_status unknown_model(struct pp_arena *arena, const char *name, st
                         name);
 }
 
+static const struct pp_model *preset_of(const char *name)
+{
+    const struct pp_model *m = pp_model_presets;
+
+    while (m->name != NULL && !pp_same_name(name, m->name))
+        m++;
+    return m->name != NULL ? m : NULL;
+}
+
 static bool is_path(const char *text)
 {
     const size_t length = strlen(text);
@@ -82,12 +91,11 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
     for (size_t i = 0; i < ALIASES; i++)
         if (pp_same_name(name, aliases[i].alias))
             name = aliases[i].name;
-    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
-        if (pp_same_name(name, m->name)) {
-            *model = *m;
-            return PP_OK;
-        }
-    return unknown_model(arena, name_or_path, err);
+    const struct pp_model *preset = preset_of(name);
+    if (preset == NULL)
+        return unknown_model(arena, name_or_path, err);
+    *model = *preset;
+    return PP_OK;
 }
 
 /* ---- names as they are printed -----------------------------------------------------------------
@@ -176,15 +184,6 @@ static bool is_named(const struct plain *given, const char *name, const struct p
     return size > 0 ? fabs(size / params - 1) < 0.05
                     : !isdigit((unsigned char)given->text[own.length]) &&
                           strpbrk(own.text, "0123456789") != NULL;
-}
-
-static const struct pp_model *preset_of(const char *name)
-{
-    const struct pp_model *m = pp_model_presets;
-
-    while (m->name != NULL && !pp_same_name(name, m->name))
-        m++;
-    return m->name != NULL ? m : NULL;
 }
 
 /* The preset with the longest name that fits. */

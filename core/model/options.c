@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-/* Index of a CHOICE, or `fallback` where it is not given. */
-static int choice(const struct pp_request *request, const char *name, int fallback)
-{
-    const struct pp_option_value *value = pp_request_get(request, name, NULL);
-
-    return value ? (int)value->integer : fallback;
-}
-
 static bool is_same(const struct pp_model *a, const struct pp_model *b)
 {
     return a->layers == b->layers && a->hidden == b->hidden && a->heads == b->heads &&
@@ -50,8 +42,8 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
     m->kv_heads =
         pp_request_int(request, "kv-heads", m->kv_heads == m->heads ? heads : m->kv_heads);
     m->positions = positions_of(request, m);
-    m->is_gated = choice(request, "mlp", m->is_gated) == 1;
-    m->is_tied = choice(request, "embedding", !m->is_tied) == 0;
+    m->is_gated = pp_request_int(request, "mlp", m->is_gated) == 1;
+    m->is_tied = pp_request_int(request, "embedding", !m->is_tied) == 0;
     m->hidden = hidden;
     m->heads = heads;
     if (is_plain_head)
