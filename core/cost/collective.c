@@ -38,16 +38,19 @@ static struct pp_collective_time twice(struct pp_collective_time time)
     return (struct pp_collective_time){2 * time.node_s, 2 * time.network_s, 2 * time.latency_s};
 }
 
+/* Of two at once. */
+static struct pp_collective_time slower(double node_s, double network_s, double latency_s)
+{
+    return (struct pp_collective_time){.node_s = node_s >= network_s ? node_s : 0,
+                                       .network_s = node_s >= network_s ? 0 : network_s,
+                                       .latency_s = latency_s};
+}
+
 /* ---- ring: n - 1 rounds, each passes a share of 1/n on -------------------------------------- */
 
 static struct pp_collective_time ring_pass(const struct input *in)
 {
     return flat(in, in->n - 1, (in->n - 1) * (in->bytes / in->n));
-}
-
-static struct pp_collective_time ring_reduce(const struct input *in)
-{
-    return twice(ring_pass(in));
 }
 
 /* Scattered by a binomial tree, then gathered around the ring. */
@@ -77,17 +80,8 @@ static struct pp_collective_time tree_broadcast(const struct input *in)
     const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
     const double network_s = in->m > 1 ? in->bytes / in->k / in->inter.bytes_per_s : 0;
 
-    return (struct pp_collective_time){
-        .node_s = node_s >= network_s ? node_s : 0,
-        .network_s = node_s >= network_s ? 0 : network_s,
-        .latency_s = (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
-    };
-}
-
-/* Up to the roots and back. */
-static struct pp_collective_time tree_reduce(const struct input *in)
-{
-    return twice(tree_broadcast(in));
+    return slower(node_s, network_s,
+                  (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s);
 }
 
 /* Bruck: in each round half of the data goes to the member 2^k further on. */
@@ -106,11 +100,6 @@ static struct pp_collective_time level_pass(const struct input *in)
         .network_s = (in->m - 1) * (in->bytes / in->k / in->m / in->inter.bytes_per_s),
         .latency_s = (in->g - 1) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s,
     };
-}
-
-static struct pp_collective_time level_reduce(const struct input *in)
-{
-    return twice(level_pass(in));
 }
 
 /* Scattered in the root's node; every share to the other nodes as a ring broadcast; gathered. */
@@ -165,20 +154,19 @@ static double node_rate(const struct input *in)
            (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
 }
 
+static double start_s(const struct input *in)
+{
+    return (in->g > 1 ? in->intra_ring.start_s : 0) + (in->m > 1 ? in->inter_ring.start_s : 0);
+}
+
 /* Every ring crosses the NVLinks of a node and once its NICs; chunks are pipelined, so the slower
  * of the two counts. `bytes` pass each hop of the rings together. */
 static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
 {
     const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
     const double network_s = in->m > 1 ? bytes / (in->k * member_rate(in)) : 0;
-    const double start_s =
-        (in->g > 1 ? in->intra_ring.start_s : 0) + (in->m > 1 ? in->inter_ring.start_s : 0);
 
-    return (struct pp_collective_time){
-        .node_s = node_s >= network_s ? node_s : 0,
-        .network_s = node_s >= network_s ? 0 : network_s,
-        .latency_s = start_s + latency_s,
-    };
+    return slower(node_s, network_s, start_s(in) + latency_s);
 }
 
 /* Once around. */
@@ -215,13 +203,12 @@ static struct pp_collective_time auto_exchange(const struct input *in)
 {
     const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
     const double network_s = (in->n - in->g) / in->n * in->bytes / member_rate(in);
-    struct pp_collective_time time = pipelined(in, 0, ring_latency_s(in));
 
-    time.node_s = node_s >= network_s ? node_s : 0;
-    time.network_s = node_s >= network_s ? 0 : network_s;
-    return time;
+    return slower(node_s, network_s, start_s(in) + ring_latency_s(in));
 }
 
+/* A sum of all but `auto` is its rule twice: scattered and gathered, or up to the roots and back.
+ */
 static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
     const struct input *in) = {
     [PP_ALGORITHM_AUTO] = {[PP_AR] = auto_reduce,
@@ -229,17 +216,17 @@ static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
                            [PP_AG] = auto_pass,
                            [PP_BC] = auto_broadcast,
                            [PP_A2A] = auto_exchange},
-    [PP_ALGORITHM_RING] = {[PP_AR] = ring_reduce,
+    [PP_ALGORITHM_RING] = {[PP_AR] = ring_pass,
                            [PP_RS] = ring_pass,
                            [PP_AG] = ring_pass,
                            [PP_BC] = ring_broadcast,
                            [PP_A2A] = ring_pass},
-    [PP_ALGORITHM_TREE] = {[PP_AR] = tree_reduce,
+    [PP_ALGORITHM_TREE] = {[PP_AR] = tree_broadcast,
                            [PP_RS] = tree_pass,
                            [PP_AG] = tree_pass,
                            [PP_BC] = tree_broadcast,
                            [PP_A2A] = tree_exchange},
-    [PP_ALGORITHM_HIERARCHICAL] = {[PP_AR] = level_reduce,
+    [PP_ALGORITHM_HIERARCHICAL] = {[PP_AR] = level_pass,
                                    [PP_RS] = level_pass,
                                    [PP_AG] = level_pass,
                                    [PP_BC] = level_broadcast,
@@ -262,5 +249,8 @@ struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algor
                              .bytes = bytes};
 
     assert(rules[algorithm][kind]);
-    return group.members > 1 ? rules[algorithm][kind](&in) : (struct pp_collective_time){0};
+    if (group.members <= 1)
+        return (struct pp_collective_time){0};
+    const struct pp_collective_time once = rules[algorithm][kind](&in);
+    return kind == PP_AR && algorithm != PP_ALGORITHM_AUTO ? twice(once) : once;
 }

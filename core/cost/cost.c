@@ -37,7 +37,7 @@ static struct pp_cost share(struct pp_cost cost, int part, int whole)
                             .bytes = cost.bytes * frac};
 }
 
-static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
+struct pp_cost pp_cost_sum(struct pp_cost a, struct pp_cost b)
 {
     return (struct pp_cost){.ps = a.ps + b.ps,
                             .tp_ps = a.tp_ps + b.tp_ps,
@@ -45,6 +45,7 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .ep_ps = a.ep_ps + b.ep_ps,
                             .gather_ps = a.gather_ps + b.gather_ps,
                             .copy_ps = a.copy_ps + b.copy_ps,
+                            .latency_ps = a.latency_ps + b.latency_ps,
                             .flops = a.flops + b.flops,
                             .bytes = a.bytes + b.bytes};
 }
@@ -53,7 +54,7 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
  * compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
 static struct pp_cost beside(struct pp_cost f, struct pp_cost b)
 {
-    struct pp_cost both = sum(f, b);
+    struct pp_cost both = pp_cost_sum(f, b);
     const int64_t compute_ps = both.ps - both.ep_ps,
                   hidden_ps = both.ep_ps < compute_ps ? both.ep_ps : compute_ps;
 

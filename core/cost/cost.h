@@ -22,6 +22,8 @@ struct pp_cost {
     double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
 };
 
+struct pp_cost pp_cost_sum(struct pp_cost a, struct pp_cost b);
+
 /* Memory of one stage per device of the program rank, bytes. */
 struct pp_stage_memory {
     double params_bytes, grads_bytes,

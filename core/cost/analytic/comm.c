@@ -35,14 +35,12 @@ static int device_at(const struct pp_cost_inputs *in, int position)
 /* `members` devices, `step` positions apart. */
 static struct pp_device_group group_of(const struct pp_cost_inputs *in, int members, int step)
 {
-    const int per_node = in->cluster->gpus_per_node;
     int nodes = 1;
 
     for (int i = 1; i < members; i++)
-        nodes += device_at(in, i * step) / per_node != device_at(in, (i - 1) * step) / per_node;
-    const int in_node = members / nodes > 0 ? members / nodes : 1;
-    return (struct pp_device_group){
-        .members = members, .per_node = in_node, .nodes = (members + in_node - 1) / in_node};
+        nodes += !pp_cluster_same_node(in->cluster, device_at(in, i * step),
+                                       device_at(in, (i - 1) * step));
+    return pp_roofline_group_over(members, nodes, 0);
 }
 
 struct pp_device_group pp_roofline_expert_group(const struct pp_cost_inputs *in)
@@ -160,12 +158,8 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
     const struct pp_device_group group = pp_roofline_expert_replicas(in);
     for (size_t i = 0; i < PP_COUNT(sums); i++) {
         struct pp_cost *cost = &costs->op[sums[i].kind][stage];
-        const double bytes = params * sums[i].value_bytes;
-        const struct pp_collective_time time =
-            pp_collective_time(sums[i].kind, in->algorithm, group, links, bytes);
-        cost->ps += pp_units_ps(pp_collective_s(time));
-        cost->latency_ps += pp_units_ps(time.latency_s);
-        cost->bytes += bytes;
+        *cost = pp_cost_sum(*cost, pp_roofline_collective(in, sums[i].kind, group, links,
+                                                          params * sums[i].value_bytes));
     }
 }
 

@@ -31,22 +31,24 @@ struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int 
     return work;
 }
 
-/* Kernels with the share of each that counts. */
-static struct pp_compute sum_of(const struct pp_layer_kernels *list, unsigned modules,
+/* Kernels of a layer with the share of each that counts. */
+static struct pp_compute sum_of(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                struct pp_layer_work work, enum pp_pass pass, unsigned modules,
                                 double (*share)(const struct pp_kernel *, unsigned modules))
 {
-    const struct pp_layout *l = &list->in->layout;
+    struct pp_layer_kernels list;
     struct pp_compute sum = {0};
 
-    for (int i = 0; i < list->count; i++) {
-        const struct pp_kernel *kernel = &list->kernel[i];
+    pp_layer_kernels(in, kind, work, pass, &list);
+    for (int i = 0; i < list.count; i++) {
+        const struct pp_kernel *kernel = &list.kernel[i];
         const double frac = share(kernel, modules);
         if (frac == 0)
             continue;
-        const double s = frac * pp_kernel_time(&list->in->cluster->device, kernel).s;
+        const double s = frac * pp_kernel_time(&in->cluster->device, kernel).s;
         sum.s += s;
         sum.bytes += frac * kernel->bytes;
-        sum.flops += frac * kernel->flops * l->tp * l->cp;
+        sum.flops += frac * kernel->flops * in->layout.tp * in->layout.cp;
         sum.matrix_s += kernel->kind == PP_KERNEL_GEMM ? s : 0;
         sum.launches += kernel->launches;
     }
@@ -79,19 +81,13 @@ static double of_selected(const struct pp_kernel *kernel, unsigned modules)
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_layer_work work, enum pp_pass pass)
 {
-    struct pp_layer_kernels list;
-
-    pp_layer_kernels(in, kind, work, pass, &list);
-    return sum_of(&list, 0, whole);
+    return sum_of(in, kind, work, pass, 0, whole);
 }
 
 struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                       struct pp_layer_work work, unsigned modules)
 {
-    struct pp_layer_kernels list;
-
-    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
-    return sum_of(&list, modules, of_modules);
+    return sum_of(in, kind, work, PP_PASS_F, modules, of_modules);
 }
 
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
@@ -102,17 +98,11 @@ struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct 
 struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work)
 {
-    struct pp_layer_kernels list;
-
-    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
-    return sum_of(&list, 0, of_again);
+    return sum_of(in, kind, work, PP_PASS_F, 0, of_again);
 }
 
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
-    struct pp_layer_kernels list;
-
-    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
-    return sum_of(&list, 0, of_selected);
+    return sum_of(in, kind, work, PP_PASS_F, 0, of_selected);
 }

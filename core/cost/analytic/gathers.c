@@ -8,13 +8,18 @@
 
 /* ---- gathers of layers, inside of an op ------------------------------------------------------ */
 
+/* Of a unit; more in the first and in the last. */
+struct by_unit {
+    double each, first, last;
+};
+
 /* The units of a stage: blocks, of which the first has the embedding with it and the last the head.
  */
 struct units {
     const struct pp_cost_inputs *in;
     const struct pp_device_links *links;
     int stage, count;
-    double params, first_params, last_params;    /* of a unit; more in the first and in the last */
+    struct by_unit params;
     double moved_frac;                           /* of a unit's parameters: loaded by this device */
     double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
 };
@@ -28,11 +33,11 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
 
     if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
         u.count = 1;
-    u.first_params = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+    u.params.first = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
                      pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
-    u.last_params = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
+    u.params.last = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
                     pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
-    u.params = (all - u.first_params - u.last_params) / u.count;
+    u.params.each = (all - u.params.first - u.params.last) / u.count;
     if (all > 0)
         u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
                        pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
@@ -42,16 +47,15 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
     return u;
 }
 
-static double params_of(const struct units *u, int unit)
+static double of_unit(const struct units *u, const struct by_unit *value, int unit)
 {
-    return u->params + (unit == 0 ? u->first_params : 0) +
-           (unit == u->count - 1 ? u->last_params : 0);
+    return value->each + (unit == 0 ? value->first : 0) + (unit == u->count - 1 ? value->last : 0);
 }
 
-/* Seconds of one pass, unit by unit: the ends take what is theirs, blocks share the rest. */
-struct pass {
-    double s, first_s, last_s;
-};
+static double params_of(const struct units *u, int unit)
+{
+    return of_unit(u, &u->params, unit);
+}
 
 static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int split,
                       enum pp_pass pass)
@@ -61,26 +65,21 @@ static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
     return pp_roofline_layer(in, kind, work, pass).s + pp_roofline_tp_s(in, kind, work, pass);
 }
 
-static struct pass pass_of(const struct units *u, int stage, int split, enum pp_pass pass,
-                           int64_t ps)
+/* Seconds of one pass, unit by unit: the ends take what is theirs, blocks share the rest. */
+static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pass, int64_t ps)
 {
     const struct pp_cost_inputs *in = u->in;
     const double ends = in->head != PP_HEAD_IGNORED,
-                 first = ends * pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
-                 last = ends * pp_roofline_end_share(in, PP_LAYER_HEAD, stage);
-    struct pass p = {0};
+                 first = ends * pp_roofline_end_share(in, PP_LAYER_EMBEDDING, u->stage),
+                 last = ends * pp_roofline_end_share(in, PP_LAYER_HEAD, u->stage);
+    struct by_unit s = {0};
 
     if (first > 0)
-        p.first_s = first * layer_s(in, PP_LAYER_EMBEDDING, split, pass);
+        s.first = first * layer_s(in, PP_LAYER_EMBEDDING, split, pass);
     if (last > 0)
-        p.last_s = last * layer_s(in, PP_LAYER_HEAD, split, pass);
-    p.s = fmax(0, pp_units_s(ps) - p.first_s - p.last_s) / u->count;
-    return p;
-}
-
-static double pass_s(const struct units *u, const struct pass *p, int unit)
-{
-    return p->s + (unit == 0 ? p->first_s : 0) + (unit == u->count - 1 ? p->last_s : 0);
+        s.last = last * layer_s(in, PP_LAYER_HEAD, split, pass);
+    s.each = fmax(0, pp_units_s(ps) - s.first - s.last) / u->count;
+    return s;
 }
 
 /* A layer at once; or qkv, projection and the two or three matrices of the MLP one by one. Gathers
@@ -205,13 +204,13 @@ struct shown {
 
 /* Seconds by which a pass outlasts its compute. Other transfers over the same link are counted by
  * the evaluator (schedules/evaluate/). */
-static double outlasting_s(struct lane *l, const struct pass *p)
+static double outlasting_s(struct lane *l, const struct by_unit *pass_s)
 {
     double compute_s = 0;
 
     l->gathered = l->loaded = 1;
     for (int i = 0; i < l->u->count; i++) {
-        const double s = pass_s(l->u, p, unit_at(l, i));
+        const double s = of_unit(l->u, pass_s, unit_at(l, i));
         scatter_behind(l, i);
         fetch_ahead(l, i);
         l->clock_s += s;
@@ -225,7 +224,7 @@ static double outlasting_s(struct lane *l, const struct pass *p)
  * other, and take their share of the device. Loads use links of their own. With one buffer nothing
  * overlaps. The gather before the first unit and the scatter after the last one belong to the
  * program. */
-static struct shown shown_of(const struct units *u, const struct pass *p, bool is_backward,
+static struct shown shown_of(const struct units *u, const struct by_unit *pass_s, bool is_backward,
                              bool has_fetch, bool has_scatter)
 {
     const struct pp_state_spec *state = &u->in->state;
@@ -238,13 +237,13 @@ static struct shown shown_of(const struct units *u, const struct pass *p, bool i
         .has_scatter = has_scatter && pp_state_is_gathered(state),
     };
     struct lane here = lane, loading = lane;
-    const double shown_s = outlasting_s(&here, p),
+    const double shown_s = outlasting_s(&here, pass_s),
                  share = pp_cost_framework(u->in)->gather_share_frac;
 
     loading.has_load = has_fetch && u->moved_frac > 0;
     return (struct shown){
         .gather_s = shown_s + share * fmax(0, here.beside_s - shown_s),
-        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, p) - shown_s) : 0,
+        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, pass_s) - shown_s) : 0,
     };
 }
 
@@ -257,41 +256,37 @@ static void expose(struct pp_cost *cost, struct shown shown)
     cost->copy_ps += copy_ps;
 }
 
-static struct pass both(struct pass a, struct pass b)
+static struct by_unit both(struct by_unit a, struct by_unit b)
 {
-    return (struct pass){a.s + b.s, a.first_s + b.first_s, a.last_s + b.last_s};
+    return (struct by_unit){a.each + b.each, a.first + b.first, a.last + b.last};
 }
 
-static void add_exposed(const struct units *units, int stage, struct pp_costs *costs)
+static void add_exposed(const struct units *u, struct pp_costs *costs)
 {
-    const struct units u = *units;
-    const struct pp_cost_inputs *in = u.in;
-
-    for (int q = 0; q < in->splits; q++) {
-        const int at = stage * in->splits + q;
+    for (int q = 0; q < u->in->splits; q++) {
+        const int at = u->stage * u->in->splits + q;
         struct pp_cost *f = &costs->op[PP_F][at], *b = &costs->op[PP_B][at],
                        *i = &costs->op[PP_I][at], *w = &costs->op[PP_W][at];
-        const struct pass forward = pass_of(&u, stage, q, PP_PASS_F, f->ps),
-                          input = pass_of(&u, stage, q, PP_PASS_I, i->ps),
-                          weight = pass_of(&u, stage, q, PP_PASS_W, w->ps),
-                          again = {.s = pp_units_s(costs->op[PP_R][at].ps) / u.count};
+        const struct by_unit forward = pass_of(u, q, PP_PASS_F, f->ps),
+                             input = pass_of(u, q, PP_PASS_I, i->ps),
+                             weight = pass_of(u, q, PP_PASS_W, w->ps),
+                             again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
         /* Blocks that are computed again use what is gathered for their backward. */
-        const struct pass backward = both(input, again), whole = both(backward, weight);
-        expose(f, shown_of(&u, &forward, false, true, false));
-        expose(i, shown_of(&u, &backward, true, true, false));
-        expose(w, shown_of(&u, &weight, true, false, true));
-        expose(b, shown_of(&u, &whole, true, true, true));
+        const struct by_unit backward = both(input, again), whole = both(backward, weight);
+        expose(f, shown_of(u, &forward, false, true, false));
+        expose(i, shown_of(u, &backward, true, true, false));
+        expose(w, shown_of(u, &weight, true, false, true));
+        expose(b, shown_of(u, &whole, true, true, true));
     }
 }
 
 /* ---- gathers, scatters and sums of the program ------------------------------------------------
  */
 
-static struct pp_cost collective(struct pp_collective_time time, double bytes)
+static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
+                                double bytes)
 {
-    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
-                            .latency_ps = pp_units_ps(time.latency_s),
-                            .bytes = bytes};
+    return pp_roofline_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
 }
 
 /* Size of attention's widest matrix. Queries, keys and values are one matrix; latent attention has
@@ -324,7 +319,7 @@ static double gone_frac(const struct units *u)
 {
     const double most = pp_cost_framework(u->in)->gathered_params;
 
-    return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params) : 0;
+    return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params.each) : 0;
 }
 
 /* What is not done has no bytes. */
@@ -332,7 +327,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
 {
     const struct pp_state_spec *state = &u->in->state;
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
-                 all = u->params * u->count + u->first_params + u->last_params,
+                 all = u->params.each * u->count + u->params.first + u->params.last,
                  first = params_of(u, 0), last = params_of(u, u->count - 1);
     const bool is_cut = pp_state_is_gathered(state);
     const double grad_bytes =
@@ -342,10 +337,10 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
     return (struct pp_stage_gathers){
         .units = is_cut || u->moved_frac > 0 ? u->count : 0,
         .is_cut = is_cut,
-        .unit_bytes = is_cut ? value_bytes * u->params : load_bytes(u, u->params),
-        .unit_grads_bytes = grad_bytes * u->params,
+        .unit_bytes = is_cut ? value_bytes * u->params.each : load_bytes(u, u->params.each),
+        .unit_grads_bytes = grad_bytes * u->params.each,
         .gone_frac = gone_frac(u),
-        .share_bytes = is_cut ? load_bytes(u, u->params) : 0,
+        .share_bytes = is_cut ? load_bytes(u, u->params.each) : 0,
         .load_bytes = load_bytes(u, all - first),
         .reload_bytes = load_bytes(u, all - last),
         .load_ps = pp_roofline_move(u->in, PP_FOR_LOAD, load_bytes(u, all - first)).ps,
@@ -373,15 +368,11 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     const struct pp_device_group part =
         pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {
-        [PP_FOR_FORWARD] = collective(unit_time(&u, PP_AG, params, gather_first), gather_first),
-        [PP_FOR_BACKWARD] = collective(unit_time(&u, PP_AG, second, gather_last), gather_last),
-        [PP_FOR_VISIT] = collective(unit_time(&u, PP_RS, params, scatter), scatter),
-        [PP_FOR_PART] =
-            collective(pp_collective_time(PP_RS, in->algorithm, part, links, sums.grads_bytes),
-                       sums.grads_bytes),
-        [PP_FOR_REST] =
-            collective(pp_collective_time(PP_AR, in->algorithm, sums.rest, links, sums.rest_bytes),
-                       sums.rest_bytes),
+        [PP_FOR_FORWARD] = unit_cost(&u, PP_AG, params, gather_first),
+        [PP_FOR_BACKWARD] = unit_cost(&u, PP_AG, second, gather_last),
+        [PP_FOR_VISIT] = unit_cost(&u, PP_RS, params, scatter),
+        [PP_FOR_PART] = pp_roofline_collective(in, PP_RS, part, links, sums.grads_bytes),
+        [PP_FOR_REST] = pp_roofline_collective(in, PP_AR, sums.rest, links, sums.rest_bytes),
         [PP_FOR_LOAD] = pp_roofline_move(in, PP_FOR_LOAD, load_bytes(&u, params_of(&u, 0))),
         [PP_FOR_RELOAD] =
             pp_roofline_move(in, PP_FOR_RELOAD, load_bytes(&u, params_of(&u, u.count - 1))),
@@ -394,7 +385,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         return;
     costs->gathers[stage] = gathers_of(&u);
     if (costs->gathers[stage].units > 1)
-        add_exposed(&u, stage, costs);
+        add_exposed(&u, costs);
 }
 
 void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,

@@ -43,7 +43,7 @@ static int degree(const struct pp_layout *l, int axis)
     return degrees[axis];
 }
 
-static struct pp_device_group group_of_nodes(int members, int nodes, int fewest)
+struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest)
 {
     const int per_node = members / nodes > 0 ? members / nodes : 1;
 
@@ -61,7 +61,7 @@ struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum p
     const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
     const int64_t nodes = span / in->cluster->gpus_per_node + 1;
 
-    return group_of_nodes(members, (int)(nodes < members ? nodes : members), 0);
+    return pp_roofline_group_over(members, (int)(nodes < members ? nodes : members), 0);
 }
 
 /* Counts the nodes of devices that come in ascending order, and the devices of the node that has
@@ -88,35 +88,27 @@ static int64_t below(const struct count *c, int64_t first, int64_t stride, int64
     return fit < count ? fit : count;
 }
 
-/* Nodes in between hold as many as fit, or one each where not every node has one. */
-static void tally_run(struct count *c, int64_t first, int64_t stride, int64_t count)
+/* `count` devices, `stride` apart. Nodes in between hold as many as fit, or one each where not
+ * every node has one. */
+static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
 {
     const int64_t first_node = first / c->gpus_per_node,
                   last_node = (first + (count - 1) * stride) / c->gpus_per_node,
+                  touched = last_node - first_node + 1,
                   in_first = below(c, first, stride, count, first_node + 1);
 
+    c->nodes += (touched < count ? touched : count) - (first_node == c->last);
     if (first_node != c->last) {
         take_fewest(c, c->in_last);
         c->in_last = 0;
     }
     c->in_last += in_first;
-    if (last_node == first_node)
-        return;
-    take_fewest(c, c->in_last);
-    if (last_node - first_node > 1 && in_first < count - 1)
+    if (touched > 1) {
+        take_fewest(c, c->in_last);
+        c->in_last = count - below(c, first, stride, count, last_node);
+    }
+    if (touched > 2 && in_first < count - 1)
         take_fewest(c, stride < c->gpus_per_node ? c->gpus_per_node / stride : 1);
-    c->in_last = count - below(c, first, stride, count, last_node);
-}
-
-/* `count` devices, `stride` apart. */
-static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
-{
-    const int64_t first_node = first / c->gpus_per_node,
-                  last_node = (first + (count - 1) * stride) / c->gpus_per_node,
-                  touched = last_node - first_node + 1;
-
-    tally_run(c, first, stride, count);
-    c->nodes += (touched < count ? touched : count) - (first_node == c->last);
     c->last = last_node;
 }
 
@@ -192,8 +184,8 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
     stage_walk_init(&walk, in, stage);
     count_axes(&count, in, &walk, 0, 0);
     take_fewest(&count, count.in_last);
-    return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members),
-                          (int)count.fewest);
+    return pp_roofline_group_over(members, (int)(count.nodes < members ? count.nodes : members),
+                                  (int)count.fewest);
 }
 
 /* The other coordinates of the two ranks are alike, so that only those matter that do not shift
@@ -222,6 +214,21 @@ bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
+
+struct pp_cost pp_roofline_collective_cost(struct pp_collective_time time, double bytes)
+{
+    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
+                            .latency_ps = pp_units_ps(time.latency_s),
+                            .bytes = bytes};
+}
+
+struct pp_cost pp_roofline_collective(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                      struct pp_device_group group,
+                                      const struct pp_device_links *links, double bytes)
+{
+    return pp_roofline_collective_cost(pp_collective_time(kind, in->algorithm, group, links, bytes),
+                                       bytes);
+}
 
 double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes)

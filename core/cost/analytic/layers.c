@@ -85,6 +85,22 @@ struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum 
     };
 }
 
+/* A part of a layer once more; its exchanges overlap with its products if that is asked for. */
+static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_compute part,
+                                    double all_tp_s, double cp_s)
+{
+    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, part.matrix_s);
+
+    return (struct pp_layer_sum){
+        .s = part.s + tp_s + cp_s,
+        .tp_s = tp_s,
+        .cp_s = cp_s,
+        .flops = part.flops,
+        .bytes = part.bytes,
+        .launches = part.launches,
+    };
+}
+
 /* Modules once more. Keys and values of the other context-parallel devices are not kept during
  * attention. Half of a block's exchanges are those of its MLP: a gather and a scatter of four, or
  * one sum of two. */
@@ -94,20 +110,12 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
     const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
     const bool has_core = again & PP_AGAIN_CORE,
                has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
-    const struct pp_compute compute = pp_roofline_modules(in, kind, work, again);
-    const double cp_s = has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0,
-                 all_tp_s = has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
-                 tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+    struct pp_compute part = pp_roofline_modules(in, kind, work, again);
 
-    return (struct pp_layer_sum){
-        .s = compute.s + tp_s + cp_s,
-        .tp_s = tp_s,
-        .cp_s = cp_s,
-        .flops = (has_core ? attention_flops(in) : 0) +
-                 pp_roofline_modules(in, kind, work, others).flops,
-        .bytes = compute.bytes,
-        .launches = compute.launches,
-    };
+    part.flops =
+        (has_core ? attention_flops(in) : 0) + pp_roofline_modules(in, kind, work, others).flops;
+    return part_sum(in, part, has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
+                    has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0);
 }
 
 /* Selective recomputation of a block: modules, or as PyTorch does, nearly everything but the
@@ -120,14 +128,8 @@ static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp
 {
     if (!pp_roofline_is_per_op(in))
         return modules_sum(in, kind, work);
-    const struct pp_compute selected = pp_roofline_selected(in, kind, work);
-    const double all_tp_s = pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2;
-    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, selected.matrix_s);
-    return (struct pp_layer_sum){.s = selected.s + tp_s,
-                                 .tp_s = tp_s,
-                                 .flops = selected.flops,
-                                 .bytes = selected.bytes,
-                                 .launches = selected.launches};
+    return part_sum(in, pp_roofline_selected(in, kind, work),
+                    pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2, 0);
 }
 
 /* A whole forward once more, or up to the last tensor that the backward needs: then without the

@@ -38,11 +38,6 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
     return layout->tp * layout->cp;
 }
 
-static int node_of(const struct pp_cost_inputs *in, int device)
-{
-    return device / in->cluster->gpus_per_node;
-}
-
 /* One lane of a message. */
 struct lane {
     int source, dest;
@@ -93,9 +88,8 @@ static struct class replica_class(const struct table *t, struct lane ranks, int 
         const struct pp_route route =
             t->lanes > 1 ? pp_fabric_route(in->fabric, lane.source, lane.dest, t->route + count)
                          : pp_fabric_cost(in->fabric, lane.source, lane.dest);
-        const struct class class = {{route.alpha_s, route.bytes_per_s},
-                                    node_of(in, lane.source) != node_of(in, lane.dest) ? NETWORK
-                                                                                       : NODE};
+        const bool is_node = pp_cluster_same_node(in->cluster, lane.source, lane.dest);
+        const struct class class = {{route.alpha_s, route.bytes_per_s}, is_node ? NODE : NETWORK};
         slowest = min_class(slowest, class);
         first.link.alpha_s = fmin(first.link.alpha_s, route.alpha_s);
         first.kind = class.kind == NETWORK ? NETWORK : first.kind;

@@ -77,21 +77,15 @@ enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stage
         share[0] = first;
     if (to < stages)
         share[stages - 1] = last;
-    const int even = free_stages > 0 ? rest / free_stages : 0;
     int extra = free_stages > 0 ? rest % free_stages : 0;
     for (int s = from; s < to; s++)
-        share[s] = even;
-    /* Inner stages first: the ends hold embedding and head. Stage 0 is the last to get one but
-     * one, the stage of the head the very last. */
-    const int inner_from = from > 1 ? from : 1;
-    for (int s = inner_from; s < to && s < stages - 1 && extra > 0; s++, extra--)
+        share[s] = rest / free_stages;
+    /* Inner stages first: the ends hold embedding and head. There is at least one stage more than
+     * extra blocks, so that the stage of the head gets none. */
+    for (int s = 1; s < to && s < stages - 1 && extra > 0; s++, extra--)
         share[s]++;
-    if (extra > 0 && from == 0 && stages > 1) {
-        share[0]++;
-        extra--;
-    }
     if (extra > 0)
-        share[stages - 1] += extra;
+        share[0]++;
     *blocks_per_stage = share;
     return PP_OK;
 }

@@ -81,6 +81,8 @@ static inline int pp_stage_walk_at(const struct pp_stage_walk *walk, int level, 
 
 /* Links of the cluster with efficiency and --link-bw applied. */
 struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in);
+/* So many devices in so many nodes, as evenly as they can stand. */
+struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest);
 /* The devices along an axis that share all other coordinates, starting where a node does. */
 struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis);
 /* All replicas of a stage: dp * cp * pipelines devices, those with tp coordinate 0. */
@@ -88,6 +90,10 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
 /* The two ranks of some replica are in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
 /* A collective by the chosen algorithm; see pp_collective_time. */
+struct pp_cost pp_roofline_collective(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                      struct pp_device_group group,
+                                      const struct pp_device_links *links, double bytes);
+struct pp_cost pp_roofline_collective_cost(struct pp_collective_time time, double bytes);
 double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes);
 

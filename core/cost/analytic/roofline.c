@@ -160,26 +160,15 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
 
 /* ---- collectives, messages ------------------------------------------------------------------ */
 
-static struct pp_cost transfer(double seconds, double bytes)
-{
-    return (struct pp_cost){.ps = pp_units_ps(seconds), .bytes = bytes};
-}
-
-static struct pp_cost collective(struct pp_collective_time time, double bytes)
-{
-    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
-                            .latency_ps = pp_units_ps(time.latency_s),
-                            .bytes = bytes};
-}
-
 static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                         const struct pp_state_sums *state, int stage, struct pp_costs *costs)
 {
     const int layers = in->blocks_per_stage[stage] > 0 ? in->blocks_per_stage[stage] : 1;
     struct pp_cost *gather = &costs->op[PP_AG][stage];
 
-    *gather = collective(pp_roofline_spread(in, links, state->scatter, stage, state->params_bytes),
-                         state->params_bytes);
+    *gather = pp_roofline_collective_cost(
+        pp_roofline_spread(in, links, state->scatter, stage, state->params_bytes),
+        state->params_bytes);
     if (pp_cost_framework(in)->has_param_broadcasts)
         gather->latency_ps = 0; /* buckets do not cut it further */
     if (in->is_dp_overlapped && pp_cost_framework(in)->has_params_ahead)
@@ -200,9 +189,8 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
                 {PP_BC, state.scatter, state.params_bytes}};
 
     for (size_t i = 0; i < PP_COUNT(sums); i++)
-        costs->op[sums[i].kind][stage] = collective(
-            pp_collective_time(sums[i].kind, in->algorithm, sums[i].group, links, sums[i].bytes),
-            sums[i].bytes);
+        costs->op[sums[i].kind][stage] =
+            pp_roofline_collective(in, sums[i].kind, sums[i].group, links, sums[i].bytes);
     fill_spread(in, links, &state, stage, costs);
     pp_roofline_add_expert_sums(in, links, stage, costs);
     costs->ring_alpha_ps[stage] =
@@ -217,10 +205,10 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
     for (int s = 0; s < in->stages; s++) {
         const double update_bytes = pp_roofline_update_bytes(in, s);
         fill_sums(in, &links[s].links, s, costs);
-        costs->op[PP_U][s] = transfer(
-            pp_cost_framework(in)->step_gap_s + (in->blocks_per_stage[s] + 1) * device->launch_s +
-                update_bytes / (device->memory_bytes_per_s * device->memory_eta),
-            update_bytes);
+        const double s_each = pp_cost_framework(in)->step_gap_s +
+                              (in->blocks_per_stage[s] + 1) * device->launch_s +
+                              update_bytes / (device->memory_bytes_per_s * device->memory_eta);
+        costs->op[PP_U][s] = (struct pp_cost){.ps = pp_units_ps(s_each), .bytes = update_bytes};
     }
 }
 
@@ -233,9 +221,8 @@ static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
         return;
     if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
         group = (struct pp_device_group){.members = 2, .per_node = 1, .nodes = 2};
-    const double bytes = pp_roofline_tied_bytes(in);
     costs->tied = PP_NEW(arena, struct pp_cost);
-    *costs->tied = collective(pp_collective_time(PP_AR, in->algorithm, group, links, bytes), bytes);
+    *costs->tied = pp_roofline_collective(in, PP_AR, group, links, pp_roofline_tied_bytes(in));
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

@@ -41,38 +41,6 @@ struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh repl
     return space;
 }
 
-/* Divisors d of n, and pairs d | e | n. */
-struct divisors {
-    int64_t count, pairs;
-};
-
-static struct divisors divisors_of(int n)
-{
-    struct divisors result = {1, 1};
-
-    for (int prime = 2; n > 1; prime++) {
-        int64_t power = 0;
-        if ((int64_t)prime * prime > n)
-            prime = n;
-        for (; n % prime == 0; n /= prime)
-            power++;
-        result.count *= power + 1;
-        result.pairs *= (power + 1) * (power + 2) / 2;
-    }
-    return result;
-}
-
-int64_t pp_shard_space_size(struct pp_mesh replicas)
-{
-    const struct divisors node = divisors_of(replicas.in_node), nodes = divisors_of(replicas.nodes);
-    const int64_t meshes = node.count + nodes.count - 1;
-    /* Parameters and optimizer state both inside a node, inside and across nodes, both across. */
-    const int64_t pairs = node.pairs + node.count * (nodes.count - 1) + nodes.pairs - nodes.count;
-
-    /* Gradients follow either; where both are alike, that is one strategy. */
-    return 2 * pairs - meshes;
-}
-
 /* ---- communication --------------------------------------------------------------------------- */
 
 /* Devices that hold the parts of one share of `coarse` when it is cut as finely as `fine`. */
@@ -82,12 +50,6 @@ static struct pp_device_group group_between(struct pp_mesh coarse, struct pp_mes
 
     return (struct pp_device_group){
         .members = pp_mesh_size(mesh), .per_node = mesh.in_node, .nodes = mesh.nodes};
-}
-
-static double collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
-                           struct pp_device_group group, double bytes)
-{
-    return group.members > 1 ? pp_roofline_collective_s(in, kind, group, bytes) : 0;
 }
 
 /* Of all layers of a kind in the stage; `params` are those of one on one device. */
@@ -102,11 +64,12 @@ static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in
     const struct pp_device_group holders = group_between(whole, p);
 
     t->gathers_s += micro_batches * count *
-                    (2 * collective_s(in, PP_AG, holders, params * bytes.params) +
-                     collective_s(in, PP_RS, holders, params * bytes.grads));
-    t->grads_s +=
-        (micro_batches - 1) * count * collective_s(in, PP_AR, group_between(p, g), part_bytes);
-    t->sums_s += count * collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
+                    (2 * pp_roofline_collective_s(in, PP_AG, holders, params * bytes.params) +
+                     pp_roofline_collective_s(in, PP_RS, holders, params * bytes.grads));
+    t->grads_s += (micro_batches - 1) * count *
+                  pp_roofline_collective_s(in, PP_AR, group_between(p, g), part_bytes);
+    t->sums_s +=
+        count * pp_roofline_collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
 }
 
 static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int stage)
@@ -122,8 +85,8 @@ static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int st
 
     add_layers(&t, in, replicas, in->blocks_per_stage[stage], block);
     add_layers(&t, in, replicas, rest > 0, rest); /* embedding, head */
-    t.spread_s =
-        owners * collective_s(in, PP_BC, group_between(p, os), params_bytes / pp_mesh_size(os));
+    t.spread_s = owners * pp_roofline_collective_s(in, PP_BC, group_between(p, os),
+                                                   params_bytes / pp_mesh_size(os));
     return t;
 }
 

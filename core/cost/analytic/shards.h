@@ -9,8 +9,6 @@
 
 #include "core/cost/analytic/roofline.h"
 
-#include <stdint.h>
-
 struct pp_shard_point {
     struct pp_mesh shard[PP_STATE_SHARDED];
 };
@@ -20,8 +18,6 @@ struct pp_shard_space {
 };
 /* Every strategy once; `replicas` is the mesh of all of them. */
 struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh replicas);
-/* How many there are, from the divisors of the two numbers alone. */
-int64_t pp_shard_space_size(struct pp_mesh replicas);
 
 /* Communication of a strategy.
  *

@@ -136,20 +136,6 @@ static struct pp_cost cost_of(struct pp_layer_sum sum)
     };
 }
 
-/* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
-static struct pp_cost both(struct pp_cost i, struct pp_cost w)
-{
-    return (struct pp_cost){
-        .ps = i.ps + w.ps,
-        .tp_ps = i.tp_ps + w.tp_ps,
-        .cp_ps = i.cp_ps + w.cp_ps,
-        .ep_ps = i.ep_ps + w.ep_ps,
-        .gather_ps = i.gather_ps + w.gather_ps,
-        .flops = i.flops + w.flops,
-        .bytes = i.bytes + w.bytes,
-    };
-}
-
 static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
                                          const struct layers *layers, int stage, double frac)
 {
@@ -203,6 +189,7 @@ static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_la
     part[0]->s += gap_s;
 }
 
+/* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
 void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs)
 {
@@ -219,7 +206,7 @@ void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recom
         costs->op[PP_F][at] = cost_of(f);
         costs->op[PP_I][at] = cost_of(i);
         costs->op[PP_W][at] = cost_of(w);
-        costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
+        costs->op[PP_B][at] = pp_cost_sum(costs->op[PP_I][at], costs->op[PP_W][at]);
         costs->op[PP_R][at] = cost_of(r);
     }
 }

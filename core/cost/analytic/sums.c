@@ -230,27 +230,23 @@ static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct l
     return sum;
 }
 
-static struct pp_sum_links sum_of(const struct probe *p, const struct level level[2])
+/* The slowest hops inside the nodes and between them. */
+static struct pp_sum_links slowest_of(const struct probe *p, const struct level *node,
+                                      const struct level *network)
 {
     const struct pp_device_links most = pp_roofline_links(p->in);
     struct pp_sum_links sum = {.links = most};
-    const struct level *node = level[NODE].count > 0 ? &level[NODE] : &level[NETWORK];
 
-    if (p->in->algorithm == PP_ALGORITHM_RING)
-        return slowest_of_ring(p, &level[NETWORK]);
     choose(p, node, true, most.intra, &sum.links.intra, &sum.node);
-    choose(p, &level[NETWORK], false, most.inter, &sum.links.inter, &sum.network);
+    choose(p, network, false, most.inter, &sum.links.inter, &sum.network);
     return sum;
 }
 
-static struct pp_sum_links tied_of(const struct probe *p, const struct level *level)
+static struct pp_sum_links sum_of(const struct probe *p, const struct level level[2])
 {
-    const struct pp_device_links most = pp_roofline_links(p->in);
-    struct pp_sum_links sum = {.links = most};
-
-    choose(p, level, true, most.intra, &sum.links.intra, &sum.node);
-    choose(p, level, false, most.inter, &sum.links.inter, &sum.network);
-    return sum;
+    if (p->in->algorithm == PP_ALGORITHM_RING)
+        return slowest_of_ring(p, &level[NETWORK]);
+    return slowest_of(p, level[NODE].count > 0 ? &level[NODE] : &level[NETWORK], &level[NETWORK]);
 }
 
 /* ---- all ---------------------------------------------------------------------------------- */
@@ -346,7 +342,7 @@ struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct 
         probe_stages(&p, sums);
     if (pp_roofline_has_tied_copy(in)) {
         const struct level tied = add_tied(&p);
-        sums[in->stages] = tied_of(&p, &tied);
+        sums[in->stages] = slowest_of(&p, &tied, &tied);
     }
     pp_arena_release(arena, mark);
     return sums;

@@ -112,14 +112,6 @@ static void put_wires(struct pp_arena *arena, const struct pp_cost_file *file,
             (double)in->layout.mbs * in->layout.seq * in->model->hidden * file->value_bytes;
 }
 
-/* Put them into `costs`: after the check, nothing fails. */
-static void channels_put(struct pp_arena *arena, const struct pp_cost_file *file,
-                         const struct pp_cost_inputs *in, struct pp_costs *costs)
-{
-    put_sums(file, in, costs);
-    put_wires(arena, file, in, costs);
-}
-
 struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in)
 {
     const struct pp_model *m = in->model;
@@ -312,7 +304,8 @@ enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_f
     PP_TRY(channels_check(file, in, costs, err));
     PP_TRY(put_compute(file, in, costs, err));
     put_updates(file, in, costs);
-    channels_put(arena, file, in, costs);
+    put_sums(file, in, costs);
+    put_wires(arena, file, in, costs);
     costs->origin = "measured";
     costs->is_calibrated = true;
     costs->source = pp_arena_printf(arena, "%s: %d trace%s, %s", file->path, file->trace_count,

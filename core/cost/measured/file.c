@@ -2,6 +2,7 @@
 #include "core/cost/measured/file.h"
 
 #include "core/cli/options.h"
+#include "core/lines.h"
 #include "core/printable.h"
 #include "core/text/file.h"
 
@@ -46,10 +47,7 @@ static enum pp_status check_keys(const struct reader *r, json_t *object, const c
 
     json_object_foreach(object, key, value)
     {
-        int k = 0;
-        while (known[k] && strcmp(known[k], key) != 0)
-            k++;
-        if (known[k])
+        if (pp_is_one_of(key, known))
             continue;
         const char *near = pp_suggest(key, known);
         pp_error_set(err, PP_EINVAL, "%s: unknown key \"%.40s\"", r->json.name,
