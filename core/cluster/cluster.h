@@ -24,8 +24,7 @@ struct pp_device {
     const char *name;            /* "h100" */
     const char *title;           /* "H100-SXM 80GB" */
     const char *generation;      /* "hopper": devices of one share fitted constants */
-    const char *dtype;           /* name of the training precision: "bf16", "fp16", "fp32", ... */
-    enum pp_precision precision; /* the same */
+    enum pp_precision precision; /* of the training */
     double peak_flops_per_s;     /* dense, of that precision */
     double fp32_flops_per_s, half_flops_per_s, fp8_flops_per_s,
         fp4_flops_per_s; /* dense. half is fp16 and, with has_bf16, bf16. fp8, fp4: 0 = the device

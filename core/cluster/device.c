@@ -37,7 +37,6 @@ enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precisi
         return PP_EINVAL;
     }
     device->precision = precision;
-    device->dtype = pp_precision_names[precision];
     device->peak_flops_per_s = peak_flops_per_s;
     return PP_OK;
 }

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 struct pp_fabric_size pp_fabric_size(const struct pp_fabric *f)
 {

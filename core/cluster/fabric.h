@@ -11,7 +11,6 @@
 #include "core/cluster/cluster.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct pp_fabric;
 

@@ -4,7 +4,6 @@
 #include "core/cli/options.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NEAR_NAMES = 4096, SINGLE_LINKS_MAX = 1 << 25 };
 

@@ -68,13 +68,12 @@ bool pp_map_is_default(struct pp_map_order order)
 
 struct pp_map pp_map_make(struct pp_map_order order, const struct pp_layout *layout)
 {
-    const int degree[PP_AXES] = {layout->tp, layout->cp, layout->dp, layout->pp};
     struct pp_map map;
     int stride = 1;
 
     for (int i = 0; i < PP_AXES; i++) {
         map.stride[order.axis[i]] = stride;
-        stride *= degree[order.axis[i]];
+        stride *= pp_layout_degree(layout, order.axis[i]);
     }
     return map;
 }

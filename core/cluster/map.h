@@ -29,6 +29,12 @@ const char *pp_map_print(struct pp_map_order order, char text[PP_MAP_TEXT_BYTES]
 bool pp_map_is_default(struct pp_map_order order);
 struct pp_map pp_map_make(struct pp_map_order order, const struct pp_layout *layout);
 
+static inline int pp_layout_degree(const struct pp_layout *layout, int axis)
+{
+    const int degrees[PP_AXES] = {layout->tp, layout->cp, layout->dp, layout->pp};
+
+    return degrees[axis];
+}
 static inline int pp_map_device(const struct pp_map *map, int tp, int cp, int dp, int pp)
 {
     return tp * map->stride[PP_AXIS_TP] + cp * map->stride[PP_AXIS_CP] +

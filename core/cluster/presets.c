@@ -13,37 +13,36 @@
 
 /* clang-format off */
 /* What the devices of a generation have in common. */
-#define HALF(bits, peak)                                                                           \
-    .peak_flops_per_s = (peak), .half_flops_per_s = (peak), .dtype = bits
+#define HALF(peak) .peak_flops_per_s = (peak), .half_flops_per_s = (peak)
 #define FITTED(launch, gemm, memory, attention)                                                    \
     .launch_s = (launch) * MICRO, .gemm_eta = (gemm), .memory_eta = (memory),                      \
     .attention_eta = (attention)
 #define VOLTA                                                                                      \
-    .generation = "volta", .precision = PP_PRECISION_FP16, HALF("fp16", 125 * TERA),               \
+    .generation = "volta", .precision = PP_PRECISION_FP16, HALF(125 * TERA),                       \
     .fp32_flops_per_s = 15.7 * TERA, .multiprocessors = 80, FITTED(3.2, 0.8, 0.84, 0.465),         \
     .is_attention_unfused = true, .memory_bytes_per_s = 900 * GIGA
 #define AMPERE                                                                                     \
-    .generation = "ampere", .precision = PP_PRECISION_BF16, HALF("bf16", 312 * TERA),              \
+    .generation = "ampere", .precision = PP_PRECISION_BF16, HALF(312 * TERA),                      \
     .fp32_flops_per_s = 19.5 * TERA, .has_bf16 = true, .multiprocessors = 108,                     \
     FITTED(3.2, 0.785, 0.84, 0.628)
 #define HOPPER                                                                                     \
-    .generation = "hopper", .precision = PP_PRECISION_BF16, HALF("bf16", 989 * TERA),              \
+    .generation = "hopper", .precision = PP_PRECISION_BF16, HALF(989 * TERA),                      \
     .fp32_flops_per_s = 67 * TERA, .fp8_flops_per_s = 1979 * TERA, .has_bf16 = true,               \
     .multiprocessors = 132, FITTED(3.2, 0.649, 0.783, 0.353)
 /* A B of 75 or a GB of 80 TFLOP/s in fp32. */
 #define BLACKWELL_B                                                                                \
-    .precision = PP_PRECISION_BF16, HALF("bf16", 2250 * TERA), .fp32_flops_per_s = 75 * TERA,      \
+    .precision = PP_PRECISION_BF16, HALF(2250 * TERA), .fp32_flops_per_s = 75 * TERA,              \
     .fp8_flops_per_s = 4500 * TERA, .has_bf16 = true, .multiprocessors = 148,                      \
     .memory_bytes_per_s = 8000 * GIGA
 #define BLACKWELL_GB                                                                               \
-    .precision = PP_PRECISION_BF16, HALF("bf16", 2500 * TERA), .fp32_flops_per_s = 80 * TERA,      \
+    .precision = PP_PRECISION_BF16, HALF(2500 * TERA), .fp32_flops_per_s = 80 * TERA,              \
     .fp8_flops_per_s = 5000 * TERA, .has_bf16 = true, .multiprocessors = 152,                      \
     .memory_bytes_per_s = 8000 * GIGA
 #define BLACKWELL       .generation = "blackwell", FITTED(3.5, 0.58, 0.803, 0.40)
 #define BLACKWELL_ULTRA .generation = "blackwell-ultra", FITTED(3.5, 0.69, 0.803, 0.55)
 
 #define DEVICE_P100 {                                                                              \
-    .name = "p100", .title = "P100-PCIe 16GB", .dtype = "fp32", .generation = "pascal",            \
+    .name = "p100", .title = "P100-PCIe 16GB", .generation = "pascal",                             \
     .precision = PP_PRECISION_FP32, .peak_flops_per_s = 9.3 * TERA,                                \
     .fp32_flops_per_s = 9.3 * TERA, .half_flops_per_s = 18.7 * TERA, .multiprocessors = 56,        \
     .memory_bytes = 16280 * MIB, .memory_bytes_per_s = 732 * GIGA,                                 \

@@ -1,9 +1,10 @@
-/* The keys of a cluster text. */
+/* The keys of a cluster text and their values: numbers with units, sizes, links. */
 #include "core/cluster/text.h"
 
 #include "core/cli/options.h"
 #include "core/units.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +14,92 @@ enum {
     MAX_GPUS_PER_NODE = 4096,
     MAX_NICS = 1024,
     MAX_SIZE = 1 << 20,
+    MAX_LATENCY_S = 10,
     DRAGONFLY_SIZES = 4,
-    NUMBER_BYTES = 16,
+    INT_BYTES = 16,
+    NUMBER_BYTES = 48,
 };
+
+/* ---- values: PP_EINVAL without the key, which is added later ------------------------------- */
+
+static enum pp_status read_count(const char *value, int high, int *count, struct pp_error *err)
+{
+    int64_t number;
+
+    PP_TRY(pp_units_parse_int(value, 1, high, &number, err));
+    *count = (int)number;
+    return PP_OK;
+}
+
+/* A number above 0 with its unit, at most 1e18; a latency in seconds at most 10. */
+static enum pp_status read_quantity(const char *value, enum pp_unit unit, double *number,
+                                    struct pp_error *err)
+{
+    PP_TRY(pp_units_parse(value, unit, number, err));
+    if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is out of range: expected more than 0, at most 1e18", value);
+    if (unit == PP_UNIT_SECONDS && *number > MAX_LATENCY_S)
+        return pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
+                            MAX_LATENCY_S);
+    return PP_OK;
+}
+
+/* "450GBps", or "450GBps@2us": without the second number, it stays unchanged. */
+static enum pp_status read_pair(const char *value, enum pp_unit unit, double *number,
+                                enum pp_unit second_unit, double *second, const char *expected,
+                                struct pp_error *err)
+{
+    const size_t length = strcspn(value, "@");
+    char first[NUMBER_BYTES];
+
+    if (length >= sizeof first)
+        return pp_error_set(err, PP_EINVAL, "expected %s", expected);
+    snprintf(first, sizeof first, "%.*s", (int)length, value);
+    PP_TRY(read_quantity(first, unit, number, err));
+    return value[length] ? read_quantity(value + length + 1, second_unit, second, err) : PP_OK;
+}
+
+/* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
+static enum pp_status read_sizes(const char *value, int least, int most, int *sizes,
+                                 struct pp_error *err)
+{
+    char number[INT_BYTES];
+    int count = 0;
+
+    for (const char *at = value; at; count++) {
+        const size_t length = strcspn(at, "xX");
+        if (count == most || length == 0 || length >= sizeof number)
+            return pp_error_set(err, PP_EINVAL, "expected %s%d numbers with x between",
+                                least < most ? "up to " : "", most);
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        PP_TRY(read_count(number, MAX_SIZE, &sizes[count], err));
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    if (count < least)
+        return pp_error_set(err, PP_EINVAL, "expected %d numbers with x between", least);
+    for (; count < most; count++)
+        sizes[count] = 0;
+    return PP_OK;
+}
+
+/* ---- the devices ------------------------------------------------------------------------- */
+
+/* A rate, or the rate and the latency of a message. */
+static enum pp_status set_intra(struct pp_cluster_text *text, const char *value,
+                                struct pp_error *err)
+{
+    struct pp_link *link = &text->cluster.intra;
+
+    return read_pair(value, PP_UNIT_BYTES_PER_S, &link->bytes_per_s, PP_UNIT_SECONDS,
+                     &link->alpha_s, "a bandwidth, or bandwidth@latency", err);
+}
 
 static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
 {
     text->cluster.fabric.is_pcie = false;
-    return pp_cluster_link(value, &text->cluster.intra, err);
+    return set_intra(text, value, err);
 }
 
 static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
@@ -29,23 +107,23 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    return pp_cluster_link(value, &text->cluster.intra, err);
+    return set_intra(text, value, err);
 }
 
 /* "8x400Gbps": eight cards in a node; "400Gbps": one. */
 static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, struct pp_error *err)
 {
-    char count_text[NUMBER_BYTES];
+    char count_text[INT_BYTES];
     const size_t digits = strspn(value, "0123456789");
     int count = 1;
 
     if (digits > 0 && digits < sizeof count_text &&
         (value[digits] == 'x' || value[digits] == 'X')) {
         snprintf(count_text, sizeof count_text, "%.*s", (int)digits, value);
-        PP_TRY(pp_cluster_count(count_text, MAX_NICS, &count, err));
+        PP_TRY(read_count(count_text, MAX_NICS, &count, err));
         value += digits + 1;
     }
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
+    PP_TRY(read_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
     text->nic_bytes_per_s *= count;
     text->cluster.fabric.nics = count;
     return PP_OK;
@@ -56,7 +134,7 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 {
     double peak_flops_per_s;
 
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
+    PP_TRY(read_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
     pp_device_scale_peak(&text->cluster.device, peak_flops_per_s);
     return PP_OK;
 }
@@ -136,7 +214,7 @@ static enum pp_status set_routing(struct pp_cluster_text *text, const char *valu
 static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return pp_cluster_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
+    return read_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
 }
 
 /* Groups, chassis of a group, routers of a chassis, nodes of a router. */
@@ -146,7 +224,7 @@ static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *va
     struct pp_fabric_shape *s = &text->cluster.fabric;
     int sizes[DRAGONFLY_SIZES];
 
-    PP_TRY(pp_cluster_sizes(value, DRAGONFLY_SIZES, DRAGONFLY_SIZES, sizes, err));
+    PP_TRY(read_sizes(value, DRAGONFLY_SIZES, DRAGONFLY_SIZES, sizes, err));
     s->groups = sizes[0], s->chassis = sizes[1], s->routers = sizes[2], s->router_nodes = sizes[3];
     return PP_OK;
 }
@@ -159,7 +237,8 @@ static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, 
     struct pp_tier_memory *memory = &text->cluster.tiers[tier];
     const char *lack_rate = pp_tier_rows[tier].lack_rate;
 
-    PP_TRY(pp_cluster_size_at_rate(value, &memory->bytes, &memory->bytes_per_s, err));
+    PP_TRY(read_pair(value, PP_UNIT_BYTES, &memory->bytes, PP_UNIT_BYTES_PER_S,
+                     &memory->bytes_per_s, "bytes, or bytes@rate", err));
     return memory->bytes_per_s > 0 || lack_rate == NULL
                ? PP_OK
                : pp_error_set(err, PP_EINVAL, "%s", lack_rate);
@@ -245,8 +324,8 @@ static enum pp_status set_value(struct pp_cluster_text *text, const struct key *
     if (key->offset == 0) /* `device:` was read before the others */
         return PP_OK;
     void *field = (char *)&text->cluster + key->offset;
-    return key->most > 0 ? pp_cluster_count(value, key->most, field, err)
-                         : pp_cluster_quantity(value, key->unit, field, err);
+    return key->most > 0 ? read_count(value, key->most, field, err)
+                         : read_quantity(value, key->unit, field, err);
 }
 
 /* NULL for an unknown key. */

@@ -180,8 +180,8 @@ static void print_cluster(struct pp_arena *arena, const struct pp_cluster *c, FI
     fprintf(out, "%s: %d x %s a node\n", c->name, c->gpus_per_node, d->title);
     pp_text_paragraph(out, 80, 11, "network", c->title);
     fprintf(out, "  device   %s dense %s, memory %s",
-            amount(arena, d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S), d->dtype,
-            amount(arena, d->memory_bytes, PP_UNIT_BYTES));
+            amount(arena, d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S),
+            pp_precision_names[d->precision], amount(arena, d->memory_bytes, PP_UNIT_BYTES));
     fprintf(out, " at %s\n           kernel launch %g us, reached of peak: matrix %g, memory %g",
             rate(arena, d->memory_bytes_per_s), d->launch_s * 1e6, d->gemm_eta, d->memory_eta);
     print_precisions(d, out);

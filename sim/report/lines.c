@@ -56,7 +56,8 @@ const char *pp_line_model(struct pp_arena *arena, const struct pp_config *c)
                            m->name, pp_text_star(c, PP_CHOSE_MODEL),
                            pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers,
                            m->layers == 1 ? "" : "s", m->hidden, c->layout.seq,
-                           pp_text_star(c, PP_CHOSE_SEQ), c->cluster.device.dtype);
+                           pp_text_star(c, PP_CHOSE_SEQ),
+                           pp_precision_names[c->cluster.device.precision]);
 }
 
 const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *c)

@@ -35,7 +35,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
         return;
     row->device = config->cluster.device.name;
     row->schedule = config->schedule_name;
-    row->precision = config->cluster.device.dtype;
+    row->precision = pp_precision_names[config->cluster.device.precision];
     row->framework = config->costs.framework->name;
     row->pp = config->layout.pp;
     row->is_mixture = config->model.experts.count > 0;

@@ -196,7 +196,7 @@ static enum pp_status check_precision(const struct pp_cost_file *file,
                                       const struct pp_cost_inputs *in, struct pp_error *err)
 {
     const char *measured = pp_cost_file_precision(file->value_bytes),
-               *wanted = in->cluster->device.dtype;
+               *wanted = pp_precision_names[in->cluster->device.precision];
 
     return strcmp(measured, wanted) != 0
                ? pp_error_set(err, PP_EINVAL,
