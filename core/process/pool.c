@@ -29,6 +29,61 @@ int pp_pool_cores(void)
     return cores > 0 ? cores : 1;
 }
 
+/* ---- signals ------------------------------------------------------------------------------ */
+
+static const int SIGNALS[] = {SIGINT, SIGTERM};
+enum { SIGNAL_COUNT = PP_COUNT(SIGNALS) };
+
+/* A handler has no other way to say something. */
+static volatile sig_atomic_t is_interrupted;
+static struct sigaction former[SIGNAL_COUNT], former_child;
+
+static void give_back(void)
+{
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(SIGNALS[i], &former[i], NULL);
+}
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    is_interrupted = 1;
+    give_back();
+}
+
+/* Ignored, SIGCHLD would hide how workers end. */
+static void show_ends(void)
+{
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+
+    sigaction(SIGCHLD, NULL, &former_child);
+    if (former_child.sa_handler == SIG_IGN)
+        sigaction(SIGCHLD, &plain, NULL);
+}
+
+/* The first SIGINT or SIGTERM is remembered; a second one finds the former handlers. Where they
+ * were ignored, they still are. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+
+    is_interrupted = 0;
+    show_ends();
+    sigfillset(&action.sa_mask);
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(SIGNALS[i], NULL, &former[i]);
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        if (former[i].sa_handler != SIG_IGN)
+            sigaction(SIGNALS[i], &action, NULL);
+}
+
+static void release_signals(void)
+{
+    give_back();
+    if (former_child.sa_handler == SIG_IGN)
+        sigaction(SIGCHLD, &former_child, NULL);
+}
+
 /* ---- the run ------------------------------------------------------------------------------ */
 
 struct run {
@@ -53,8 +108,7 @@ static int wait_for(struct pollfd *polls, int count)
     sigset_t before;
 
     pp_process_hold(&before); /* no signal comes between the look and the waiting */
-    const int ready =
-        pp_pool_is_interrupted() ? 0 : ppoll(polls, (nfds_t)count, &patience, &before);
+    const int ready = is_interrupted ? 0 : ppoll(polls, (nfds_t)count, &patience, &before);
     pp_process_release(&before);
     return ready;
 }
@@ -131,7 +185,7 @@ static bool was_everybody_meant(int wait_status)
     if (WIFSIGNALED(wait_status) &&
         (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
         wait_for(NULL, 0);
-    return pp_pool_is_interrupted();
+    return is_interrupted;
 }
 
 /* A process is gone: what it had sent counts, and the item that it was at is lost. */
@@ -233,14 +287,14 @@ static enum pp_status tick(struct run *run, struct pp_error *err)
 /* Until all is done, or a signal asks for an end. */
 static enum pp_status serve(struct run *run, struct pp_error *err)
 {
-    while (!pp_pool_is_interrupted()) {
+    while (!is_interrupted) {
         if (!fill(run)) {
             if (errno == 0)
                 return PP_OK;
             return pp_error_set(err, PP_EFAIL, "cannot start a worker: %s", strerror(errno));
         }
         const int ready = wait_for(run->polls, run->poll_count);
-        for (int i = 0; i < run->poll_count && ready > 0 && !pp_pool_is_interrupted(); i++)
+        for (int i = 0; i < run->poll_count && ready > 0 && !is_interrupted; i++)
             if (run->polls[i].revents)
                 PP_TRY(listen_to(run, i, err));
         PP_TRY(tick(run, err));
@@ -278,14 +332,14 @@ static enum pp_status report_lost(struct run *run, struct pp_error *err)
 
 static enum pp_status conduct(struct run *run, struct pp_error *err)
 {
-    pp_pool_catch();
+    catch_signals();
     enum pp_status status = serve(run, err);
     status = end_all(run, status, err);
-    if (status == PP_OK && pp_pool_is_interrupted())
+    if (status == PP_OK && is_interrupted)
         status = pp_error_set(err, PP_EINTR, "interrupted");
     if (status == PP_OK)
         status = report_lost(run, err);
-    pp_pool_release();
+    release_signals();
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* core/process/worker.h — one worker of the pool: its process, from both sides; and the signals. */
+/* core/process/worker.h — one worker of the pool: its process, from both sides. */
 #pragma once
 
 #include "core/process/pool.h"
@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* ---- core/process/worker.c ---- */
 /* In memory that all share. A worker says what it is at before it begins. */
 struct pp_worker_slot {
     _Alignas(64) _Atomic int64_t item; /* -1: none */
@@ -41,10 +40,3 @@ void pp_worker_death(const struct pp_pool_worker *worker, int wait_status,
                      char text[PP_WORKER_DEATH_BYTES]);
 /* Close what the parent holds of a process that is gone. */
 void pp_worker_close(struct pp_pool_worker *worker);
-
-/* ---- core/process/signals.c ---- */
-/* The first SIGINT or SIGTERM is remembered; a second one finds the former handlers. Where they
- * were ignored, they still are. */
-void pp_pool_catch(void);
-void pp_pool_release(void);
-bool pp_pool_is_interrupted(void);
