@@ -35,14 +35,6 @@ static struct shape shape_of(const struct pp_layer_kernels *list)
     };
 }
 
-/* Attention is never narrow here. */
-static enum pp_precision core_precision(const struct pp_layer_kernels *list)
-{
-    const enum pp_precision precision = list->in->cluster->device.precision;
-
-    return pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
-}
-
 static void add_core_traffic(struct pp_layer_kernels *list, double values,
                              struct pp_layer_traffic traffic)
 {
@@ -71,7 +63,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
     pp_layer_add(list, (struct pp_kernel){
                            .name = "attention",
                            .kind = PP_KERNEL_ATTENTION,
-                           .precision = core_precision(list),
+                           .precision = pp_layer_precision(list, true),
                            .modules = PP_AGAIN_CORE,
                            .launches = is_backward ? 2 : 1,
                            .flops = is_backward ? fused_backward * flops : flops,
@@ -90,19 +82,19 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
                                double m, double n, double k)
 {
     const double batch = s.samples * s.heads;
+    const enum pp_precision precision = pp_layer_precision(list, true);
 
-    pp_layer_add(
-        list, (struct pp_kernel){
-                  .name = name,
-                  .kind = PP_KERNEL_GEMM,
-                  .precision = core_precision(list),
-                  .modules = PP_AGAIN_CORE,
-                  .launches = 1,
-                  .gemm = {m, n, k, batch,
-                           pp_gemm_is_misaligned(list->in->model->head_dim, core_precision(list))},
-                  .flops = 2 * batch * m * n * k,
-                  .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
-              });
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = name,
+                           .kind = PP_KERNEL_GEMM,
+                           .precision = precision,
+                           .modules = PP_AGAIN_CORE,
+                           .launches = 1,
+                           .gemm = {m, n, k, batch,
+                                    pp_gemm_is_misaligned(list->in->model->head_dim, precision)},
+                           .flops = 2 * batch * m * n * k,
+                           .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
+                       });
 }
 
 /* One kernel scales, masks and normalizes scores in 16 bits. It takes four rows of samples and
@@ -111,13 +103,10 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
  * no gradient of a mask that is added (BERT). */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
 enum softmax_kind { SOFTMAX_APART, SOFTMAX_FP32, SOFTMAX_FUSED };
-static const struct {
-    int launches[2];
-    double passes[2];
-} softmax[] = {
-    [SOFTMAX_APART] = {{4, 4}, {8, 9}},
-    [SOFTMAX_FP32] = {{3, 2}, {6, 5}},
-    [SOFTMAX_FUSED] = {{1, 1}, {2, 3}},
+static const struct pp_layer_traffic softmax[] = {
+    [SOFTMAX_APART] = {"attention softmax", {4, 4, 0}, {8, 9, 0}},
+    [SOFTMAX_FP32] = {"attention softmax", {3, 2, 0}, {6, 5, 0}},
+    [SOFTMAX_FUSED] = {"attention softmax", {1, 1, 0}, {2, 3, 0}},
 };
 
 static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
@@ -128,28 +117,16 @@ static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struc
                                                                                   : SOFTMAX_APART;
 }
 
-static void add_softmax(struct pp_layer_kernels *list, struct shape s, double scores)
-{
-    const double e = list->value_bytes;
-    const enum softmax_kind kind = softmax_kind(list, s);
-
-    add_core_traffic(
-        list, scores,
-        (struct pp_layer_traffic){"attention softmax",
-                                  {softmax[kind].launches[0], softmax[kind].launches[1], 0},
-                                  {softmax[kind].passes[0] * e, softmax[kind].passes[1] * e, 0}});
-}
-
 static void add_unfused(struct pp_layer_kernels *list, struct shape s)
 {
-    const double q = s.queries, c = s.keys, d = list->in->model->head_dim, e = list->value_bytes;
+    const double q = s.queries, c = s.keys, d = list->in->model->head_dim;
     const double scores = s.samples * s.heads * q * c;
     const struct pp_layer_traffic dropout = {
-        "attention dropout", {1, 1, 0}, {2 * e + 1, 2 * e + 1, 0}}; /* a byte of mask */
+        "attention dropout", {1, 1, 0}, {2, 2, 0}, {1, 1, 0}}; /* a byte of mask */
 
     if (list->pass == PP_PASS_F) {
         add_scores_product(list, s, "attention scores", q, c, d);
-        add_softmax(list, s, scores);
+        add_core_traffic(list, scores, softmax[softmax_kind(list, s)]);
         if (pp_cost_has_dropout(list->in))
             add_core_traffic(list, scores, dropout);
         add_scores_product(list, s, "attention values", q, d, c);
@@ -159,7 +136,7 @@ static void add_unfused(struct pp_layer_kernels *list, struct shape s)
         add_scores_product(list, s, "scores' gradient", q, c, d);
         if (pp_cost_has_dropout(list->in))
             add_core_traffic(list, scores, dropout);
-        add_softmax(list, s, scores);
+        add_core_traffic(list, scores, softmax[softmax_kind(list, s)]);
         add_scores_product(list, s, "queries' gradient", q, d, c);
         add_scores_product(list, s, "keys' gradient", c, d, q);
     }
@@ -168,9 +145,7 @@ static void add_unfused(struct pp_layer_kernels *list, struct shape s)
 /* Queries, keys and values are taken apart head by head, outputs put together again. */
 static void add_layout(struct pp_layer_kernels *list, const char *name, double width)
 {
-    const double e = list->value_bytes;
-
-    PP_LAYER_TRAFFIC(list, list->work.tokens * width, name, {1, 1, 0}, {2 * e, 2 * e, 0});
+    PP_LAYER_TRAFFIC(list, list->work.tokens * width, name, {1, 1, 0}, {2, 2, 0});
 }
 
 void pp_layer_add_attention(struct pp_layer_kernels *list)

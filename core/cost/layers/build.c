@@ -33,39 +33,38 @@ void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module)
 void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
                           struct pp_layer_traffic traffic)
 {
+    const double bytes = traffic.passes[list->pass] * list->value_bytes + traffic.bytes[list->pass];
+
     if (traffic.launches[list->pass] > 0)
         pp_layer_add(list, (struct pp_kernel){.name = traffic.name,
                                               .kind = PP_KERNEL_MEMORY,
                                               .again_frac = 1,
                                               .launches = traffic.launches[list->pass],
-                                              .bytes = values * traffic.bytes[list->pass]});
+                                              .bytes = values * bytes});
 }
 
-static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool is_wide)
+enum pp_precision pp_layer_precision(const struct pp_layer_kernels *list, bool is_wide)
 {
     const enum pp_precision precision = list->in->cluster->device.precision;
 
     return is_wide && pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
 }
 
-/* Weight gradients of several micro-batches that meet in a sum, each written before. */
-static bool is_added_apart(const struct pp_layer_kernels *list)
-{
-    return pp_cost_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
-}
-
 static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)
 {
     PP_LAYER_TRAFFIC(list, values, to->name, {to->launches, to->launches, 0},
-                     {to->cast_bytes, to->cast_bytes, 0});
+                     .bytes = {to->cast_bytes, to->cast_bytes, 0});
 }
 
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
 {
     const double t = matrix.tokens, k = matrix.k, n = matrix.n, e = list->value_bytes,
                  count = matrix.count > 0 ? matrix.count : 1;
-    const enum pp_precision precision = precision_of(list, matrix.is_wide);
-    const bool is_narrow = pp_precision_is_narrow(precision), is_apart = is_added_apart(list);
+    const enum pp_precision precision = pp_layer_precision(list, matrix.is_wide);
+    const bool is_narrow = pp_precision_is_narrow(precision);
+    /* weight gradients of several micro-batches that meet in a sum, each written before */
+    const bool is_apart =
+        pp_cost_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
     const bool is_misaligned =
         pp_gemm_is_misaligned(k, precision) || pp_gemm_is_misaligned(n, precision);
     /* forward (t x k)(k x n), input gradient (t x n)(n x k), weight gradient (n x t)(t x k) */
@@ -93,24 +92,22 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
     if (is_narrow && !matrix.is_cast_before[list->pass])
         add_cast(list, (list->pass == PP_PASS_F ? k : n) * t * count, &narrow[precision]);
     if (is_apart)
-        PP_LAYER_TRAFFIC(list, k * n * count, "gradient sum", {0, 0, 1},
-                         {0, 0, e + 2 * list->grad_bytes});
+        PP_LAYER_TRAFFIC(list, k * n * count, "gradient sum", {0, 0, 1}, {0, 0, 1},
+                         {0, 0, 2 * list->grad_bytes});
     /* Products in fp32 leave biases to a kernel of its own (PyTorch 1, F.linear of more than two
      * dimensions). Products in 16 bits, or the kernels after them, add biases at no cost. */
     if (matrix.has_bias && precision == PP_PRECISION_FP32)
-        PP_LAYER_TRAFFIC(list, t * n * count, "bias", {1, 0, 0}, {2 * e, 0, 0});
+        PP_LAYER_TRAFFIC(list, t * n * count, "bias", {1, 0, 0}, {2, 0, 0});
     if (matrix.has_bias)
-        PP_LAYER_TRAFFIC(list, t * n * count, "bias gradient", {0, 0, 1}, {0, 0, e});
+        PP_LAYER_TRAFFIC(list, t * n * count, "bias gradient", {0, 0, 1}, {0, 0, 1});
 }
 
 void pp_layer_add_norm(struct pp_layer_kernels *list)
 {
-    const double e = list->value_bytes;
-
     /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
      * are the gradients of scale and shift */
     PP_LAYER_TRAFFIC(list, list->whole_tokens * list->in->model->hidden, "norm", {1, 2, 0},
-                     {2 * e, 5 * e, 0});
+                     {2, 5, 0});
 }
 
 /* gelu reads one vector and writes one; a gated function multiplies two. The backward reads inputs
@@ -118,10 +115,9 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
  * ways. */
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
 {
-    const double e = list->value_bytes;
-    const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
-                                  fused = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
-                                  apart = {"silu, product", {2, 3, 0}, {5 * e, 8 * e, 0}};
+    static const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2, 3, 0}},
+                                         fused = {"silu, product", {1, 1, 0}, {3, 5, 0}},
+                                         apart = {"silu, product", {2, 3, 0}, {5, 8, 0}};
     const int first = list->count;
 
     pp_layer_add_traffic(list, values,

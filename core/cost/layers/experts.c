@@ -29,9 +29,7 @@ struct pp_expert_work pp_layer_expert_work(const struct pp_cost_inputs *in,
 /* A permutation reads and writes each copy of a token. */
 static void add_permutation(struct pp_layer_kernels *list, double copies, const char *name)
 {
-    const double e = list->value_bytes;
-
-    PP_LAYER_TRAFFIC(list, copies * list->in->model->hidden, name, {1, 1, 0}, {2 * e, 2 * e, 0});
+    PP_LAYER_TRAFFIC(list, copies * list->in->model->hidden, name, {1, 1, 0}, {2, 2, 0});
 }
 
 static void add_router(struct pp_layer_kernels *list)
@@ -44,7 +42,7 @@ static void add_router(struct pp_layer_kernels *list)
                     .is_wide = true);
     PP_LAYER_TRAFFIC(list, tokens * experts, "routing",
                      {ROUTING_KERNELS, ROUTING_GRADIENT_KERNELS, 0},
-                     {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0});
+                     .bytes = {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0});
 }
 
 static bool is_bias_apart(const struct pp_layer_kernels *list)
@@ -82,7 +80,7 @@ static void add_output_bias(struct pp_layer_kernels *list, const struct pp_exper
     PP_LAYER_TRAFFIC(list, w->tokens * w->experts * list->in->model->hidden, "experts' bias",
                      {EXPERT_LAUNCHES * experts + COMMON_LAUNCHES,
                       EXPERT_GRADIENT_LAUNCHES * experts + COMMON_LAUNCHES, 0},
-                     {bytes[0], bytes[1], 0});
+                     .bytes = {bytes[0], bytes[1], 0});
 }
 
 void pp_layer_add_experts(struct pp_layer_kernels *list)

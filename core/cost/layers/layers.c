@@ -15,16 +15,15 @@ enum { MASK_BYTES = 1 };
 static void add_embedding(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double e = list->value_bytes, t = list->work.tokens, h = m->hidden;
+    const double t = list->work.tokens, h = m->hidden;
 
-    PP_LAYER_TRAFFIC(list, t * h, "embedding", {1, 0, 1}, {2 * e, 0, 2 * e});
+    PP_LAYER_TRAFFIC(list, t * h, "embedding", {1, 0, 1}, {2, 0, 2});
     if (m->positions > 0)
-        PP_LAYER_TRAFFIC(list, t * h, "positions", {2, 0, 1}, {5 * e, 0, e});
+        PP_LAYER_TRAFFIC(list, t * h, "positions", {2, 0, 1}, {5, 0, 1});
     if (pp_cost_has_dropout(list->in))
-        PP_LAYER_TRAFFIC(list, t * h, "dropout", {1, 1, 0},
-                         {2 * e + MASK_BYTES, 2 * e + MASK_BYTES, 0});
+        PP_LAYER_TRAFFIC(list, t * h, "dropout", {1, 1, 0}, {2, 2, 0}, {MASK_BYTES, MASK_BYTES, 0});
     PP_LAYER_TRAFFIC(list, (double)m->vocab * h / list->in->layout.tp, "table's gradient",
-                     {0, 0, 2}, {0, 0, 2 * (e + list->grad_bytes)});
+                     {0, 0, 2}, {0, 0, 2}, {0, 0, 2 * list->grad_bytes});
 }
 
 /* Rows of the output matrix on one device. */
@@ -47,7 +46,8 @@ static void add_head(struct pp_layer_kernels *list)
         PP_LAYER_MATRIX(list, .name = "transform", .tokens = t, .k = h,
                         .n = h / list->in->layout.tp);
     PP_LAYER_MATRIX(list, .name = "logits", .tokens = t, .k = h, .n = v, .is_wide = true);
-    PP_LAYER_TRAFFIC(list, t * v, "cross entropy", {10, 6, 0}, {loss_bytes[0], loss_bytes[1], 0});
+    PP_LAYER_TRAFFIC(list, t * v, "cross entropy", {10, 6, 0},
+                     .bytes = {loss_bytes[0], loss_bytes[1], 0});
 }
 
 /* ---- latent attention -------------------------------------------------------------------------*/
@@ -57,12 +57,10 @@ static void add_head(struct pp_layer_kernels *list)
  * heads. The narrow ones are whole on every device of a tensor-parallel group. */
 static void add_narrow(struct pp_layer_kernels *list, const char *name, double width, double rope)
 {
-    const double e = list->value_bytes;
-
     PP_LAYER_MATRIX(list, .name = name, .tokens = list->whole_tokens, .k = list->in->model->hidden,
                     .n = width + rope);
     const int first = list->count;
-    PP_LAYER_TRAFFIC(list, list->whole_tokens * width, "latent norm", {1, 2, 0}, {2 * e, 5 * e, 0});
+    PP_LAYER_TRAFFIC(list, list->whole_tokens * width, "latent norm", {1, 2, 0}, {2, 5, 0});
     pp_layer_mark(list, first, PP_AGAIN_LATENT);
 }
 
@@ -103,13 +101,13 @@ static void add_inner_norm(struct pp_layer_kernels *list)
  * are added on the way back. */
 static void add_residual(struct pp_layer_kernels *list)
 {
-    const double e = list->value_bytes, values = list->whole_tokens * list->in->model->hidden;
+    const double values = list->whole_tokens * list->in->model->hidden;
 
     if (pp_cost_has_dropout(list->in))
-        PP_LAYER_TRAFFIC(list, values, "dropout, residual", {1, 2, 0},
-                         {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0});
+        PP_LAYER_TRAFFIC(list, values, "dropout, residual", {1, 2, 0}, {3, 5, 0},
+                         {MASK_BYTES, MASK_BYTES, 0});
     else
-        PP_LAYER_TRAFFIC(list, values, "residual", {1, 1, 0}, {3 * e, 3 * e, 0});
+        PP_LAYER_TRAFFIC(list, values, "residual", {1, 1, 0}, {3, 3, 0});
 }
 
 static void add_rotary(struct pp_layer_kernels *list)
@@ -118,13 +116,12 @@ static void add_rotary(struct pp_layer_kernels *list)
     const bool is_latent = m->latent.kv_rank > 0; /* a key of one head for all */
     const double tp = list->in->layout.tp,
                  heads = m->heads / tp + (is_latent ? 1 : fmax(m->kv_heads / tp, 1)),
-                 width = is_latent ? m->latent.rope_dim : m->head_dim, e = list->value_bytes;
+                 width = is_latent ? m->latent.rope_dim : m->head_dim;
 
     const int first = list->count;
 
     if (m->positions == 0)
-        PP_LAYER_TRAFFIC(list, list->work.tokens * heads * width, "rotary", {2, 2, 0},
-                         {2 * e, 2 * e, 0});
+        PP_LAYER_TRAFFIC(list, list->work.tokens * heads * width, "rotary", {2, 2, 0}, {2, 2, 0});
     pp_layer_mark(list, first, is_latent ? PP_AGAIN_LATENT : 0);
 }
 
@@ -132,12 +129,11 @@ static void add_rotary(struct pp_layer_kernels *list)
 static void add_head_norms(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tp = list->in->layout.tp, heads = m->heads / tp + fmax(m->kv_heads / tp, 1),
-                 e = list->value_bytes;
+    const double tp = list->in->layout.tp, heads = m->heads / tp + fmax(m->kv_heads / tp, 1);
 
     if (m->has_qk_norm)
         PP_LAYER_TRAFFIC(list, list->work.tokens * heads * m->head_dim, "head norms", {2, 4, 0},
-                         {2 * e, 5 * e, 0});
+                         {2, 5, 0});
 }
 
 /* Some models normalize what a half block adds, too. */

@@ -62,11 +62,12 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
 #define PP_LAYER_MATRIX(list, ...) /* its fields, by name */                                       \
     pp_layer_add_matrix((list), (struct pp_layer_matrix){__VA_ARGS__})
 
-/* Kernels that only move bytes: for each of `values`, in F, I and W. */
+/* Kernels that only move bytes. In F, I and W each of `values` is read or written that often in the
+ * training precision. `bytes` are those of other formats. */
 struct pp_layer_traffic {
     const char *name;
     int launches[PP_PASSES];
-    double bytes[PP_PASSES];
+    double passes[PP_PASSES], bytes[PP_PASSES];
 };
 void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
                           struct pp_layer_traffic traffic);
@@ -75,6 +76,8 @@ void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
 /* A kernel as it is, in this pass. */
 void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel);
 
+/* Of a product: `is_wide` is in 16 bits where the others are narrow. */
+enum pp_precision pp_layer_precision(const struct pp_layer_kernels *list, bool is_wide);
 /* Those from `first` on belong to a module of enum pp_again, too. */
 void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module);
 
