@@ -137,21 +137,9 @@ static double mesh_frac(int members)
     return rings[members < last ? members : last] / 6;
 }
 
-static double frac_of(struct pp_ring_link ring)
-{
-    return ring.frac > 0 ? ring.frac : 1;
-}
-
-/* What a member sends over its share of NICs. */
-static double member_rate(const struct input *in)
-{
-    return in->inter.bytes_per_s * frac_of(in->inter_ring);
-}
-
 static double node_rate(const struct input *in)
 {
-    return in->intra.bytes_per_s * frac_of(in->intra_ring) *
-           (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
+    return in->intra.bytes_per_s * (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
 }
 
 static double start_s(const struct input *in)
@@ -164,7 +152,7 @@ static double start_s(const struct input *in)
 static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
 {
     const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
-    const double network_s = in->m > 1 ? bytes / (in->k * member_rate(in)) : 0;
+    const double network_s = in->m > 1 ? bytes / (in->k * in->inter.bytes_per_s) : 0;
 
     return slower(node_s, network_s, start_s(in) + latency_s);
 }
@@ -202,7 +190,7 @@ static struct pp_collective_time auto_broadcast(const struct input *in)
 static struct pp_collective_time auto_exchange(const struct input *in)
 {
     const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
-    const double network_s = (in->n - in->g) / in->n * in->bytes / member_rate(in);
+    const double network_s = (in->n - in->g) / in->n * in->bytes / in->inter.bytes_per_s;
 
     return slower(node_s, network_s, start_s(in) + ring_latency_s(in));
 }
@@ -233,16 +221,29 @@ static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
                                    [PP_A2A] = level_exchange},
 };
 
+struct pp_device_links pp_collective_links(struct pp_device_links links,
+                                           enum pp_algorithm algorithm)
+{
+    const double intra = links.intra_ring.frac, inter = links.inter_ring.frac;
+
+    if (algorithm == PP_ALGORITHM_AUTO) {
+        links.intra.bytes_per_s *= intra > 0 ? intra : 1;
+        links.inter.bytes_per_s *= inter > 0 ? inter : 1;
+    }
+    return links;
+}
+
 struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algorithm algorithm,
                                              struct pp_device_group group,
                                              const struct pp_device_links *links, double bytes)
 {
+    const struct pp_device_links reached = pp_collective_links(*links, algorithm);
     const struct input in = {.n = group.members,
                              .g = group.per_node,
                              .m = group.nodes,
                              .k = group.fewest > 0 ? group.fewest : group.per_node,
-                             .intra = links->intra,
-                             .inter = links->inter,
+                             .intra = reached.intra,
+                             .inter = reached.inter,
                              .intra_ring = links->intra_ring,
                              .inter_ring = links->inter_ring,
                              .is_cube_mesh = links->is_cube_mesh,

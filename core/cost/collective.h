@@ -30,6 +30,9 @@ enum pp_algorithm {
 };
 extern const char *const pp_algorithm_names[]; /* terminated by NULL */
 
+/* What an algorithm reckons with: `auto` has bandwidths of its own. */
+struct pp_device_links pp_collective_links(struct pp_device_links links,
+                                           enum pp_algorithm algorithm);
 /* The terms: bytes inside the nodes, bytes between them, latencies of all rounds. */
 struct pp_collective_time {
     double node_s, network_s, latency_s;

@@ -16,14 +16,8 @@
  * Split vocabularies take separate steps (megatron/core/tensor_parallel/cross_entropy.py):
  *   forward   cast, maximum (4), subtraction (8), exponential (8), sum (4), division (8)
  *   backward  scaling (8), cast (6), subtraction in place (8) */
-#define LOSS_FUSED                                                                                 \
-    {                                                                                              \
-        18, 22                                                                                     \
-    }
-#define LOSS_SPLIT                                                                                 \
-    {                                                                                              \
-        38, 22                                                                                     \
-    }
+#define LOSS_FUSED .loss_traffic_bytes = {18, 22}
+#define LOSS_SPLIT .loss_traffic_bytes = {38, 22}
 
 /* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Those of one
  * framework differ from the others' by less than they are known. */
@@ -43,28 +37,25 @@
 /* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM
  * (internlm/model/utils.py, fused_dense_func). */
 #define INTERNEVO_HABITS                                                                           \
-    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .fragment_frac = 0.1,    \
-              .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14,   \
-              .loss_bytes = 14, .is_gate_unfused = true, .has_sync_overlap = true,                 \
-              .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
-              .has_gather_per_matrix = true, .has_async_grads = true
+    SOFTWARE, LOSS_FUSED,                                                                          \
+        .adds_grads_apart = true, .fragment_frac = 0.1, .stuck_frac = 0.05, .grads_bytes = 2,      \
+        .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14, .is_gate_unfused = true,    \
+        .has_sync_overlap = true, .bucket_bytes = 512 * MIB, .has_param_broadcasts = true,         \
+        .has_gather_overlap = true, .has_gather_per_matrix = true, .has_async_grads = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
  *   forward   times the probabilities, which are in fp32 (4), added to the output (10), put
  * together (8), cast (6) backward  cast (6), gradient of the output (6), of the biases (8 + 4), of
  * the probabilities (8 + 4), split (4) */
-#define EXPERT_BIAS                                                                                \
-    {                                                                                              \
-        28, 40                                                                                     \
-    }
+#define EXPERT_BIAS .expert_bias_bytes = {28, 40}
 
 /* Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
-    SOFTWARE, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03,    \
-              .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,                         \
-              .has_dense_embedding_grad = true, .has_params_ahead = true,                          \
-              .has_gather_overlap = true, .expert_bias_bytes = EXPERT_BIAS
+    SOFTWARE, LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03, .saves_fp8 = true,       \
+                          .fp16_update_bytes = 4, .loss_bytes = 10,                                \
+                          .has_dense_embedding_grad = true, .has_params_ahead = true,              \
+                          .has_gather_overlap = true, EXPERT_BIAS
 
 #define NEMO_HABITS                                                                                \
     MEGATRON_CORE_HABITS, MEGATRON_ASYNC, .stuck_frac = 0.01, /* expandable_segments */            \
@@ -85,9 +76,10 @@
 /* PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
  * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
 #define TORCH_FSDP_HABITS                                                                          \
-    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03,         \
-              .grads_bytes = 2, .is_gate_unfused = true, .is_selective_per_op = true,              \
-              .has_sync_overlap = true, .has_params_ahead = true, .has_gather_overlap = true
+    SOFTWARE, LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03, .grads_bytes = 2,             \
+                          .is_gate_unfused = true, .is_selective_per_op = true,                    \
+                          .has_sync_overlap = true, .has_params_ahead = true,                      \
+                          .has_gather_overlap = true
 
 enum {
     AMSP,
@@ -123,7 +115,7 @@ const struct pp_framework pp_frameworks[] = {
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
                    SOFTWARE,
-                   .loss_traffic_bytes = LOSS_SPLIT,
+                   LOSS_SPLIT,
                    .pads_vocabulary = true,
                    .adds_grads_apart = true,
                    .fragment_frac = 0.1,
@@ -185,7 +177,7 @@ const struct pp_framework pp_frameworks[] = {
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
                .source = "by definition",
-               .loss_traffic_bytes = LOSS_FUSED,
+               LOSS_FUSED,
                .params_bytes = 2,
                .grads_bytes = 2,
                .fp16_grads_bytes = 2,

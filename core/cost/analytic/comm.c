@@ -1,7 +1,6 @@
 /* Communication inside ops, by the roofline model. A layer exchanges values over
  * the tensor-parallel and the context-parallel devices, a shared head over all stages. */
 #include "core/cost/analytic/parts.h"
-#include "core/units.h"
 
 #include <math.h>
 
@@ -15,8 +14,6 @@
 /* Position i of the replicas' devices in ascending order, without pipeline ranks. */
 static int device_at(const struct pp_cost_inputs *in, int position)
 {
-    const struct pp_layout *l = &in->layout;
-    const int degree[] = {[PP_AXIS_TP] = l->tp, [PP_AXIS_CP] = l->cp, [PP_AXIS_DP] = l->dp};
     int axis[] = {PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP}, device = 0;
 
     for (int i = 1; i < 3; i++)
@@ -26,8 +23,9 @@ static int device_at(const struct pp_cost_inputs *in, int position)
             axis[k - 1] = swapped;
         }
     for (int i = 0; i < 3; i++) {
-        device += position % degree[axis[i]] * in->map.stride[axis[i]];
-        position /= degree[axis[i]];
+        const int degree = pp_layout_degree(&in->layout, axis[i]);
+        device += position % degree * in->map.stride[axis[i]];
+        position /= degree;
     }
     return device;
 }

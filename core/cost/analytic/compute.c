@@ -31,10 +31,24 @@ struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int 
     return work;
 }
 
-/* Kernels of a layer with the share of each that counts. */
+/* Kernels of a layer that count. */
+enum choice { ALL, OF_MODULES, UNTIL_END, SELECTED };
+
+static double share_of(const struct pp_kernel *kernel, enum choice choice, unsigned modules)
+{
+    const double shares[] = {
+        [ALL] = 1,
+        [OF_MODULES] = (kernel->modules & modules) != 0,
+        [UNTIL_END] = !kernel->is_never_again,
+        [SELECTED] = kernel->is_never_again ? 0 : kernel->again_frac,
+    };
+
+    return shares[choice];
+}
+
 static struct pp_compute sum_of(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                struct pp_layer_work work, enum pp_pass pass, unsigned modules,
-                                double (*share)(const struct pp_kernel *, unsigned modules))
+                                struct pp_layer_work work, enum pp_pass pass, enum choice choice,
+                                unsigned modules)
 {
     struct pp_layer_kernels list;
     struct pp_compute sum = {0};
@@ -42,7 +56,7 @@ static struct pp_compute sum_of(const struct pp_cost_inputs *in, enum pp_layer_k
     pp_layer_kernels(in, kind, work, pass, &list);
     for (int i = 0; i < list.count; i++) {
         const struct pp_kernel *kernel = &list.kernel[i];
-        const double frac = share(kernel, modules);
+        const double frac = share_of(kernel, choice, modules);
         if (frac == 0)
             continue;
         const double s = frac * pp_kernel_time(&in->cluster->device, kernel).s;
@@ -55,39 +69,16 @@ static struct pp_compute sum_of(const struct pp_cost_inputs *in, enum pp_layer_k
     return sum;
 }
 
-static double whole(const struct pp_kernel *kernel, unsigned modules)
-{
-    (void)kernel, (void)modules;
-    return 1;
-}
-
-static double of_modules(const struct pp_kernel *kernel, unsigned modules)
-{
-    return (kernel->modules & modules) != 0;
-}
-
-static double of_again(const struct pp_kernel *kernel, unsigned modules)
-{
-    (void)modules;
-    return !kernel->is_never_again;
-}
-
-static double of_selected(const struct pp_kernel *kernel, unsigned modules)
-{
-    (void)modules;
-    return kernel->is_never_again ? 0 : kernel->again_frac;
-}
-
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_layer_work work, enum pp_pass pass)
 {
-    return sum_of(in, kind, work, pass, 0, whole);
+    return sum_of(in, kind, work, pass, ALL, 0);
 }
 
 struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                       struct pp_layer_work work, unsigned modules)
 {
-    return sum_of(in, kind, work, PP_PASS_F, modules, of_modules);
+    return sum_of(in, kind, work, PP_PASS_F, OF_MODULES, modules);
 }
 
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
@@ -98,11 +89,11 @@ struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct 
 struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work)
 {
-    return sum_of(in, kind, work, PP_PASS_F, 0, of_again);
+    return sum_of(in, kind, work, PP_PASS_F, UNTIL_END, 0);
 }
 
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
-    return sum_of(in, kind, work, PP_PASS_F, 0, of_selected);
+    return sum_of(in, kind, work, PP_PASS_F, SELECTED, 0);
 }

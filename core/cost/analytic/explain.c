@@ -131,19 +131,6 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
                                    {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
 };
 
-/* What a rule reckons with: `auto` has bandwidths of its own. */
-static struct pp_device_links links_of(const struct pp_cost_inputs *in)
-{
-    struct pp_device_links links = pp_roofline_links(in);
-    const struct pp_ring_link intra = links.intra_ring, inter = links.inter_ring;
-
-    if (in->algorithm != PP_ALGORITHM_AUTO)
-        return links;
-    links.intra.bytes_per_s *= intra.frac > 0 ? intra.frac : 1;
-    links.inter.bytes_per_s *= inter.frac > 0 ? inter.frac : 1;
-    return links;
-}
-
 static void explain_start(const struct pp_cost_inputs *in, FILE *out)
 {
     const struct pp_device_links links = pp_roofline_links(in);
@@ -159,7 +146,7 @@ static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
     const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
                is_ring = in->algorithm == PP_ALGORITHM_RING;
     const struct formula *formula = &formulas[in->algorithm][is_sharded];
-    const struct pp_device_links links = links_of(in);
+    const struct pp_device_links links = pp_collective_links(pp_roofline_links(in), in->algorithm);
 
     if (in->layout.dp * in->layout.cp * in->pipelines > 1) {
         fprintf(out,

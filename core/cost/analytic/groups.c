@@ -36,13 +36,6 @@ static struct pp_link hop_between(const struct pp_cost_inputs *in, int source, i
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static int degree(const struct pp_layout *l, int axis)
-{
-    const int degrees[PP_AXES] = {l->tp, l->cp, l->dp, l->pp};
-
-    return degrees[axis];
-}
-
 struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest)
 {
     const int per_node = members / nodes > 0 ? members / nodes : 1;
@@ -57,11 +50,25 @@ struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest
 
 struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis)
 {
-    const int members = degree(&in->layout, axis);
+    const int members = pp_layout_degree(&in->layout, axis);
     const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
     const int64_t nodes = span / in->cluster->gpus_per_node + 1;
 
     return pp_roofline_group_over(members, (int)(nodes < members ? nodes : members), 0);
+}
+
+/* The devices of a stage group (tp coordinate 0) in ascending order: three nested loops, the axis
+ * with the widest stride outermost. */
+enum { STAGE_AXES = 3 };
+struct walk {
+    int axis[STAGE_AXES], count[STAGE_AXES];
+    uint16_t rank[PP_COST_RANKS_MAX]; /* that hold the stage, ascending */
+};
+
+/* Coordinate i along the axis of a level. */
+static int coordinate(const struct walk *walk, int level, int i)
+{
+    return walk->axis[level] == PP_AXIS_PP ? walk->rank[i] : i;
 }
 
 /* Counts the nodes of devices that come in ascending order, and the devices of the node that has
@@ -113,13 +120,13 @@ static void count_run(struct count *c, int64_t first, int64_t stride, int64_t co
 }
 
 /* Two inner axes that continue one another are one run. */
-static void count_axes(struct count *c, const struct pp_cost_inputs *in,
-                       const struct pp_stage_walk *walk, int level, int64_t first)
+static void count_axes(struct count *c, const struct pp_cost_inputs *in, const struct walk *walk,
+                       int level, int64_t first)
 {
     const int axis = walk->axis[level], count = walk->count[level];
     const int64_t stride = in->map.stride[axis];
 
-    if (level == PP_STAGE_AXES - 2 && axis != PP_AXIS_PP && walk->axis[level + 1] != PP_AXIS_PP) {
+    if (level == STAGE_AXES - 2 && axis != PP_AXIS_PP && walk->axis[level + 1] != PP_AXIS_PP) {
         const int64_t inner = in->map.stride[walk->axis[level + 1]],
                       of_inner = walk->count[level + 1];
         if (stride == inner * of_inner) {
@@ -127,13 +134,13 @@ static void count_axes(struct count *c, const struct pp_cost_inputs *in,
             return;
         }
     }
-    if (level == PP_STAGE_AXES - 1 && axis != PP_AXIS_PP) {
+    if (level == STAGE_AXES - 1 && axis != PP_AXIS_PP) {
         count_run(c, first, stride, count);
         return;
     }
     for (int i = 0; i < count; i++) {
-        const int64_t at = first + stride * pp_stage_walk_at(walk, level, i);
-        if (level == PP_STAGE_AXES - 1)
+        const int64_t at = first + stride * coordinate(walk, level, i);
+        if (level == STAGE_AXES - 1)
             count_run(c, at, 1, 1);
         else
             count_axes(c, in, walk, level + 1, at);
@@ -158,20 +165,20 @@ static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ran
     return count;
 }
 
-static void stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage)
+static void stage_walk_init(struct walk *walk, const struct pp_cost_inputs *in, int stage)
 {
     const int counts[PP_AXES] = {[PP_AXIS_CP] = in->layout.cp,
                                  [PP_AXIS_DP] = in->layout.dp,
                                  [PP_AXIS_PP] = stage_ranks(in, stage, walk->rank)};
-    const int axes[PP_STAGE_AXES] = {PP_AXIS_PP, PP_AXIS_DP, PP_AXIS_CP};
+    const int axes[STAGE_AXES] = {PP_AXIS_PP, PP_AXIS_DP, PP_AXIS_CP};
 
-    for (int i = 0; i < PP_STAGE_AXES; i++) {
+    for (int i = 0; i < STAGE_AXES; i++) {
         int at = i;
         for (; at > 0 && in->map.stride[walk->axis[at - 1]] < in->map.stride[axes[i]]; at--)
             walk->axis[at] = walk->axis[at - 1];
         walk->axis[at] = axes[i];
     }
-    for (int i = 0; i < PP_STAGE_AXES; i++)
+    for (int i = 0; i < STAGE_AXES; i++)
         walk->count[i] = counts[walk->axis[i]];
 }
 
@@ -179,7 +186,7 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
 {
     const int members = in->layout.dp * in->layout.cp * in->pipelines;
     struct count count = {.gpus_per_node = in->cluster->gpus_per_node, .last = -1};
-    struct pp_stage_walk walk;
+    struct walk walk;
 
     stage_walk_init(&walk, in, stage);
     count_axes(&count, in, &walk, 0, 0);
@@ -202,7 +209,7 @@ bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b
     if ((a < b ? b - a : a - b) >= gpn)
         return true;
     for (int axis = 0; axis < PP_AXES; axis++)
-        count[axis] = stride[axis] % gpn == 0 ? 1 : degree(&in->layout, axis);
+        count[axis] = stride[axis] % gpn == 0 ? 1 : pp_layout_degree(&in->layout, axis);
     for (int d = 0; d < count[PP_AXIS_DP]; d++)
         for (int c = 0; c < count[PP_AXIS_CP]; c++)
             for (int t = 0; t < count[PP_AXIS_TP]; t++) {
@@ -252,7 +259,7 @@ static struct pp_ring allocate(struct pp_arena *arena, int positions)
 
 struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
 {
-    struct pp_stage_walk walk;
+    struct walk walk;
 
     stage_walk_init(&walk, in, stage);
     struct pp_ring ring = allocate(arena, walk.count[0] * walk.count[1] * walk.count[2]);
@@ -260,9 +267,9 @@ struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inp
     for (int i = 0; i < walk.count[0]; i++)
         for (int j = 0; j < walk.count[1]; j++)
             for (int k = 0; k < walk.count[2]; k++, position++) {
-                at[walk.axis[0]] = pp_stage_walk_at(&walk, 0, i);
-                at[walk.axis[1]] = pp_stage_walk_at(&walk, 1, j);
-                at[walk.axis[2]] = pp_stage_walk_at(&walk, 2, k);
+                at[walk.axis[0]] = coordinate(&walk, 0, i);
+                at[walk.axis[1]] = coordinate(&walk, 1, j);
+                at[walk.axis[2]] = coordinate(&walk, 2, k);
                 ring.device[position] =
                     pp_map_device(&in->map, 0, at[PP_AXIS_CP], at[PP_AXIS_DP], at[PP_AXIS_PP]);
                 ring.rank[position] = (uint16_t)at[PP_AXIS_PP];

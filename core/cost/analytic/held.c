@@ -95,6 +95,11 @@ double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double
     return others / shards + routed / fmax(1, shards / spread);
 }
 
+double pp_roofline_updated_params(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
+}
+
 double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_gathered(&in->state) ? 0 : routed_params(in, stage);

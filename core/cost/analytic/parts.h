@@ -18,6 +18,8 @@ struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in,
 /* Parameters of a stage on one device if they are cut over `shards` of its replicas. Experts lie on
  * several devices already and are cut by the rest. */
 double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards);
+/* Those that one device updates. */
+double pp_roofline_updated_params(const struct pp_cost_inputs *in, int stage);
 /* Parameters of a stage whose gradients have sums of their own, over the replicas of experts: the
  * routed experts, where parameters are whole. */
 double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage);
@@ -66,18 +68,7 @@ unsigned pp_roofline_again(const struct pp_cost_inputs *in);
 
 /* ---- groups.c: groups of devices and their links ------------------------------------------ */
 
-/* The devices of a stage group (tp coordinate 0) in ascending order: three nested loops, the axis
- * with the widest stride outermost. `rank` are the pipeline ranks that hold the stage. */
-enum { PP_COST_RANKS_MAX = 8192, PP_STAGE_AXES = 3 };
-struct pp_stage_walk {
-    int axis[PP_STAGE_AXES], count[PP_STAGE_AXES];
-    uint16_t rank[PP_COST_RANKS_MAX]; /* ascending */
-};
-/* Coordinate i along the axis of a level. */
-static inline int pp_stage_walk_at(const struct pp_stage_walk *walk, int level, int i)
-{
-    return walk->axis[level] == PP_AXIS_PP ? walk->rank[i] : i;
-}
+enum { PP_COST_RANKS_MAX = 8192 };
 
 /* Links of the cluster with efficiency and --link-bw applied. */
 struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in);
@@ -151,7 +142,7 @@ double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs);
 
-/* ---- state.c, spread.c, groups.c, sums.c, gathers.c: communication of state ----------------- */
+/* ---- state.c, groups.c, sums.c, gathers.c: communication of state ----------------- */
 
 /* The devices that hold the parts of one shard of `coarse`, each another one of `fine`. */
 struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,

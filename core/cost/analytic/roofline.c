@@ -30,7 +30,7 @@ double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_class_bytes state = pp_cost_state_bytes(in);
 
-    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
+    return pp_roofline_updated_params(in, stage) *
            (5 * state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }
@@ -54,8 +54,7 @@ static double update_values(const struct pp_cost_inputs *in)
 /* Where parameters are cut an optimizer may take its shard in turns. */
 static double updated_at_once(const struct pp_cost_inputs *in, int stage)
 {
-    const double all = pp_roofline_cut_params(in, stage,
-                                              pp_state_cut(&in->state, PP_STATE_OPTIMIZER)),
+    const double all = pp_roofline_updated_params(in, stage),
                  most = pp_cost_framework(in)->update_params;
 
     return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;

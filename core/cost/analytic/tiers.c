@@ -40,21 +40,16 @@ struct pp_cost pp_roofline_move(const struct pp_cost_inputs *in, enum pp_purpose
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-static double updated_params(const struct pp_cost_inputs *in, int stage)
-{
-    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
-}
-
 static double bucket_params(const struct pp_cost_inputs *in, int stage)
 {
-    return fmin(BUCKET_PARAMS, updated_params(in, stage));
+    return fmin(BUCKET_PARAMS, pp_roofline_updated_params(in, stage));
 }
 
 /* Updated parameters that stay where they live, on one device. */
 static double kept_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_updated_at_home(&in->state)
-               ? updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
+               ? pp_roofline_updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
                : 0;
 }
 
@@ -62,7 +57,7 @@ static double kept_params(const struct pp_cost_inputs *in, int stage)
  * update, down and up at once. */
 static double host_update_s(const struct pp_cost_inputs *in, int stage)
 {
-    const double params = updated_params(in, stage), devices = node_devices(in);
+    const double params = pp_roofline_updated_params(in, stage), devices = node_devices(in);
     double bytes[PP_TIERS] = {0}, s = params * devices / in->cluster->update_params_per_s;
 
     bytes[in->state.home[PP_STATE_OPTIMIZER]] += params * pp_cost_state_bytes(in).optimizer;
@@ -78,7 +73,7 @@ static double host_update_s(const struct pp_cost_inputs *in, int stage)
 static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const struct pp_value_bytes value = pp_cost_value_bytes(in);
-    const double params = updated_params(in, stage);
+    const double params = pp_roofline_updated_params(in, stage);
 
     costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_move(in, PP_FOR_GRADS, params * value.grads);
     costs->purpose[PP_FOR_PARAMS][stage] =
@@ -91,7 +86,7 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const double size = pp_cost_state_bytes(in).optimizer, bucket = bucket_params(in, stage) * size,
-                 beside = updated_params(in, stage) * size - bucket;
+                 beside = pp_roofline_updated_params(in, stage) * size - bucket;
     const int64_t beside_ps = pp_roofline_move(in, PP_FOR_FETCH, beside).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
@@ -164,7 +159,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     memory->away_bytes[home] += memory->optimizer_bytes;
     if (in->state.is_cpu_update) {
         memory->away_bytes[pp_state_move(&in->state, PP_FOR_GRADS).to] +=
-            updated_params(in, stage) * pp_cost_value_bytes(in).grads;
+            pp_roofline_updated_params(in, stage) * pp_cost_value_bytes(in).grads;
         memory->update_bytes = 0;
     } else {
         memory->fetched_bytes =
@@ -269,7 +264,7 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double bytes = updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
+    const double bytes = pp_roofline_updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
 
     if (home == PP_TIER_DEVICE)
         return;
