@@ -12,21 +12,17 @@ const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS] = {
 #undef PP_OP
 };
 
-#define COLLECTIVE(text, kind)                                                                     \
-    {                                                                                              \
-        text, kind, 0, PP_AT_DEVICE, PP_AT_DEVICE, 0                                               \
-    }
 #define MOVE(text, kind, what, from, to, when)                                                     \
     {                                                                                              \
         text, kind, PP_STATE_##what, PP_AT_##from, PP_AT_##to, PP_##when                           \
     }
 const struct pp_purpose_row pp_purposes[PP_PURPOSES] = {
-    [PP_FOR_STEP] = COLLECTIVE("step", PP_OP_KINDS),
-    [PP_FOR_FORWARD] = COLLECTIVE("forward", PP_AG),
-    [PP_FOR_BACKWARD] = COLLECTIVE("backward", PP_AG),
-    [PP_FOR_VISIT] = COLLECTIVE("visit", PP_RS),
-    [PP_FOR_PART] = COLLECTIVE("part", PP_RS),
-    [PP_FOR_REST] = COLLECTIVE("rest", PP_AR),
+    [PP_FOR_STEP] = {"step", PP_OP_KINDS},
+    [PP_FOR_FORWARD] = {"forward", PP_AG},
+    [PP_FOR_BACKWARD] = {"backward", PP_AG},
+    [PP_FOR_VISIT] = {"visit", PP_RS},
+    [PP_FOR_PART] = {"part", PP_RS},
+    [PP_FOR_REST] = {"rest", PP_AR},
     [PP_FOR_DOWN] = MOVE("down", PP_COPY, ACTIVATIONS, DEVICE, HOME, WITH_USE),
     [PP_FOR_UP] = MOVE("up", PP_COPY, ACTIVATIONS, HOME, DEVICE, WITH_USE),
     [PP_FOR_GRADS] = MOVE("grads", PP_MOVE, GRADS, DEVICE, UPDATE, BEFORE_UPDATE),
@@ -155,15 +151,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static void skip_blanks(struct cursor *c)
 {
-    while (is_blank(*c->at))
-        c->at++;
+    c->at += strspn(c->at, " \t\r\n");
 }
 
 static bool take(struct cursor *c, char expected)
@@ -171,6 +161,16 @@ static bool take(struct cursor *c, char expected)
     if (*c->at != expected)
         return false;
     c->at++;
+    return true;
+}
+
+static bool take_word(struct cursor *c, const char *word)
+{
+    const size_t length = strlen(word);
+
+    if (strncmp(c->at, word, length) != 0)
+        return false;
+    c->at += length;
     return true;
 }
 
@@ -290,12 +290,10 @@ static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
 {
     for (uint8_t purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
         const struct pp_purpose_row *row = &pp_purposes[purpose];
-        const size_t length = strlen(row->text);
-        if (strncmp(c->at, row->text, length) != 0 || row->kind != op->kind)
-            continue;
-        c->at += length;
-        op->purpose = purpose;
-        return PP_OK;
+        if (row->kind == op->kind && take_word(c, row->text)) {
+            op->purpose = purpose;
+            return PP_OK;
+        }
     }
     fail(c, "expected");
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
@@ -374,9 +372,8 @@ static enum pp_status parse_tied(struct cursor *c, struct pp_op *op, bool *is_ti
         return PP_OK;
     *is_tied_sum = true;
     c->at = probe.at + 1;
-    if (strncmp(c->at, "AR", 2) != 0)
+    if (!take_word(c, "AR"))
         return fail(c, "two stages in parentheses are a tied sum: expected AR, as in (0;7)AR");
-    c->at += 2;
     if (first != 0 || last == 0)
         return fail(c, "a tied sum names the first and the last stage, as in (0;7)AR");
     *op = (struct pp_op){.kind = PP_AR,
@@ -406,16 +403,6 @@ static enum pp_status make_overlap(const struct cursor *c, struct pp_op ops[2])
     ops[0].aux = PP_FUSED_FIRST;
     ops[1].aux = PP_FUSED_SECOND;
     return PP_OK;
-}
-
-static bool take_word(struct cursor *c, const char *word)
-{
-    const size_t length = strlen(word);
-
-    if (strncmp(c->at, word, length) != 0)
-        return false;
-    c->at += length;
-    return true;
 }
 
 /* After the first parenthesis. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct scale {
     const char *name;
@@ -27,8 +26,7 @@ static const struct scale counts[] = {
     {"m", 1e6},     {"M", 1e6},     {"b", 1e9},     {"B", 1e9},     {"g", 1e9}, {"G", 1e9},
     {"t", 1e12},    {"T", 1e12},    {"P", 1e15},    {"", 1},        {NULL, 0},
 };
-static const struct scale no_prefixes[] = {{"", 1}, {NULL, 0}};
-static const struct scale no_units[] = {{"", 1}, {NULL, 0}};
+static const struct scale nothing[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
 /* Some units are required. Bandwidths need bits or bytes, since both are in use. Speeds need the F,
  * so that a bare 989 is not taken for 989 FLOP/s. */
@@ -53,13 +51,13 @@ static const struct kind {
     const struct scale *prefixes, *units;
     const char *expected;
 } kinds[] = {
-    [PP_UNIT_COUNT] = {counts, no_units, "a number such as 7.5e9, 175B or 4M"},
+    [PP_UNIT_COUNT] = {counts, nothing, "a number such as 7.5e9, 175B or 4M"},
     [PP_UNIT_BYTES] = {prefixes, byte_units, "bytes such as 80GiB, 80GB or 512"},
     [PP_UNIT_BYTES_PER_S] = {prefixes, rate_units,
                              "a bandwidth such as 450GB/s, 450GBps or 400Gbps (B bytes, b bits)"},
     [PP_UNIT_FLOPS_PER_S] = {prefixes, flop_units, "a speed such as 989TFLOPS or 1.4PF"},
-    [PP_UNIT_SECONDS] = {no_prefixes, second_units, "a time such as 11.9us, 3 ms, 2s or 1h"},
-    [PP_UNIT_FRAC] = {no_prefixes, frac_units, "a fraction such as 5% or 0.05"},
+    [PP_UNIT_SECONDS] = {nothing, second_units, "a time such as 11.9us, 3 ms, 2s or 1h"},
+    [PP_UNIT_FRAC] = {nothing, frac_units, "a fraction such as 5% or 0.05"},
 };
 
 /* Bytes of a plain decimal number at the start: strtod() alone would take hex, inf, nan, signs. */

@@ -185,18 +185,12 @@ static bool is_joined(const struct parser *p, const char *argument)
            find_option(p->cli, p->parsed->command, name, strlen(name)) < 0;
 }
 
-static enum pp_status take_joined(const struct parser *p, const char *argument)
-{
-    const char *typed = pp_arena_printf(p->arena, "%.2s", argument);
-
-    return store(p, find_option(p->cli, p->parsed->command, argument + 1, 1), typed, argument + 2);
-}
-
 static enum pp_status take_option(struct parser *p)
 {
     const char *argument = p->argv[p->next++];
     if (is_joined(p, argument))
-        return take_joined(p, argument);
+        return store(p, find_option(p->cli, p->parsed->command, argument + 1, 1),
+                     pp_arena_printf(p->arena, "%.2s", argument), argument + 2);
     const char *name = argument + 1 + (argument[1] == '-'), *equals = strchr(name, '=');
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const char *typed =

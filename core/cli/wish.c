@@ -54,11 +54,6 @@ static void put_value(const struct pp_option *option, const struct pp_option_val
     }
 }
 
-static struct pp_given *given_of(const struct pp_option *option, char *wish)
-{
-    return (struct pp_given *)(void *)(wish + option->given_at);
-}
-
 static const char *typed(struct pp_arena *arena, const struct pp_option *option,
                          const struct pp_option_value *value)
 {
@@ -82,10 +77,11 @@ static void bind_usual(const struct pp_cli *cli, int command, char *wish)
         if (!option->value_at || !pp_option_is_in(option, command))
             continue;
         put_value(option, usual, wish + option->value_at);
-        *given_of(option, wish) = (struct pp_given){.option = option,
-                                                    .text = usual->text,
-                                                    .spelled = option->dashed,
-                                                    .typed = option->dashed};
+        const struct pp_given given = {.option = option,
+                                       .text = usual->text,
+                                       .spelled = option->dashed,
+                                       .typed = option->dashed};
+        memcpy(wish + option->given_at, &given, sizeof(given));
     }
 }
 
@@ -99,13 +95,14 @@ static void bind(struct pp_arena *arena, const struct pp_parsed *parsed, enum pp
         if (!option->value_at || !value->count)
             continue;
         put_value(option, value, wish + option->value_at);
-        *given_of(option, wish) = (struct pp_given){.option = option,
-                                                    .origin = origin,
-                                                    .count = value->count,
-                                                    .text = value->text,
-                                                    .all = value->all,
-                                                    .spelled = value->typed,
-                                                    .typed = typed(arena, option, value)};
+        const struct pp_given given = {.option = option,
+                                       .origin = origin,
+                                       .count = value->count,
+                                       .text = value->text,
+                                       .all = value->all,
+                                       .spelled = value->typed,
+                                       .typed = typed(arena, option, value)};
+        memcpy(wish + option->given_at, &given, sizeof(given));
     }
 }
 

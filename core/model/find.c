@@ -1,6 +1,7 @@
 /* Presets by name: as typed, with a suggestion for what is unknown, and as papers print them. */
 #include "core/cli/options.h"
 #include "core/model/model.h"
+#include "core/text/file.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -76,9 +77,7 @@ static const struct pp_model *preset_of(const char *name)
 
 static bool is_path(const char *text)
 {
-    const size_t length = strlen(text);
-
-    return strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+    return strchr(text, '/') != NULL || pp_has_suffix(text, ".json");
 }
 
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,

@@ -1,6 +1,8 @@
 /* Options of the command line that change a model. */
 #include "core/model/options.h"
 
+#include "core/text/file.h"
+
 #include <string.h>
 
 static bool is_same(const struct pp_model *a, const struct pp_model *b)
@@ -73,13 +75,6 @@ enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *re
     return pp_model_check(model, err);
 }
 
-static bool is_like(const char *name)
-{
-    const size_t length = strlen(name);
-
-    return length > 5 && strcmp(name + length - 5, "-like") == 0;
-}
-
 static enum pp_status needs_experts(const struct pp_request *request, struct pp_error *err)
 {
     static const char *const options[] = {"top-k", "moe-ffn", "shared-ffn", "dense-layers"};
@@ -111,9 +106,10 @@ enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_req
         e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
         e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
     }
-    if (!is_like(model->name) && (e->count != before.count || e->top_k != before.top_k ||
-                                  e->ffn != before.ffn || e->shared_ffn != before.shared_ffn ||
-                                  e->dense_first != before.dense_first || model->mtp != mtp))
+    if (!pp_has_suffix(model->name, "-like") &&
+        (e->count != before.count || e->top_k != before.top_k || e->ffn != before.ffn ||
+         e->shared_ffn != before.shared_ffn || e->dense_first != before.dense_first ||
+         model->mtp != mtp))
         model->name = pp_arena_printf(arena, "%s-like", model->name);
     return pp_model_check(model, err);
 }

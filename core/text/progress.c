@@ -11,9 +11,14 @@
 static const double PATIENCE_S = 1, PERIOD_S = 0.2;
 enum { LINE_BYTES = 128 };
 
-/* The run and the time since the last line are long enough, and stderr is a terminal. */
-static bool is_due(struct pp_progress *progress, double now)
+/* The run and the time since the last line are long enough, and stderr is a terminal. The run
+ * begins with the first call. */
+static bool is_due(struct pp_progress *progress, double now, int64_t done)
 {
+    if (progress->started_s == 0) {
+        progress->started_s = now;
+        progress->done_before = done;
+    }
     return now - progress->started_s >= PATIENCE_S && now - progress->shown_s >= PERIOD_S &&
            isatty(STDERR_FILENO);
 }
@@ -43,9 +48,7 @@ void pp_progress_show(struct pp_progress *progress, const char *what, double fra
     const double now = pp_clock_s();
     char text[LINE_BYTES];
 
-    if (progress->started_s == 0)
-        progress->started_s = now;
-    if (!is_due(progress, now))
+    if (!is_due(progress, now, 0))
         return;
     snprintf(text, sizeof text, "%s: %.0f %%", what, 100 * frac);
     put(progress, now, text);
@@ -56,11 +59,7 @@ void pp_progress_count(struct pp_progress *progress, int64_t done, int64_t total
     const double now = pp_clock_s();
     char text[LINE_BYTES];
 
-    if (progress->started_s == 0) {
-        progress->started_s = now;
-        progress->done_before = done;
-    }
-    if (!is_due(progress, now))
+    if (!is_due(progress, now, done))
         return;
     put(progress, now,
         pp_progress_text(&(struct pp_progress_state){.done_before = progress->done_before,

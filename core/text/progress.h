@@ -2,7 +2,6 @@
  * terminal, at most five times a second. It begins after a second. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
