@@ -32,12 +32,12 @@ static void print_identifier(const struct pp_cli *cli, FILE *out)
 static void print_quoted(FILE *out, const char *text, const char *special)
 {
     for (; *text; text++) {
-        if (*text == '\'')
+        if (strchr(special, *text))
+            fprintf(out, "\\%c", *text);
+        else if (*text == '\'')
             fputs("'\\''", out);
         else if (*text == '\n')
             fputc(' ', out);
-        else if (strchr(special, *text))
-            fprintf(out, "\\%c", *text);
         else
             fputc(*text, out);
     }
@@ -275,9 +275,7 @@ static void fish_option(const struct pp_cli *cli, const struct pp_option *option
     }
     pp_option_describe(option, &text);
     fputs(" -d '", out);
-    for (const char *letters = text.bytes; *letters; letters++)
-        fprintf(out, *letters == '\'' || *letters == '\\' ? "\\%c" : "%c",
-                *letters == '\n' ? ' ' : *letters);
+    print_quoted(out, text.bytes, "'\\");
     fputs("'\n", out);
 }
 
@@ -292,8 +290,7 @@ static void print_fish(const struct pp_cli *cli, FILE *out)
     for (int i = 0; i < cli->command_count; i++) {
         fprintf(out, "complete -c %s -f -n '__fish_is_first_token' -a %s -d '", cli->program,
                 cli->commands[i].name);
-        for (const char *letter = cli->commands[i].summary; *letter; letter++)
-            fprintf(out, *letter == '\'' || *letter == '\\' ? "\\%c" : "%c", *letter);
+        print_quoted(out, cli->commands[i].summary, "'\\");
         fputs("'\n", out);
         if (takes_operands(&cli->commands[i]))
             continue;

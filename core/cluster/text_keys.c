@@ -165,7 +165,6 @@ static const struct {
     {"tree", PP_FABRIC_FAT_TREE}, {"aries", PP_FABRIC_DRAGONFLY}, {"switch", PP_FABRIC_STAR},
     {"mesh", PP_FABRIC_TORUS},
 };
-enum { FABRIC_ALIASES = PP_COUNT(fabric_aliases) };
 
 static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
@@ -175,7 +174,7 @@ static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value
             text->cluster.fabric.kind = (enum pp_fabric_kind)i;
             return PP_OK;
         }
-    for (int i = 0; i < FABRIC_ALIASES; i++)
+    for (size_t i = 0; i < PP_COUNT(fabric_aliases); i++)
         if (pp_same_name(value, fabric_aliases[i].alias)) {
             text->cluster.fabric.kind = fabric_aliases[i].kind;
             return PP_OK;

@@ -73,6 +73,12 @@ static struct pp_collective_time tree_pass(const struct input *in)
     };
 }
 
+/* Along a chain through each node, and up a binary tree of nodes. */
+static double tree_latency_s(const struct input *in)
+{
+    return (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s;
+}
+
 /* Two binary trees across the nodes, each for one half of the data, so that every link is used both
  * ways. A chain through each node. Chunks are pipelined: the slower of the two counts. */
 static struct pp_collective_time tree_broadcast(const struct input *in)
@@ -80,8 +86,7 @@ static struct pp_collective_time tree_broadcast(const struct input *in)
     const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
     const double network_s = in->m > 1 ? in->bytes / in->k / in->inter.bytes_per_s : 0;
 
-    return slower(node_s, network_s,
-                  (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s);
+    return slower(node_s, network_s, tree_latency_s(in));
 }
 
 /* Bruck: in each round half of the data goes to the member 2^k further on. */
@@ -161,12 +166,6 @@ static struct pp_collective_time pipelined(const struct input *in, double bytes,
 static double ring_latency_s(const struct input *in)
 {
     return (in->n - in->m) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s;
-}
-
-/* Along a chain through each node, and up a binary tree of nodes. */
-static double tree_latency_s(const struct input *in)
-{
-    return (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s;
 }
 
 static struct pp_collective_time auto_pass(const struct input *in)

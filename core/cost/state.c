@@ -245,7 +245,7 @@ static enum pp_status check_nested(const struct pp_state_spec *spec, int coarse,
     const struct pp_mesh a = spec->shard[coarse], b = spec->shard[fine];
     char coarse_text[MESH_TEXT_BYTES], fine_text[MESH_TEXT_BYTES];
 
-    if (pp_mesh_size(a) == 1 || (b.in_node % a.in_node == 0 && b.nodes % a.nodes == 0))
+    if (pp_mesh_size(a) == 1 || pp_mesh_fits(a, b))
         return PP_OK;
     mesh_text(a, coarse_text);
     return pp_error_set(err, PP_EINVAL,
@@ -264,8 +264,7 @@ static enum pp_status check_secondary(const struct pp_state_spec *spec, struct p
     if (!mesh.in_node)
         return PP_OK;
     PP_TRY(check_divides("--secondary", mesh, spec->replicas, err));
-    if (pp_mesh_size(mesh) < pp_mesh_size(params) && params.in_node % mesh.in_node == 0 &&
-        params.nodes % mesh.nodes == 0)
+    if (pp_mesh_size(mesh) < pp_mesh_size(params) && pp_mesh_fits(mesh, params))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "--secondary=%s: a second copy is cut more coarsely than the parameters "

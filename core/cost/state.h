@@ -28,6 +28,11 @@ static inline bool pp_mesh_is_same(struct pp_mesh a, struct pp_mesh b)
 {
     return pp_mesh_size(a) == pp_mesh_size(b) && (pp_mesh_size(a) == 1 || a.in_node == b.in_node);
 }
+/* `fine` cuts whole shards of `coarse`; both are given. */
+static inline bool pp_mesh_fits(struct pp_mesh coarse, struct pp_mesh fine)
+{
+    return fine.in_node % coarse.in_node == 0 && fine.nodes % coarse.nodes == 0;
+}
 /* Devices that hold different shards of `fine` and the same shard of `coarse`. */
 struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse);
 /* "8x4", or "8" for 8x1; both at least 1. PP_EINVAL says what was expected. */

@@ -32,7 +32,6 @@ static const struct keys families[] = {
     {"qwen3_moe", "num_experts", "moe_intermediate_size", .every = "decoder_sparse_step"},
 };
 /* clang-format on */
-enum { FAMILIES = PP_COUNT(families) };
 static const char top_k_keys[] = "num_experts_per_tok|experts_per_token|num_selected_experts";
 static const char count_keys[] = "num_local_experts|num_experts|n_routed_experts";
 
@@ -123,7 +122,7 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
 enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
                                      struct pp_model *model)
 {
-    for (int i = 0; i < FAMILIES; i++)
+    for (size_t i = 0; i < PP_COUNT(families); i++)
         if (strcmp(type, families[i].type) == 0)
             return read_keys(r, &families[i], model);
     return refuse(r);

@@ -57,7 +57,6 @@ static const struct pp_model_family families[] = {
      .has_padding_offset = true},
 };
 /* clang-format on */
-enum { FAMILIES = PP_COUNT(families) };
 
 const char *pp_model_architecture(json_t *object)
 {
@@ -71,7 +70,7 @@ static enum pp_status unknown_family(const struct pp_json *json, const char *typ
                                      struct pp_error *err)
 {
     pp_error_set(err, PP_EINVAL, "%s: unknown architecture '%.80s': known are", json->name, type);
-    for (int i = 0; i < FAMILIES; i++)
+    for (size_t i = 0; i < PP_COUNT(families); i++)
         pp_error_append(err, "%s %s", i == 0 ? "" : ",", families[i].type);
     return pp_error_append(err, "; or describe the model by --layers --hidden --heads --vocab");
 }
@@ -83,7 +82,7 @@ enum pp_status pp_model_find_family(const struct pp_model_reader *r,
     bool found;
 
     PP_TRY(pp_json_string(r->json, r->object, "model_type", &type, &found, r->err));
-    for (int i = 0; i < FAMILIES; i++) {
+    for (size_t i = 0; i < PP_COUNT(families); i++) {
         const char *prefix = families[i].prefix;
         const bool is_match = found
                                   ? strcmp(type, families[i].type) == 0

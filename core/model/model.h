@@ -84,9 +84,9 @@ enum pp_layer_kind {
 };
 /* Of the `count` blocks from `first` on, those that are mixtures of experts. */
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
-/* Does block `block`, from 0, meet near keys only? Of `count` blocks from `first` on, how many? */
+/* Does block `block`, from 0, meet near keys only? How many do? */
 bool pp_model_is_windowed(const struct pp_model *model, int block);
-int pp_model_windowed_blocks(const struct pp_model *model, int first, int count);
+int pp_model_windowed_blocks(const struct pp_model *model);
 /* Average number of keys that the queries at positions [from, to) of a causal sample meet in such a
  * block. For a whole sample of s tokens and a window of w <= s keys it is w - w^2 / 2s. */
 double pp_model_window_keys(const struct pp_window *window, double from, double to);

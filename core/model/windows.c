@@ -11,11 +11,11 @@ bool pp_model_is_windowed(const struct pp_model *model, int block)
            (w->full_every == 0 || (block + 1) % w->full_every != 0);
 }
 
-int pp_model_windowed_blocks(const struct pp_model *model, int first, int count)
+int pp_model_windowed_blocks(const struct pp_model *model)
 {
     int windowed = 0;
 
-    for (int i = first; i < first + count && model->window.keys > 0; i++)
+    for (int i = 0; i < model->layers && model->window.keys > 0; i++)
         windowed += pp_model_is_windowed(model, i);
     return windowed;
 }
@@ -40,8 +40,7 @@ double pp_model_window_keys(const struct pp_window *window, double from, double 
 
 double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule)
 {
-    const double windowed_frac =
-        (double)pp_model_windowed_blocks(model, 0, model->layers) / model->layers;
+    const double windowed_frac = (double)pp_model_windowed_blocks(model) / model->layers;
 
     if (rule != PP_FLOPS_CAUSAL || !model->is_causal)
         return seq;

@@ -21,11 +21,6 @@ static struct pp_mesh *meshes_of(struct pp_arena *arena, struct pp_mesh replicas
     return list;
 }
 
-static bool fits_into(struct pp_mesh a, struct pp_mesh b)
-{
-    return b.in_node % a.in_node == 0 && b.nodes % a.nodes == 0;
-}
-
 struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh replicas)
 {
     struct pp_shard_space space = {0};
@@ -35,7 +30,7 @@ struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh repl
     for (int p = 0; p < meshes; p++)
         for (int g = p; g < meshes; g++)
             for (int o = g; o < meshes; o++)
-                if ((g == p || g == o) && fits_into(mesh[p], mesh[o]))
+                if ((g == p || g == o) && pp_mesh_fits(mesh[p], mesh[o]))
                     *PP_PUSH(arena, space.list, space.count, capacity) =
                         (struct pp_shard_point){{mesh[p], mesh[g], mesh[o]}};
     return space;

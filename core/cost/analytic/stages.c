@@ -116,7 +116,7 @@ double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 {
     const struct pp_model *m = in->model;
     const struct layers layers = layers_of(in, 0);
-    const double near_frac = (double)pp_model_windowed_blocks(m, 0, m->layers) / m->layers;
+    const double near_frac = (double)pp_model_windowed_blocks(m) / m->layers;
 
     if (near_frac == 0 || (kind != PP_LAYER_BLOCK && kind != PP_LAYER_MOE))
         return kind_s(in, &layers.full, kind);
