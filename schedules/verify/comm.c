@@ -14,19 +14,15 @@ static enum pp_status fill_post(struct pp_verify *v, int rank, int i, int32_t *s
     const struct pp_program *p = v->p;
     int32_t *at = v->at[post_table[p->kind[i]]];
     int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
-    char text[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
 
     if (p->peer[i] == rank)
-        return pp_verify_fail(v, i, "%s is a message from this rank to itself",
-                              pp_verify_op_text(p, i, text));
+        return pp_verify_refuse(v, i, "is a message from this rank to itself");
     if (p->arg[i] < 0 || p->arg[i] >= p->message_count || side[p->arg[i]] >= 0)
-        return pp_verify_fail(v, i, "%s has no partner", pp_verify_op_text(p, i, text));
+        return pp_verify_refuse(v, i, "has no partner");
     side[p->arg[i]] = i;
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
         if (at[unit] >= 0)
-            return pp_verify_fail(v, i, "%s is listed twice, first at %s",
-                                  pp_verify_op_text(p, i, text),
-                                  pp_verify_place(p, at[unit], place));
+            return pp_verify_fail_twice(v, at[unit], i);
         at[unit] = i;
     }
     return PP_OK;
@@ -36,14 +32,11 @@ static enum pp_status fill_wait(struct pp_verify *v, int rank, int i, uint8_t *w
 {
     const struct pp_program *p = v->p;
     const int target = p->begin[rank] + p->arg[i];
-    char text[VERIFY_TEXT_BYTES];
 
     if (p->arg[i] < 0 || target >= i)
-        return pp_verify_fail(v, i, "%s waits for something that is not posted before it",
-                              pp_verify_op_text(p, i, text));
+        return pp_verify_refuse(v, i, "waits for something that is not posted before it");
     if (waited[target])
-        return pp_verify_fail(v, i, "%s waits a second time for the same post",
-                              pp_verify_op_text(p, i, text));
+        return pp_verify_refuse(v, i, "waits a second time for the same post");
     waited[target] = 1;
     if (!pp_op_is_recv(p->kind[target]))
         return PP_OK;
@@ -66,22 +59,20 @@ static bool is_same_tensor(const struct pp_program *p, int send, int recv)
 static enum pp_status check_channels(struct pp_verify *v, const int32_t *send, const int32_t *recv)
 {
     const struct pp_program *p = v->p;
-    char s[VERIFY_TEXT_BYTES], r[VERIFY_TEXT_BYTES];
 
     for (int c = 0; c < p->channel_count; c++)
         for (int k = 0; k < p->channels[c].count; k++) {
             const int m = p->channels[c].first + k;
             if (send[m] < 0 || recv[m] < 0)
-                return pp_verify_fail(v, send[m] < 0 ? recv[m] : send[m], "%s has no partner",
-                                      pp_verify_op_text(p, send[m] < 0 ? recv[m] : send[m], s));
+                return pp_verify_refuse(v, send[m] < 0 ? recv[m] : send[m], "has no partner");
             if (is_same_tensor(p, send[m], recv[m]))
                 continue;
             return pp_verify_fail(
                 v, recv[m],
                 "message %d from rank %d to rank %d is sent as %s but received as "
                 "%s: a channel delivers in the order of its sends",
-                k, p->channels[c].source, p->channels[c].dest, pp_verify_op_text(p, send[m], s),
-                pp_verify_op_text(p, recv[m], r));
+                k, p->channels[c].source, p->channels[c].dest, pp_verify_text(v, send[m]),
+                pp_verify_text(v, recv[m]));
         }
     return PP_OK;
 }

@@ -89,25 +89,22 @@ static struct edge collective_edge(const struct pp_verify_run *run, int c)
 
 static const char *line(const struct pp_verify_run *run, int node, struct edge e)
 {
-    const struct pp_program *p = run->p;
-    char place[VERIFY_TEXT_BYTES], op[VERIFY_TEXT_BYTES], needed[VERIFY_TEXT_BYTES];
+    const struct pp_verify *v = run->v;
+    const int ranks = run->p->ranks;
+    const char *place = pp_verify_place(v, e.op), *op = pp_verify_text(v, e.op);
+    const char *needed = e.needed >= 0 ? pp_verify_text(v, e.needed) : NULL;
 
-    pp_verify_op_text(p, e.op, op);
-    if (e.needed >= 0)
-        pp_verify_op_text(p, e.needed, needed);
-    if (node >= p->ranks && e.to >= p->ranks)
-        return pp_arena_printf(run->v->arena,
-                               "\n  %s waits after %s, which rank %d posts before it", op, needed,
-                               pp_verify_rank(p, e.op));
-    if (node >= p->ranks)
-        return pp_arena_printf(run->v->arena, "\n  %s waits for rank %d to post it", op, e.to);
-    pp_verify_place(p, e.op, place);
-    if (e.needed < 0)
-        return pp_arena_printf(run->v->arena, "\n  %s: %s waits for all members", place, op);
+    if (node >= ranks && e.to >= ranks)
+        return pp_arena_printf(v->arena, "\n  %s waits after %s, which rank %d posts before it", op,
+                               needed, pp_verify_rank(v->p, e.op));
+    if (node >= ranks)
+        return pp_arena_printf(v->arena, "\n  %s waits for rank %d to post it", op, e.to);
+    if (!needed)
+        return pp_arena_printf(v->arena, "\n  %s: %s waits for all members", place, op);
     if (e.to != node)
-        return pp_arena_printf(run->v->arena, "\n  %s: %s waits for %s (rank %d)", place, op,
-                               needed, e.to);
-    return pp_arena_printf(run->v->arena, "\n  %s: %s waits for %s on itself: %s %s %s", place, op,
+        return pp_arena_printf(v->arena, "\n  %s: %s waits for %s (rank %d)", place, op, needed,
+                               e.to);
+    return pp_arena_printf(v->arena, "\n  %s: %s waits for %s on itself: %s %s %s", place, op,
                            needed, op, e.needed < e.op ? "overlaps" : "is listed before", needed);
 }
 
@@ -116,15 +113,13 @@ static void append_fix(struct pp_verify_run *run, const int *path, const struct 
 {
     struct pp_verify *v = run->v;
     const struct edge e = edges[from];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (to - from == 1 && e.needed > e.op)
         pp_error_append(v->err, "%s", pp_verify_fix(v, e.needed, pp_verify_start(v->p, e.op)));
     for (int k = from; k < to; k++)
         if (path[k] >= v->p->ranks && edges[k].to >= v->p->ranks) {
             pp_error_append(v->err, "\n  fix: post %s and %s in the same order on every rank",
-                            pp_verify_op_text(v->p, edges[k].op, a),
-                            pp_verify_op_text(v->p, edges[k].needed, b));
+                            pp_verify_text(v, edges[k].op), pp_verify_text(v, edges[k].needed));
             return;
         }
 }

@@ -55,16 +55,15 @@ static enum pp_status check_units(struct pp_gathers *g, int i)
     const int start = pp_verify_start(p, i), kind = p->kind[i];
     const bool is_forward = kind == PP_F;
     const enum pp_gather_unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (p->state.units[p->stage[i]] < 2 || (start < i && p->stage[start] == p->stage[i]))
         return PP_OK;
     if (s->unit != ANY_UNIT && s->unit != first)
-        return pp_verify_fail(g->v, i,
-                              "%s begins with the %s gather unit of stage %d, but since %s only "
-                              "the %s one is there",
-                              pp_gathers_text(g, i, a), is_forward ? "first" : "last", p->stage[i],
-                              pp_gathers_text(g, s->used, b), is_forward ? "last" : "first");
+        return pp_verify_refuse(g->v, i,
+                                "begins with the %s gather unit of stage %d, but since %s only "
+                                "the %s one is there",
+                                is_forward ? "first" : "last", p->stage[i],
+                                pp_verify_text(g->v, s->used), is_forward ? "last" : "first");
     s->unit = is_forward || kind == PP_R ? LAST_UNIT : FIRST_UNIT;
     s->used = i;
     return PP_OK;
@@ -75,20 +74,18 @@ static enum pp_status check_use(struct pp_gathers *g, int i)
     const struct pp_program *p = g->v->p;
     const struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (!pp_state_is_fetched(g->spec) && s->dropped >= 0)
-        return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->dropped, b));
+        return pp_verify_refuse(g->v, i, "uses parameters that %s has dropped",
+                                pp_verify_text(g->v, s->dropped));
     if (!pp_state_is_fetched(g->spec))
         return PP_OK;
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
     if (s->posted < 0)
-        return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not %s",
-                              pp_gathers_text(g, i, a), p->stage[i], fetched_word(g));
-    return pp_verify_fail(g->v, i, "%s uses what %s %ss, but (%s)WAIT is missing",
-                          pp_gathers_text(g, i, a), pp_gathers_text(g, s->posted, b), verb(g), b);
+        return pp_verify_refuse(g->v, i, "uses parameters of stage %d that are not %s", p->stage[i],
+                                fetched_word(g));
+    return pp_verify_fail_unwaited(g->v, i, "uses", s->posted, is_loaded(g) ? "loads" : "gathers");
 }
 
 static enum pp_status check_compute(struct pp_gathers *g, int i)
@@ -108,11 +105,9 @@ static enum pp_status check_compute(struct pp_gathers *g, int i)
 static enum pp_status check_drop(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES];
 
     if (s->present < 0)
-        return pp_verify_fail(g->v, i, "%s drops parameters that are not %s",
-                              pp_gathers_text(g, i, a), fetched_word(g));
+        return pp_verify_refuse(g->v, i, "drops parameters that are not %s", fetched_word(g));
     s->present = -1;
     s->dropped = i;
     g->held--;
@@ -134,29 +129,25 @@ static bool is_before_pair(const struct pp_gathers *g, int i)
 static enum pp_status check_room(struct pp_gathers *g, int i)
 {
     const int buffers = g->spec->buffers;
-    char a[VERIFY_TEXT_BYTES];
 
     if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
         return PP_OK;
-    return pp_verify_fail(g->v, i,
-                          "%s %ss unit number %d, but the program states room for %d at once",
-                          pp_gathers_text(g, i, a), verb(g), g->held, buffers);
+    return pp_verify_refuse(g->v, i,
+                            "%ss unit number %d, but the program states room for %d at once",
+                            verb(g), g->held, buffers);
 }
 
 /* This rank's share is there where it has to be loaded; the gather takes it. */
 static enum pp_status check_share(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (!pp_state_is_away(g->spec, PP_STATE_PARAMS) || !pp_state_is_gathered(g->spec))
         return PP_OK;
     if (s->load >= 0)
-        return pp_verify_fail(g->v, i, "%s gathers what %s loads, but (%s)WAIT is missing",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->load, b), b);
+        return pp_verify_fail_unwaited(g->v, i, "gathers", s->load, "loads");
     if (s->loaded < 0)
-        return pp_verify_fail(g->v, i, "%s gathers parameters that no MOVE loads before it",
-                              pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "gathers parameters that no MOVE loads before it");
     s->loaded = -1;
     g->loads--;
     return PP_OK;
@@ -166,16 +157,13 @@ static enum pp_status check_share(struct pp_gathers *g, int i)
 static enum pp_status check_fetch(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->posted >= 0)
-        return pp_verify_fail(g->v, i, "%s %ss what %s %ss before it, which nothing waits for",
-                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->posted, b),
-                              verb(g));
+        return pp_verify_refuse(g->v, i, "%ss what %s %ss before it, which nothing waits for",
+                                verb(g), pp_verify_text(g->v, s->posted), verb(g));
     PP_TRY(check_share(g, i));
     if (s->update >= 0)
-        return pp_verify_fail(g->v, i, "%s comes after the update of its stage",
-                              pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "comes after the update of its stage");
     s->posted = i;
     return check_room(g, i);
 }
@@ -184,29 +172,24 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (!pp_state_is_away(g->spec, PP_STATE_PARAMS))
         return pp_verify_fail(g->v, i,
                               "%s, but the program does not state that parameters live elsewhere "
                               "('# state: m; UNITS', or p m)",
-                              pp_gathers_text(g, i, a));
+                              pp_verify_text(g->v, i));
     if (pp_program_rank_of(p, p->pipe[i], p->stage[i]) != g->rank)
-        return pp_verify_fail(g->v, i, "%s is on the wrong rank: stage %d is on rank %d",
-                              pp_gathers_text(g, i, a), p->stage[i],
-                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+        return pp_verify_fail_elsewhere(g->v, i);
     if (!pp_state_is_gathered(g->spec))
         return check_fetch(g, i);
     if (s->load >= 0 || s->loaded >= 0)
-        return pp_verify_fail(g->v, i, "%s loads what is loaded by %s, which nothing gathers",
-                              pp_gathers_text(g, i, a),
-                              pp_gathers_text(g, s->load >= 0 ? s->load : s->loaded, b));
+        return pp_verify_refuse(g->v, i, "loads what is loaded by %s, which nothing gathers",
+                                pp_verify_text(g->v, s->load >= 0 ? s->load : s->loaded));
     if (s->update >= 0)
-        return pp_verify_fail(g->v, i, "%s comes after the update of its stage",
-                              pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "comes after the update of its stage");
     if (++g->loads > MOST_LOADS)
-        return pp_verify_fail(g->v, i, "%s loads share number %d; at most %d wait for a gather",
-                              pp_gathers_text(g, i, a), g->loads, MOST_LOADS);
+        return pp_verify_refuse(g->v, i, "loads share number %d; at most %d wait for a gather",
+                                g->loads, MOST_LOADS);
     s->load = i;
     return PP_OK;
 }
@@ -215,13 +198,12 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
 static enum pp_status arrive(struct pp_gathers *g, int i, int target)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->posted != target)
         return PP_OK; /* waited for again */
     if (s->present >= 0)
-        return pp_verify_fail(g->v, i, "%s %ss parameters that are there since %s",
-                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->present, b));
+        return pp_verify_refuse(g->v, i, "%ss parameters that are there since %s", verb(g),
+                                pp_verify_text(g->v, s->present));
     s->posted = -1;
     s->present = i;
     s->unit = ANY_UNIT;
@@ -274,13 +256,12 @@ static enum pp_status check_stated(struct pp_gathers *g, int i)
     const struct pp_program *p = g->v->p;
     const int purpose = p->purpose[i];
     const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
-    char a[VERIFY_TEXT_BYTES];
 
     if ((!is_visit || pp_state_is_gathered(g->spec)) &&
         (purpose != PP_FOR_PART || pp_state_has_parts(g->spec)))
         return PP_OK;
     return pp_verify_fail(
-        g->v, i, "%s, but the program does not state that %s", pp_gathers_text(g, i, a),
+        g->v, i, "%s, but the program does not state that %s", pp_verify_text(g->v, i),
         is_visit ? "parameters are cut ('# state: p; UNITS')" : "gradients are cut ('# state: g')");
 }
 
@@ -338,22 +319,21 @@ static enum pp_status check_instruction(struct pp_gathers *g, int i)
 static enum pp_status check_end(struct pp_gathers *g)
 {
     const struct pp_program *p = g->v->p;
-    char a[VERIFY_TEXT_BYTES];
 
     for (int i = p->begin[g->rank]; i < p->begin[g->rank + 1]; i++) {
         const struct pp_gather_stage *s = &g->stages[p->stage[i]];
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
-                                  pp_gathers_text(g, i, a));
+                                  pp_verify_text(g->v, i));
         if (s->present == i && pp_state_is_fetched(g->spec))
             return pp_verify_fail(g->v, i, "nothing drops the parameters of %s",
-                                  pp_gathers_text(g, i, a));
+                                  pp_verify_text(g->v, i));
         if (s->posted == i)
-            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", pp_gathers_text(g, i, a),
+            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", pp_verify_text(g->v, i),
                                   verb(g));
         if (s->load == i || s->loaded == i)
             return pp_verify_fail(g->v, i, "nothing gathers what %s loads",
-                                  pp_gathers_text(g, i, a));
+                                  pp_verify_text(g->v, i));
     }
     return PP_OK;
 }

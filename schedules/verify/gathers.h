@@ -31,12 +31,6 @@ struct pp_gathers {
     int held, loads; /* units gathered, or about to be; shares loaded, or about to be */
 };
 
-static inline const char *pp_gathers_text(const struct pp_gathers *g, int i,
-                                          char text[VERIFY_TEXT_BYTES])
-{
-    return pp_verify_op_text(g->v->p, i, text);
-}
-
 /* Instruction i, whose gradients wait for a shard, or scatters, sums or uses them: see
  * scatters.c. */
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i);

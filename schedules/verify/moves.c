@@ -32,11 +32,6 @@ struct moves {
     int rank;
 };
 
-static const char *text_of(const struct moves *m, int i, char text[VERIFY_TEXT_BYTES])
-{
-    return pp_verify_op_text(m->v->p, i, text);
-}
-
 static struct chunk *chunk_of(const struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
@@ -48,27 +43,20 @@ static struct chunk *chunk_of(const struct moves *m, int i)
 
 static enum pp_status fail_place(struct moves *m, int i, const struct unit *u)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    text_of(m, i, a);
-    text_of(m, u->copy, b);
     if (u->place == COMING)
-        return pp_verify_fail(m->v, i, "%s uses what %s brings back, but (%s)WAIT is missing", a, b,
-                              b);
-    return pp_verify_fail(m->v, i, "%s uses what %s has moved away, and no COPY.up brings it back",
-                          a, b);
+        return pp_verify_fail_unwaited(m->v, i, "uses", u->copy, "brings back");
+    return pp_verify_refuse(m->v, i, "uses what %s has moved away, and no COPY.up brings it back",
+                            pp_verify_text(m->v, u->copy));
 }
 
 static enum pp_status check_packed(struct moves *m, int i, const struct unit *u, bool wants_packed)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
     if (u->is_packed == wants_packed)
         return PP_OK;
     if (wants_packed)
-        return pp_verify_fail(m->v, i, "%s restores what no Q has quantised", text_of(m, i, a));
-    return pp_verify_fail(m->v, i, "%s uses what %s has quantised, but no DQ restores it",
-                          text_of(m, i, a), text_of(m, u->q, b));
+        return pp_verify_refuse(m->v, i, "restores what no Q has quantised");
+    return pp_verify_refuse(m->v, i, "uses what %s has quantised, but no DQ restores it",
+                            pp_verify_text(m->v, u->q));
 }
 
 static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
@@ -88,21 +76,18 @@ static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
 {
     const bool is_up = pp_move_is_up(m->v->p->purpose[i]);
     const enum place wanted = is_up ? AWAY : HERE;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (u->place == wanted) {
         u->place = is_up ? COMING : LEAVING;
         u->copy = i;
         return PP_OK;
     }
-    text_of(m, i, a);
     if (u->copy < 0)
-        return pp_verify_fail(m->v, i, "%s brings back what has not been moved away", a);
-    text_of(m, u->copy, b);
+        return pp_verify_refuse(m->v, i, "brings back what has not been moved away");
     if (is_up && u->place == LEAVING)
-        return pp_verify_fail(m->v, i, "%s brings back what %s moves away, but (%s)WAIT is missing",
-                              a, b, b);
-    return pp_verify_fail(m->v, i, "%s copies what %s has copied before", a, b);
+        return pp_verify_fail_unwaited(m->v, i, "brings back", u->copy, "moves away");
+    return pp_verify_refuse(m->v, i, "copies what %s has copied before",
+                            pp_verify_text(m->v, u->copy));
 }
 
 static enum pp_status visit_units(struct moves *m, int i, int named,
@@ -134,16 +119,15 @@ static enum pp_status check_made(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
     int64_t unit = pp_verify_unit(m->v, p->stage[i], p->mb[i], p->split[i]);
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
         const int made = m->v->at[AT_F][unit];
         if (made < p->begin[m->rank] || made >= p->begin[m->rank + 1])
-            return pp_verify_fail(m->v, i, "%s is on the wrong rank: %s is on rank %d",
-                                  text_of(m, i, a), text_of(m, made, b), pp_verify_rank(p, made));
+            return pp_verify_refuse(m->v, i, "is on the wrong rank: %s is on rank %d",
+                                    pp_verify_text(m->v, made), pp_verify_rank(p, made));
         if (made > i)
-            return pp_verify_fail(m->v, i, "%s comes before %s, which saves it", text_of(m, i, a),
-                                  text_of(m, made, b));
+            return pp_verify_refuse(m->v, i, "comes before %s, which saves it",
+                                    pp_verify_text(m->v, made));
     }
     return PP_OK;
 }
@@ -169,31 +153,26 @@ static enum pp_status check_saved(struct moves *m, int i)
 /* The same moves after every update, or after none. */
 static enum pp_status check_followed(struct moves *m, const struct chunk *c)
 {
-    char a[VERIFY_TEXT_BYTES];
-
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
         if (c->after[purpose].update >= 0 && m->has[purpose])
             return pp_verify_fail(m->v, c->after[purpose].update, "no MOVE.%s %s what %s updates",
                                   pp_purposes[purpose].text,
                                   pp_move_is_up(purpose) ? "brings" : "takes",
-                                  text_of(m, c->after[purpose].update, a));
+                                  pp_verify_text(m->v, c->after[purpose].update));
     return PP_OK;
 }
 
 static enum pp_status check_update(struct moves *m, int i)
 {
     struct chunk *c = chunk_of(m, i);
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    text_of(m, i, a);
     PP_TRY(check_followed(m, c));
     if (c->before < 0 && (m->has[PP_FOR_GRADS] || m->has[PP_FOR_FETCH]))
         return pp_verify_fail(m->v, i, "no MOVE.%s brings what %s updates with",
                               pp_purposes[m->has[PP_FOR_GRADS] ? PP_FOR_GRADS : PP_FOR_FETCH].text,
-                              a);
+                              pp_verify_text(m->v, i));
     if (c->before >= 0 && !c->is_there)
-        return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing", a,
-                              text_of(m, c->before, b), b);
+        return pp_verify_fail_unwaited(m->v, i, "uses", c->before, "brings");
     c->before = c->home = -1;
     c->is_there = false;
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
@@ -206,21 +185,18 @@ static enum pp_status post_move(struct moves *m, int i)
 {
     const int purpose = m->v->p->purpose[i];
     struct chunk *c = chunk_of(m, i);
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]) != m->rank)
-        return pp_verify_fail(m->v, i, "%s is on the wrong rank: stage %d is on rank %d",
-                              text_of(m, i, a), m->v->p->stage[i],
-                              pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]));
+        return pp_verify_fail_elsewhere(m->v, i);
     if (pp_purposes[purpose].when == PP_BEFORE_UPDATE) {
         if (c->before >= 0)
-            return pp_verify_fail(m->v, i, "%s moves again what %s has moved for the same update",
-                                  text_of(m, i, a), text_of(m, c->before, b));
+            return pp_verify_refuse(m->v, i, "moves again what %s has moved for the same update",
+                                    pp_verify_text(m->v, c->before));
         c->before = i;
         return PP_OK;
     }
     if (c->after[purpose].update < 0)
-        return pp_verify_fail(m->v, i, "%s moves what no U has updated", text_of(m, i, a));
+        return pp_verify_refuse(m->v, i, "moves what no U has updated");
     c->after[purpose].update = -1;
     c->after[purpose].move = i;
     c->home = purpose == PP_FOR_HOME ? i : c->home;
@@ -246,19 +222,17 @@ static enum pp_status check_use(struct moves *m, int i)
     const int kind = p->kind[i];
     const struct chunk *c = chunk_of(m, i);
     const int update = c->after[PP_FOR_PARAMS].update, move = c->after[PP_FOR_PARAMS].move;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
-        return pp_verify_fail(m->v, i, "%s comes after %s, which belongs after the last backward",
-                              text_of(m, i, a), text_of(m, c->before, b));
+        return pp_verify_refuse(m->v, i, "comes after %s, which belongs after the last backward",
+                                pp_verify_text(m->v, c->before));
     if (kind == PP_W) /* of what is saved and of a gradient alone */
         return PP_OK;
     if (m->has[PP_FOR_PARAMS] && update >= 0)
-        return pp_verify_fail(m->v, i, "%s uses what %s has updated, and no MOVE.params brings it",
-                              text_of(m, i, a), text_of(m, update, b));
+        return pp_verify_refuse(m->v, i, "uses what %s has updated, and no MOVE.params brings it",
+                                pp_verify_text(m->v, update));
     if (move >= 0)
-        return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing",
-                              text_of(m, i, a), text_of(m, move, b), b);
+        return pp_verify_fail_unwaited(m->v, i, "uses", move, "brings");
     return PP_OK;
 }
 
@@ -266,14 +240,13 @@ static enum pp_status check_use(struct moves *m, int i)
 static enum pp_status check_sum(struct moves *m, int i, int stage)
 {
     const struct pp_program *p = m->v->p;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     for (int pipe = 0; pipe < p->pipelines && stage < p->stages; pipe++) {
         const struct chunk *c = &m->chunks[pipe * p->stages + stage];
         if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
             p->purpose[c->before] == PP_FOR_GRADS)
-            return pp_verify_fail(m->v, i, "%s comes after %s, which moves what it sums",
-                                  text_of(m, i, a), text_of(m, c->before, b));
+            return pp_verify_refuse(m->v, i, "comes after %s, which moves what it sums",
+                                    pp_verify_text(m->v, c->before));
     }
     return PP_OK;
 }
@@ -290,12 +263,11 @@ static enum pp_status check_sums(struct moves *m, int i)
 static enum pp_status check_spread(struct moves *m, int i)
 {
     const struct chunk *c = chunk_of(m, i);
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (c->home < 0)
         return PP_OK;
-    return pp_verify_fail(m->v, i, "%s comes after %s, which takes what it brings",
-                          text_of(m, i, a), text_of(m, c->home, b));
+    return pp_verify_refuse(m->v, i, "comes after %s, which takes what it brings",
+                            pp_verify_text(m->v, c->home));
 }
 
 static enum pp_status check_state(struct moves *m, int i)
@@ -323,17 +295,16 @@ static enum pp_status check_state(struct moves *m, int i)
 static enum pp_status check_end(struct moves *m)
 {
     const struct pp_program *p = m->v->p;
-    char a[VERIFY_TEXT_BYTES];
 
     for (int i = p->begin[m->rank]; i < p->begin[m->rank + 1]; i++) {
         if (p->kind[i] != PP_MOVE && p->kind[i] != PP_U)
             continue;
         const struct chunk *c = chunk_of(m, i);
         if (c->before == i)
-            return pp_verify_fail(m->v, i, "no U uses what %s brings", text_of(m, i, a));
+            return pp_verify_fail(m->v, i, "no U uses what %s brings", pp_verify_text(m->v, i));
         for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
             if (c->after[purpose].move == i)
-                return pp_verify_fail(m->v, i, "nothing waits for %s", text_of(m, i, a));
+                return pp_verify_fail(m->v, i, "nothing waits for %s", pp_verify_text(m->v, i));
             if (c->after[purpose].update == i)
                 PP_TRY(check_followed(m, c));
         }

@@ -41,13 +41,10 @@ int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VE
 
 static enum pp_status fail_before(struct pp_verify *v, int i, int needed)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b);
     if (needed == i - 1)
-        return pp_verify_fail(v, i, "%s overlaps %s, but needs its result", a, b);
-    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s", a, b,
-                          pp_verify_fix(v, needed, i));
+        return pp_verify_refuse(v, i, "overlaps %s, but needs its result",
+                                pp_verify_text(v, needed));
+    return pp_verify_fail_before(v, i, needed);
 }
 
 /* The input of op i comes from another rank: its WAIT must come before i. */
@@ -57,18 +54,16 @@ static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int 
     const bool is_forward = p->kind[i] == PP_F;
     const int recv = v->at[is_forward ? AT_RECV_F : AT_RECV_B][unit];
     const int wait = v->at[is_forward ? AT_WAIT_F : AT_WAIT_B][unit];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], c[VERIFY_TEXT_BYTES];
 
     if (wait >= 0 && wait < pp_verify_start(p, i))
         return PP_OK;
-    pp_verify_op_text(p, i, a);
     if (wait >= 0)
         return fail_before(v, i, wait);
-    pp_verify_unit_text(v, is_forward ? PP_RECV_F : PP_RECV_B, unit, b);
+    const char *text = pp_verify_unit_text(v, is_forward ? PP_RECV_F : PP_RECV_B, unit);
     if (recv >= 0)
-        return pp_verify_fail(v, i, "%s uses what %s delivers, but (%s)WAIT is missing", a, b, b);
-    return pp_verify_fail(v, i, "%s needs the result of %s on rank %d, but %s is missing", a,
-                          pp_verify_op_text(p, needed, c), pp_verify_rank(p, needed), b);
+        return pp_verify_refuse(v, i, "uses what %s delivers, but (%s)WAIT is missing", text, text);
+    return pp_verify_refuse(v, i, "needs the result of %s on rank %d, but %s is missing",
+                            pp_verify_text(v, needed), pp_verify_rank(p, needed), text);
 }
 
 static enum pp_status check_compute(struct pp_verify *v, int rank, int i)

@@ -15,15 +15,15 @@ enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritt
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
 
 /* ---- words (text.c) -------------------------------------------------------------------------- */
-enum { VERIFY_TEXT_BYTES = PP_OP_TEXT_BYTES + 8 };
+/* All of them live in the arena of `v`. */
 const char *pp_verify_name(const struct pp_program *p);
 int pp_verify_rank(const struct pp_program *p, int i);
-/* The cell of instruction i, in `text` of VERIFY_TEXT_BYTES; returns text. */
-const char *pp_verify_op_text(const struct pp_program *p, int i, char *text);
+/* The cell of instruction i. */
+const char *pp_verify_text(const struct pp_verify *v, int i);
 /* A cell that the program lacks. */
-const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit, char *text);
+const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit);
 /* "rank 1 line 2 col 4" or "rank 1 op 4". */
-const char *pp_verify_place(const struct pp_program *p, int i, char *text);
+const char *pp_verify_place(const struct pp_verify *v, int i);
 /* PP_EPROGRAM: the place and the message, then the grid with instruction `mark` marked. The place
  * is `file:line:column: rank r` or `name: rank r`. _rank: no instruction to blame, the place is
  * `name: rank r`. */
@@ -31,6 +31,17 @@ enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format,
     __attribute__((format(printf, 3, 4)));
 enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with the cell of instruction i in front of the message. */
+enum pp_status pp_verify_refuse(struct pp_verify *v, int i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Instruction i `uses` what `post` `brings`, but no WAIT for that stands before it. */
+enum pp_status pp_verify_fail_unwaited(struct pp_verify *v, int i, const char *uses, int post,
+                                       const char *brings);
+enum pp_status pp_verify_fail_twice(struct pp_verify *v, int first, int second);
+/* Instruction i stands before what it needs. */
+enum pp_status pp_verify_fail_before(struct pp_verify *v, int i, int needed);
+/* Its stage is on another rank. */
+enum pp_status pp_verify_fail_elsewhere(struct pp_verify *v, int i);
 /* Append the grid with that cell marked; position -1: only the rank. */
 enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position);
 /* "  fix: move A before B on rank r", as a line to append. */

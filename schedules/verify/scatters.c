@@ -6,11 +6,10 @@
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (pp_state_has_parts(g->spec) && s->pending >= 0)
-        return pp_verify_fail(g->v, i, "%s adds to the gradients of %s, which no RS.part scatters",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->pending, b));
+        return pp_verify_refuse(g->v, i, "adds to the gradients of %s, which no RS.part scatters",
+                                pp_verify_text(g->v, s->pending));
     s->pending = i;
     return PP_OK;
 }
@@ -21,18 +20,16 @@ enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const int purpose = p->purpose[i];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->scatter[purpose] >= 0)
         return pp_verify_fail(g->v, i, "nothing waits for %s before %s is posted again",
-                              pp_gathers_text(g, s->scatter[purpose], b), pp_gathers_text(g, i, a));
+                              pp_verify_text(g->v, s->scatter[purpose]), pp_verify_text(g->v, i));
     if (purpose == PP_FOR_VISIT && s->dirty < 0)
-        return pp_verify_fail(g->v, i, "%s scatters gradients that nothing has made",
-                              pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "scatters gradients that nothing has made");
     if (purpose == PP_FOR_PART && s->pending < 0)
-        return pp_verify_fail(g->v, i, "%s scatters gradients that %s", pp_gathers_text(g, i, a),
-                              pp_state_is_gathered(g->spec) ? "no RS.visit has left"
-                                                            : "nothing has made");
+        return pp_verify_refuse(g->v, i, "scatters gradients that %s",
+                                pp_state_is_gathered(g->spec) ? "no RS.visit has left"
+                                                              : "nothing has made");
     s->scatter[purpose] = i;
     if (purpose == PP_FOR_PART) {
         s->pending = -1;
@@ -48,22 +45,20 @@ enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const bool is_last = p->bucket[i] + 1 >= p->buckets[i];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     /* the units before the last one are scattered inside of the backward */
     if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
-        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->dirty, b));
+        return pp_verify_refuse(g->v, i, "comes before the gradients of %s are scattered",
+                                pp_verify_text(g->v, s->dirty));
     if (p->purpose[i] != PP_FOR_REST) {
         s->sum = i;
         s->pending = is_last ? -1 : s->pending;
         return PP_OK;
     }
     if (s->rest >= 0 && p->bucket[i] <= p->bucket[s->rest])
-        return pp_verify_fail(g->v, i, "%s is listed twice", pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "is listed twice");
     if (s->sum < 0)
-        return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",
-                              pp_gathers_text(g, i, a));
+        return pp_verify_refuse(g->v, i, "sums what no RS has scattered before it");
     s->rest = i;
     s->open_rests++;
     return PP_OK;
@@ -84,23 +79,17 @@ static int open_rest(const struct pp_gathers *g, int update)
 enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
     const int left = s->dirty >= 0 || !pp_state_has_parts(g->spec) ? s->dirty : s->pending;
 
     s->update = i;
     if (left >= 0)
-        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are %s",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, left, b),
-                              s->dirty >= 0 ? "scattered" : "summed");
+        return pp_verify_refuse(g->v, i, "comes before the gradients of %s are %s",
+                                pp_verify_text(g->v, left), s->dirty >= 0 ? "scattered" : "summed");
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
         if (s->scatter[purpose] >= 0)
-            return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
-                                  pp_gathers_text(g, i, a),
-                                  pp_gathers_text(g, s->scatter[purpose], b), b);
+            return pp_verify_fail_unwaited(g->v, i, "uses", s->scatter[purpose], "leaves");
     if (s->open_rests > 0)
-        return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
-                              pp_gathers_text(g, i, a), pp_gathers_text(g, open_rest(g, i), b), b);
+        return pp_verify_fail_unwaited(g->v, i, "uses", open_rest(g, i), "leaves");
     s->sum = s->rest = -1; /* an asynchronous program sums anew for its next update */
     return PP_OK;
 }

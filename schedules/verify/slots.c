@@ -43,7 +43,6 @@ static int slot_class(const struct pp_verify *v, int i)
 static enum pp_status take(struct slots *s, int at, int owner)
 {
     const struct pp_program *p = s->v->p;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
 
     if (p->slot[owner] < 0)
         return PP_OK;
@@ -53,8 +52,8 @@ static enum pp_status take(struct slots *s, int at, int owner)
     if (*holder >= 0 && s->left[*holder] > 0)
         return pp_verify_fail(s->v, at,
                               "%s overwrites the buffer of %s (%s), which is still in use",
-                              pp_verify_op_text(p, owner, a), pp_verify_op_text(p, *holder, b),
-                              pp_verify_place(p, *holder, place));
+                              pp_verify_text(s->v, owner), pp_verify_text(s->v, *holder),
+                              pp_verify_place(s->v, *holder));
     *holder = owner;
     s->left[owner] = p->granule_count[owner];
     return PP_OK;
@@ -102,7 +101,6 @@ static enum pp_status make_holders(struct slots *s, int rank)
     const struct pp_program *p = s->v->p;
     const int most_slots = p->begin[rank + 1] - p->begin[rank] + 16;
     int needed[CLASSES] = {0};
-    char text[VERIFY_TEXT_BYTES];
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         if (class_of[p->kind[i]] == 0 || p->slot[i] < 0)
@@ -110,7 +108,7 @@ static enum pp_status make_holders(struct slots *s, int rank)
         int *most = &needed[slot_class(s->v, i)];
         if (p->slot[i] >= most_slots)
             return pp_verify_fail(s->v, i, "%s: slots are 0 to %d on a rank of %d instructions",
-                                  pp_verify_op_text(p, i, text), most_slots - 1, most_slots - 16);
+                                  pp_verify_text(s->v, i), most_slots - 1, most_slots - 16);
         *most = p->slot[i] >= *most ? p->slot[i] + 1 : *most;
     }
     for (int c = 0; c < CLASSES; c++) {

@@ -25,12 +25,8 @@ static const bool matters[PP_OP_KINDS] = {
 
 static enum pp_status set_once(struct pp_verify *v, int *place, int i)
 {
-    char text[VERIFY_TEXT_BYTES], first[VERIFY_TEXT_BYTES];
-
     if (*place >= 0)
-        return pp_verify_fail(v, i, "%s is listed twice, first at %s",
-                              pp_verify_op_text(v->p, i, text),
-                              pp_verify_place(v->p, *place, first));
+        return pp_verify_fail_twice(v, *place, i);
     *place = i;
     return PP_OK;
 }
@@ -66,7 +62,6 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     const bool is_wait = p->kind[i] == PP_WAIT;
     const int target = is_wait ? p->begin[rank] + p->arg[i] : i, kind = p->kind[target];
     struct chunk *c = &s->chunks[p->pipe[target] * p->stages + p->stage[target]];
-    char text[VERIFY_TEXT_BYTES];
 
     if (pp_op_has_buckets(kind) && p->purpose[target] != PP_FOR_STEP)
         return PP_OK; /* pp_verify_gathers() follows them */
@@ -86,9 +81,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
         c->is_dropped = true;
     else if (pp_op_is_collective(kind) && kind != PP_A2A &&
              pp_program_rank_of(p, p->pipe[i], p->stage[i]) != rank)
-        return pp_verify_fail(v, i, "%s is on the wrong rank: stage %d is on rank %d",
-                              pp_verify_op_text(p, i, text), p->stage[i],
-                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+        return pp_verify_fail_elsewhere(v, i);
     else if (kind == PP_AR || kind == PP_RS)
         return note_sum(v, s, summed_with(p, s, p->pipe[i], p->stage[i]), i);
     else if (kind == PP_AG && p->bucket[i] == 0) /* the first bucket */
@@ -98,26 +91,17 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
 
 static enum pp_status check_after(struct pp_verify *v, int i, int needed)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    if (i < 0 || needed < i)
-        return PP_OK;
-    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s",
-                          pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b),
-                          pp_verify_fix(v, needed, i));
+    return i < 0 || needed < i ? PP_OK : pp_verify_fail_before(v, i, needed);
 }
 
 static enum pp_status check_update(struct pp_verify *v, int update, int post, int wait)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
     if (update < 0 || post < 0)
         return PP_OK;
-    if (wait < 0)
-        return pp_verify_fail(v, update, "%s uses the sum of %s, but (%s)WAIT is missing",
-                              pp_verify_op_text(v->p, update, a), pp_verify_op_text(v->p, post, b),
-                              b);
-    return check_after(v, update, wait);
+    const char *text = wait < 0 ? pp_verify_text(v, post) : NULL;
+    return text ? pp_verify_refuse(v, update, "uses the sum of %s, but (%s)WAIT is missing", text,
+                                   text)
+                : check_after(v, update, wait);
 }
 
 /* The first post of the sum at `sum` that no WAIT names. */
@@ -151,7 +135,6 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
     const struct chunk *c = &s->chunks[pipe * p->stages + stage];
     const struct chunk *sum = summed_with(p, s, pipe, stage);
     const int rank = pp_program_rank_of(p, pipe, stage);
-    char text[VERIFY_TEXT_BYTES];
 
     if (s->syncs && sum->sync < 0)
         return pp_verify_fail_rank(v, rank,
@@ -168,10 +151,9 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
         PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));
     }
     if (c->update >= 0 && c->last_gather >= 0 && !c->is_dropped && c->last_gather < c->update)
-        return pp_verify_fail(v, c->last_gather, "%s gathers weights that %s has not updated yet%s",
-                              pp_verify_op_text(p, c->last_gather, text),
-                              pp_verify_op_text(p, c->update, (char[VERIFY_TEXT_BYTES]){0}),
-                              pp_verify_fix(v, c->update, c->last_gather));
+        return pp_verify_refuse(v, c->last_gather, "gathers weights that %s has not updated yet%s",
+                                pp_verify_text(v, c->update),
+                                pp_verify_fix(v, c->update, c->last_gather));
     return PP_OK;
 }
 
@@ -182,7 +164,6 @@ static enum pp_status check_members(struct pp_verify *v)
     int *posts = PP_ARRAY(v->arena, int, p->collective_count + 1);
     int *last_rank = PP_ARRAY(v->arena, int, p->collective_count + 1);
     int first_bars = 0;
-    char text[VERIFY_TEXT_BYTES];
 
     for (int rank = 0; rank < p->ranks; rank++) {
         int bars = 0;
@@ -192,8 +173,7 @@ static enum pp_status check_members(struct pp_verify *v)
                 continue;
             const int c = p->arg[i];
             if (c < 0 || c >= p->collective_count || last_rank[c] == rank + 1)
-                return pp_verify_fail(v, i, "%s belongs to no collective",
-                                      pp_verify_op_text(p, i, text));
+                return pp_verify_refuse(v, i, "belongs to no collective");
             last_rank[c] = rank + 1;
             posts[c]++;
         }

@@ -23,38 +23,40 @@ int pp_verify_rank(const struct pp_program *p, int i)
     return low;
 }
 
-const char *pp_verify_op_text(const struct pp_program *p, int i, char *text)
+static const char *cell(const struct pp_verify *v, struct pp_op op)
 {
-    const struct pp_op op = pp_program_op(p, i);
-
-    pp_op_print(&op, pp_program_style(p), text);
-    return text;
-}
-
-const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit, char *text)
-{
-    const int splits = v->p->splits;
-    const struct pp_op op = {.kind = (uint8_t)kind,
-                             .split = (uint8_t)(unit % splits),
-                             .granules = 1,
-                             .mb = (int32_t)(unit / splits % v->granules),
-                             .stage = (uint16_t)(unit / splits / v->granules),
-                             .arg = -1,
-                             .slot = -1};
+    char text[PP_OP_TEXT_BYTES];
 
     pp_op_print(&op, pp_program_style(v->p), text);
-    return text;
+    return pp_arena_strdup(v->arena, text);
 }
 
-const char *pp_verify_place(const struct pp_program *p, int i, char *text)
+const char *pp_verify_text(const struct pp_verify *v, int i)
 {
+    return cell(v, pp_program_op(v->p, i));
+}
+
+const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit)
+{
+    const int splits = v->p->splits;
+
+    return cell(v, (struct pp_op){.kind = (uint8_t)kind,
+                                  .split = (uint8_t)(unit % splits),
+                                  .granules = 1,
+                                  .mb = (int32_t)(unit / splits % v->granules),
+                                  .stage = (uint16_t)(unit / splits / v->granules),
+                                  .arg = -1,
+                                  .slot = -1});
+}
+
+const char *pp_verify_place(const struct pp_verify *v, int i)
+{
+    const struct pp_program *p = v->p;
     const int rank = pp_verify_rank(p, i);
 
     if (p->line && p->line[i] > 0)
-        snprintf(text, VERIFY_TEXT_BYTES, "rank %d line %d col %d", rank, p->line[i], p->column[i]);
-    else
-        snprintf(text, VERIFY_TEXT_BYTES, "rank %d op %d", rank, i - p->begin[rank] + 1);
-    return text;
+        return pp_arena_printf(v->arena, "rank %d line %d col %d", rank, p->line[i], p->column[i]);
+    return pp_arena_printf(v->arena, "rank %d op %d", rank, i - p->begin[rank] + 1);
 }
 
 enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position)
@@ -101,11 +103,47 @@ enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *fo
     return pp_verify_add_grid(v, rank, -1);
 }
 
+enum pp_status pp_verify_refuse(struct pp_verify *v, int i, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const char *words = format_words(v, format, args);
+    va_end(args);
+    return pp_verify_fail(v, i, "%s %s", pp_verify_text(v, i), words);
+}
+
+enum pp_status pp_verify_fail_unwaited(struct pp_verify *v, int i, const char *uses, int post,
+                                       const char *brings)
+{
+    const char *text = pp_verify_text(v, post);
+
+    return pp_verify_refuse(v, i, "%s what %s %s, but (%s)WAIT is missing", uses, text, brings,
+                            text);
+}
+
+enum pp_status pp_verify_fail_twice(struct pp_verify *v, int first, int second)
+{
+    return pp_verify_refuse(v, second, "is listed twice, first at %s", pp_verify_place(v, first));
+}
+
+enum pp_status pp_verify_fail_before(struct pp_verify *v, int i, int needed)
+{
+    return pp_verify_refuse(v, i, "is listed before %s, which it needs%s",
+                            pp_verify_text(v, needed), pp_verify_fix(v, needed, i));
+}
+
+enum pp_status pp_verify_fail_elsewhere(struct pp_verify *v, int i)
+{
+    const struct pp_program *p = v->p;
+
+    return pp_verify_refuse(v, i, "is on the wrong rank: stage %d is on rank %d", p->stage[i],
+                            pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+}
+
 const char *pp_verify_fix(struct pp_verify *v, int needed, int before)
 {
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
     return pp_arena_printf(v->arena, "\n  fix: move %s before %s on rank %d",
-                           pp_verify_op_text(v->p, needed, a), pp_verify_op_text(v->p, before, b),
+                           pp_verify_text(v, needed), pp_verify_text(v, before),
                            pp_verify_rank(v->p, before));
 }

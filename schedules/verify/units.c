@@ -15,19 +15,17 @@ static const bool is_training[PP_OP_KINDS] = {
 static enum pp_status check_granules(struct pp_verify *v, int i)
 {
     const struct pp_program *p = v->p;
-    char text[VERIFY_TEXT_BYTES];
 
     if (p->mb[i] < 0 || p->granule_count[i] < 1 || p->mb[i] > v->granules - p->granule_count[i])
-        return pp_verify_fail(v, i, "%s names a micro-batch that does not exist (0 to %d do)",
-                              pp_verify_op_text(p, i, text), v->granules - 1);
+        return pp_verify_refuse(v, i, "names a micro-batch that does not exist (0 to %d do)",
+                                v->granules - 1);
     if (p->split[i] >= p->splits)
-        return pp_verify_fail(v, i, "%s names a split that does not exist (0 to %d do)",
-                              pp_verify_op_text(p, i, text), p->splits - 1);
+        return pp_verify_refuse(v, i, "names a split that does not exist (0 to %d do)",
+                                p->splits - 1);
     for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
         if (pp_verify_pipe(v, g) != p->pipe[i])
-            return pp_verify_fail(
-                v, i, "%s is in pipeline %d, but micro-batch %d is in pipeline %d",
-                pp_verify_op_text(p, i, text), p->pipe[i], g, pp_verify_pipe(v, g));
+            return pp_verify_refuse(v, i, "is in pipeline %d, but micro-batch %d is in pipeline %d",
+                                    p->pipe[i], g, pp_verify_pipe(v, g));
     return PP_OK;
 }
 
@@ -36,15 +34,13 @@ static enum pp_status check_pair(struct pp_verify *v, int rank, int i)
     const struct pp_program *p = v->p;
     const bool is_first = p->aux[i] == PP_FUSED_FIRST;
     const int other = is_first ? i + 1 : i - 1;
-    char text[VERIFY_TEXT_BYTES];
 
     if (other >= p->begin[rank] && other < p->begin[rank + 1] &&
         p->kind[i] == (is_first ? PP_F : PP_B) && p->kind[other] == (is_first ? PP_B : PP_F) &&
         p->aux[other] == (is_first ? PP_FUSED_SECOND : PP_FUSED_FIRST))
         return PP_OK;
-    return pp_verify_fail(v, i,
-                          "%s is half of an OVERLAP_F_B pair whose other half is not next to it",
-                          pp_verify_op_text(p, i, text));
+    return pp_verify_refuse(v, i,
+                            "is half of an OVERLAP_F_B pair whose other half is not next to it");
 }
 
 /* Fields in range, the op on the rank that holds its stage. */
@@ -52,40 +48,34 @@ static enum pp_status check_op(struct pp_verify *v, int rank, int i)
 {
     const struct pp_program *p = v->p;
     const int kind = p->kind[i], named = kind == PP_WAIT ? p->aux[i] : kind;
-    char text[VERIFY_TEXT_BYTES];
 
     if (kind == PP_BAR)
         return PP_OK;
     if (p->stage[i] >= p->stages || p->pipe[i] >= p->pipelines)
-        return pp_verify_fail(v, i, "%s names a stage that does not exist (0 to %d do)",
-                              pp_verify_op_text(p, i, text), p->stages - 1);
+        return pp_verify_refuse(v, i, "names a stage that does not exist (0 to %d do)",
+                                p->stages - 1);
     if (p->mode == PP_MODE_INFER && is_training[named])
-        return pp_verify_fail(v, i, "%s has no place in a forward-only program",
-                              pp_verify_op_text(p, i, text));
+        return pp_verify_refuse(v, i, "has no place in a forward-only program");
     if (pp_op_kinds[named].has_mb)
         PP_TRY(check_granules(v, i));
     if (pp_op_is_compute(kind) && p->aux[i])
         PP_TRY(check_pair(v, rank, i));
     const int home = pp_program_rank_of(p, p->pipe[i], p->stage[i]);
     if ((pp_op_is_compute(kind) || pp_op_kinds[kind].stream == PP_STREAM_CHANNEL) && home != rank)
-        return pp_verify_fail(v, i, "%s is on the wrong rank: stage %d%s is on rank %d",
-                              pp_verify_op_text(p, i, text), p->stage[i],
-                              p->pipelines > 1 ? " of its pipeline" : "", home);
+        return pp_verify_refuse(v, i, "is on the wrong rank: stage %d%s is on rank %d", p->stage[i],
+                                p->pipelines > 1 ? " of its pipeline" : "", home);
     return PP_OK;
 }
 
 static enum pp_status fail_twice(struct pp_verify *v, int first, int second)
 {
     const struct pp_program *p = v->p;
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
 
-    pp_verify_op_text(p, first, a), pp_verify_op_text(p, second, b);
-    pp_verify_place(p, first, place);
     if (p->kind[first] == p->kind[second])
-        return pp_verify_fail(v, second, "%s is listed twice, first at %s", b, place);
-    return pp_verify_fail(
-        v, second, "%s comes on top of %s (%s): a backward is either one B, or one I and one W", b,
-        a, place);
+        return pp_verify_fail_twice(v, first, second);
+    return pp_verify_refuse(
+        v, second, "comes on top of %s (%s): a backward is either one B, or one I and one W",
+        pp_verify_text(v, first), pp_verify_place(v, first));
 }
 
 static enum pp_status fill(struct pp_verify *v, int i, int table)
@@ -110,18 +100,18 @@ static enum pp_status fail_missing(struct pp_verify *v, int table, int64_t unit)
     const int stage = (int)(unit / p->splits / v->granules);
     const int pipe = pp_verify_pipe(v, (int)(unit / p->splits % v->granules));
     const int rank = pp_program_rank_of(p, pipe, stage);
-    char f[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], in[VERIFY_TEXT_BYTES], w[VERIFY_TEXT_BYTES];
+    const char *in = pp_verify_unit_text(v, PP_I, unit), *w = pp_verify_unit_text(v, PP_W, unit);
 
-    pp_verify_unit_text(v, PP_F, unit, f), pp_verify_unit_text(v, PP_B, unit, b);
-    pp_verify_unit_text(v, PP_I, unit, in), pp_verify_unit_text(v, PP_W, unit, w);
     if (table == AT_F)
-        return pp_verify_fail_rank(v, rank, "%s is missing (this rank holds stage %d)", f, stage);
+        return pp_verify_fail_rank(v, rank, "%s is missing (this rank holds stage %d)",
+                                   pp_verify_unit_text(v, PP_F, unit), stage);
     if (table == AT_W)
         return pp_verify_fail_rank(v, rank, "%s is missing: %s needs it to complete the backward",
                                    w, in);
     if (v->at[AT_W][unit] >= 0)
         return pp_verify_fail_rank(v, rank, "%s is missing: %s needs it", in, w);
-    return pp_verify_fail_rank(v, rank, "%s is missing (or %s and %s)", b, in, w);
+    return pp_verify_fail_rank(v, rank, "%s is missing (or %s and %s)",
+                               pp_verify_unit_text(v, PP_B, unit), in, w);
 }
 
 /* Table sizes come from the file's numbers, not from its length. When there are too few ops, keep
@@ -147,15 +137,13 @@ static void make_tables(struct pp_verify *v)
 enum pp_status pp_verify_units(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
-    char text[VERIFY_TEXT_BYTES];
 
     make_tables(v);
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             PP_TRY(check_op(v, rank, i));
             if (p->level == PP_LEVEL_COMPUTE && !pp_op_is_compute(p->kind[i]))
-                return pp_verify_fail(v, i, "%s has no place in a compute-only program",
-                                      pp_verify_op_text(p, i, text));
+                return pp_verify_refuse(v, i, "has no place in a compute-only program");
             if (table_of[p->kind[i]])
                 PP_TRY(fill(v, i, table_of[p->kind[i]] - 1));
             if (p->kind[i] == PP_B)
@@ -171,10 +159,8 @@ enum pp_status pp_verify_units(struct pp_verify *v)
         if (p->version[f] == p->version[b] && p->version[f] == p->version[w])
             continue;
         const int other = p->version[f] == p->version[b] ? w : b;
-        char forward[VERIFY_TEXT_BYTES];
-        return pp_verify_fail(v, other, "%s uses weight version %d, but %s used version %d",
-                              pp_verify_op_text(p, other, text), p->version[other],
-                              pp_verify_op_text(p, f, forward), p->version[f]);
+        return pp_verify_refuse(v, other, "uses weight version %d, but %s used version %d",
+                                p->version[other], pp_verify_text(v, f), p->version[f]);
     }
     return PP_OK;
 }

@@ -5,7 +5,6 @@ static enum pp_status check_memory(struct pp_verify *v, int max_activations)
 {
     const struct pp_program *p = v->p;
     const int64_t whole = (int64_t)p->granules * p->splits; /* one chunk activation, in units */
-    char text[VERIFY_TEXT_BYTES];
 
     for (int rank = 0; rank < p->ranks; rank++) {
         int64_t held = 0;
@@ -15,9 +14,9 @@ static enum pp_status check_memory(struct pp_verify *v, int max_activations)
             else if (p->kind[i] == PP_B || p->kind[i] == PP_W)
                 held -= p->granule_count[i];
             if (p->kind[i] == PP_F && held > max_activations * whole)
-                return pp_verify_fail(
-                    v, i, "%s makes %.4g chunk activations on this rank, the limit is %d",
-                    pp_verify_op_text(p, i, text), (double)held / (double)whole, max_activations);
+                return pp_verify_refuse(
+                    v, i, "makes %.4g chunk activations on this rank, the limit is %d",
+                    (double)held / (double)whole, max_activations);
         }
     }
     return PP_OK;
