@@ -63,20 +63,15 @@ static void clip(struct pp_arena *arena, struct pp_orders *lists, int rank)
         else
             ops[before_end++] = ops[i];
     memcpy(ops + before_end, behind, sizeof(*ops) * (size_t)behind_count);
-    pp_inserts_add(arena, &meeting, before_end,
-                   (struct pp_op){.kind = PP_BAR, .mb = -1, .arg = -1, .slot = -1});
+    pp_inserts_add(arena, &meeting, before_end, pp_stage_op(PP_BAR, 0, 0));
     pp_inserts_apply(arena, lists, rank, &meeting);
 }
 
-enum pp_status pp_lower_clip(struct pp_arena *arena, const struct pp_program_head *head,
-                             const struct pp_lower_options *options, struct pp_orders *lists,
-                             struct pp_error *err)
+enum pp_status pp_lower_clip(const struct pp_lowering *l)
 {
-    (void)head;
-    (void)err;
-    if (!options->has_clip || !pp_lists_have(lists, PP_U) || are_all_clipped(lists))
+    if (!l->options->has_clip || !pp_lists_have(l->lists, PP_U) || are_all_clipped(l->lists))
         return PP_OK;
-    for (int rank = 0; rank < lists->ranks; rank++)
-        clip(arena, lists, rank);
+    for (int rank = 0; rank < l->lists->ranks; rank++)
+        clip(l->arena, l->lists, rank);
     return PP_OK;
 }

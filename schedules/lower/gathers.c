@@ -150,13 +150,7 @@ static void place_drops(struct gathers *g)
 {
     for (int k = 0; k < g->gathered.count; k++) {
         const struct pp_visit *v = &g->gathered.list[k];
-        const struct pp_op drop = {.kind = PP_DROP,
-                                   .stage = (uint16_t)v->stage,
-                                   .pipe = (uint16_t)v->pipe,
-                                   .mb = -1,
-                                   .arg = -1,
-                                   .slot = -1};
-        add(g, g->walk.moments[v->until].end, drop);
+        add(g, g->walk.moments[v->until].end, pp_stage_op(PP_DROP, v->stage, v->pipe));
     }
 }
 
@@ -244,18 +238,16 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     pp_inserts_apply(g->walk.arena, lists, rank, &g->inserts);
 }
 
-enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_head *head,
-                                const struct pp_lower_options *options, struct pp_orders *lists,
-                                struct pp_error *err)
+enum pp_status pp_lower_gathers(const struct pp_lowering *l)
 {
-    const bool is_training = head->mode != PP_MODE_INFER;
+    const struct pp_lower_options *options = l->options;
+    const struct pp_program_head *head = l->head;
 
-    (void)err;
-    if (!has_work(options) || pp_lists_any(lists, is_own))
+    if (!has_work(options) || pp_lists_any(l->lists, is_own))
         return PP_OK;
-    struct gathers g = {.walk = {.arena = arena, .units = options->units}, .options = options};
-    g.walk.moments = PP_ARRAY(arena, struct pp_moment, pp_lists_longest(lists) + 1);
+    struct gathers g = {.walk = {.arena = l->arena, .units = options->units}, .options = options};
+    g.walk.moments = PP_ARRAY(l->arena, struct pp_moment, pp_lists_longest(l->lists) + 1);
     for (int rank = 0; rank < head->ranks; rank++)
-        gather_rank(&g, lists, rank, head->stages, is_training);
+        gather_rank(&g, l->lists, rank, head->stages, head->mode != PP_MODE_INFER);
     return PP_OK;
 }

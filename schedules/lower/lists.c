@@ -55,15 +55,13 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
     lists->count[rank] = count;
 }
 
-void pp_lists_drop(struct pp_orders *lists, int kind)
+void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op))
 {
     for (int rank = 0; rank < lists->ranks; rank++) {
         int kept = 0;
 
-        while (kept < lists->count[rank] && lists->ops[rank][kept].kind != kind)
-            kept++;
-        for (int i = kept; i < lists->count[rank]; i++)
-            if (lists->ops[rank][i].kind != kind)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (!rule(&lists->ops[rank][i]))
                 lists->ops[rank][kept++] = lists->ops[rank][i];
         lists->count[rank] = kept;
     }

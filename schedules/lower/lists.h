@@ -18,8 +18,8 @@ void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int befo
 void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
                       struct pp_inserts *inserts);
 
-/* Remove all ops of a kind. */
-void pp_lists_drop(struct pp_orders *lists, int kind);
+/* Remove all ops for which a rule holds. */
+void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
 bool pp_lists_have(const struct pp_orders *lists, int kind);
 /* Whether a rule holds for some op. */
 bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op));

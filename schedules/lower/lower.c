@@ -52,11 +52,13 @@ static enum pp_status run_passes(struct pp_arena *arena, struct pp_arena *scratc
                                  struct pp_error *err)
 {
     const struct pp_program_state state = pp_lower_state(arena, head, options, lists);
+    const struct pp_lowering lowering = {
+        .arena = scratch, .head = head, .options = options, .lists = lists, .err = err};
 
     for (size_t i = 0; i < PP_COUNT(passes); i++)
         if (passes[i].when == ALWAYS ||
             (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
-            PP_TRY(passes[i].run(scratch, head, options, lists, err));
+            PP_TRY(passes[i].run(&lowering));
     head->level = PP_LEVEL_LOWERED;
     head->state = state;
     return PP_OK;

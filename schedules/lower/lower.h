@@ -39,10 +39,16 @@ struct pp_lower_options {
     bool no_slots;       /* no buffers: the program is never run for real, printed or verified */
 };
 
-/* One pass: edit `lists` (owned by `arena`) in place. */
-typedef enum pp_status pp_lower_pass(struct pp_arena *arena, const struct pp_program_head *head,
-                                     const struct pp_lower_options *options,
-                                     struct pp_orders *lists, struct pp_error *err);
+/* A lowering under way. */
+struct pp_lowering {
+    struct pp_arena *arena;             /* of the lists, and of what passes note */
+    const struct pp_program_head *head; /* as before the first pass */
+    const struct pp_lower_options *options;
+    struct pp_orders *lists;
+    struct pp_error *err;
+};
+/* One pass: edit the lists in place. */
+typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
 pp_lower_pass pp_lower_recompute, pp_lower_gathers, pp_lower_moves, pp_lower_sendrecv,
     pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer, pp_lower_clip,
     pp_lower_state_moves, pp_lower_slots;

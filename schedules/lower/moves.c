@@ -34,9 +34,7 @@ struct copies {
 };
 
 struct moves {
-    struct pp_arena *arena;
-    const struct pp_program_head *head;
-    const struct pp_lower_options *options;
+    const struct pp_lowering *l;
     struct pp_moment *moments;
     int moment_count;
     struct cell *cells;
@@ -51,7 +49,7 @@ static bool is_user(int kind)
 
 static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int granule)
 {
-    const struct pp_program_head *head = m->head;
+    const struct pp_program_head *head = m->l->head;
     const size_t granules = (size_t)head->micro_batches * (size_t)head->granules;
 
     return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits + op->split];
@@ -59,7 +57,7 @@ static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int g
 
 static bool is_inside(const struct moves *m, const struct pp_op *op)
 {
-    const struct pp_program_head *head = m->head;
+    const struct pp_program_head *head = m->l->head;
 
     return op->stage < head->stages && op->split < head->splits && op->mb >= 0 &&
            (int64_t)op->mb + op->granules <= (int64_t)head->micro_batches * head->granules;
@@ -78,9 +76,9 @@ static void note(struct moves *m, const struct pp_op *op, int moment)
     }
 }
 
-static void find_moments(struct moves *m, const struct pp_orders *lists, int rank)
+static void find_moments(struct moves *m, int rank)
 {
-    m->moment_count = pp_lists_moments(lists, rank, m->moments);
+    m->moment_count = pp_lists_moments(m->l->lists, rank, m->moments);
     for (int k = 0; k < m->moment_count; k++)
         for (int i = 0; i < m->moments[k].count; i++)
             note(m, m->moments[k].op[i], k);
@@ -142,7 +140,7 @@ static void add_uses(struct moves *m, const struct pp_op *op, int moment, bool w
         struct pp_op part = *op;
         part.mb = from;
         part.granules = (uint8_t)length;
-        *PP_PUSH(m->arena, uses->list, uses->count, uses->capacity) =
+        *PP_PUSH(m->l->arena, uses->list, uses->count, uses->capacity) =
             (struct copy){.op = part, .moment = moment, .made = last_made(m, &part)};
     }
 }
@@ -152,7 +150,7 @@ static void find_copies(struct moves *m, const struct pp_op *ops)
     for (int k = 0; k < m->moment_count; k++)
         for (int i = m->moments[k].at; i < m->moments[k].end; i++)
             if (ops[i].kind == PP_F && choose(m, &ops[i]))
-                *PP_PUSH(m->arena, m->downs.list, m->downs.count, m->downs.capacity) =
+                *PP_PUSH(m->l->arena, m->downs.list, m->downs.count, m->downs.capacity) =
                     (struct copy){.op = ops[i], .moment = k};
     for (int k = 0; k < m->moment_count; k++)
         for (int i = m->moments[k].at; i < m->moments[k].end; i++)
@@ -179,7 +177,7 @@ static struct pp_op copy_op(struct pp_op op, enum pp_purpose purpose)
 
 static void add(struct moves *m, int before, struct pp_op op)
 {
-    pp_inserts_add(m->arena, &m->inserts, before, op);
+    pp_inserts_add(m->l->arena, &m->inserts, before, op);
 }
 
 static bool is_part(const struct pp_op *part, const struct pp_op *of)
@@ -256,62 +254,60 @@ static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct
 {
     const struct pp_moment *moment = &m->moments[k];
 
-    for (int i = moment->at; pp_state_is_quantised(&m->options->state) && i < moment->end; i++)
+    for (int i = moment->at; pp_state_is_quantised(&m->l->options->state) && i < moment->end; i++)
         if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
             add(m, moment->end, part_op(ops[i], PP_Q, PP_FOR_STEP));
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
         add(m, moment->end, copy_op(m->downs.list[w->down].op, PP_FOR_DOWN));
 }
 
-static void move_rank(struct moves *m, struct pp_orders *lists, int rank)
+static void move_rank(struct moves *m, int rank)
 {
-    const struct pp_op *ops = lists->ops[rank];
+    const struct pp_op *ops = m->l->lists->ops[rank];
+    const bool is_quantised = pp_state_is_quantised(&m->l->options->state);
     struct written w = {0};
 
     m->inserts = (struct pp_inserts){0};
     m->downs.count = m->ups.count = 0;
-    find_moments(m, lists, rank);
-    if (pp_state_is_away(&m->options->state, PP_STATE_ACTIVATIONS))
+    find_moments(m, rank);
+    if (pp_state_is_away(&m->l->options->state, PP_STATE_ACTIVATIONS))
         find_copies(m, ops);
     for (int k = 0; k < m->moment_count; k++) {
         write_before(m, k, &w);
-        if (pp_state_is_quantised(&m->options->state))
+        if (is_quantised)
             write_restored(m, k, ops);
         write_behind(m, k, ops, &w);
     }
-    pp_inserts_apply(m->arena, lists, rank, &m->inserts);
+    pp_inserts_apply(m->l->arena, m->l->lists, rank, &m->inserts);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-static struct moves moves_make(struct pp_arena *arena, const struct pp_program_head *head,
-                               const struct pp_lower_options *options,
-                               const struct pp_orders *lists)
+static struct moves moves_make(const struct pp_lowering *l)
 {
+    const struct pp_program_head *head = l->head;
     const size_t cells = (size_t)head->stages * (size_t)head->micro_batches *
                          (size_t)head->granules * (size_t)head->splits;
-    struct moves m = {.arena = arena, .head = head, .options = options};
+    struct moves m = {.l = l};
 
-    m.moments = PP_ARRAY(arena, struct pp_moment, pp_lists_longest(lists) + 1);
-    m.cells = PP_ARRAY(arena, struct cell, cells);
+    m.moments = PP_ARRAY(l->arena, struct pp_moment, pp_lists_longest(l->lists) + 1);
+    m.cells = PP_ARRAY(l->arena, struct cell, cells);
     for (size_t i = 0; i < cells; i++)
         m.cells[i] = (struct cell){-1, -1, false};
     return m;
 }
 
-enum pp_status pp_lower_moves(struct pp_arena *arena, const struct pp_program_head *head,
-                              const struct pp_lower_options *options, struct pp_orders *lists,
-                              struct pp_error *err)
+enum pp_status pp_lower_moves(const struct pp_lowering *l)
 {
-    const bool has_work = pp_state_is_away(&options->state, PP_STATE_ACTIVATIONS) ||
-                          pp_state_is_quantised(&options->state);
+    const struct pp_state_spec *state = &l->options->state;
+    const bool has_work =
+        pp_state_is_away(state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(state);
 
-    (void)err;
-    if (!has_work || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_COPY) ||
-        pp_lists_have(lists, PP_Q))
+    if (!has_work || l->head->mode == PP_MODE_INFER || pp_lists_have(l->lists, PP_COPY) ||
+        pp_lists_have(l->lists, PP_Q))
         return PP_OK;
-    struct moves m = moves_make(arena, head, options, lists);
-    for (int rank = 0; rank < head->ranks; rank++)
-        move_rank(&m, lists, rank);
+    struct moves m = moves_make(l);
+    for (int rank = 0; rank < l->head->ranks; rank++)
+        move_rank(&m, rank);
     return PP_OK;
 }

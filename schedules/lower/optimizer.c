@@ -27,27 +27,21 @@ static int place_of(const struct pp_orders *lists, int rank, int stage)
     return place;
 }
 
-enum pp_status pp_lower_optimizer(struct pp_arena *arena, const struct pp_program_head *head,
-                                  const struct pp_lower_options *options, struct pp_orders *lists,
-                                  struct pp_error *err)
+enum pp_status pp_lower_optimizer(const struct pp_lowering *l)
 {
-    (void)err;
-    if (!options->has_optimizer || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_U))
+    const struct pp_program_head *head = l->head;
+
+    if (!l->options->has_optimizer || head->mode == PP_MODE_INFER || pp_lists_have(l->lists, PP_U))
         return PP_OK;
-    struct pp_inserts *inserts = PP_ARRAY(arena, struct pp_inserts, head->ranks);
+    struct pp_inserts *inserts = PP_ARRAY(l->arena, struct pp_inserts, head->ranks);
     for (int pipe = 0; pipe < head->pipelines; pipe++)
         for (int stage = head->stages - 1; stage >= 0; stage--) {
             const int rank = head->rank_of[pipe * head->stages + stage];
 
-            pp_inserts_add(arena, &inserts[rank], place_of(lists, rank, stage),
-                           (struct pp_op){.kind = PP_U,
-                                          .stage = (uint16_t)stage,
-                                          .pipe = (uint16_t)pipe,
-                                          .mb = -1,
-                                          .arg = -1,
-                                          .slot = -1});
+            pp_inserts_add(l->arena, &inserts[rank], place_of(l->lists, rank, stage),
+                           pp_stage_op(PP_U, stage, pipe));
         }
     for (int rank = 0; rank < head->ranks; rank++)
-        pp_inserts_apply(arena, lists, rank, &inserts[rank]);
+        pp_inserts_apply(l->arena, l->lists, rank, &inserts[rank]);
     return PP_OK;
 }

@@ -20,27 +20,26 @@ static int place_of(const struct pp_op *ops, int at)
     return at;
 }
 
-enum pp_status pp_lower_recompute(struct pp_arena *arena, const struct pp_program_head *head,
-                                  const struct pp_lower_options *options, struct pp_orders *lists,
-                                  struct pp_error *err)
+enum pp_status pp_lower_recompute(const struct pp_lowering *l)
 {
-    (void)err;
-    if (!options->recompute_frac || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_R))
+    struct pp_orders *lists = l->lists;
+
+    if (!l->options->recompute_frac || l->head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_R))
         return PP_OK;
     for (int rank = 0; rank < lists->ranks; rank++) {
         const struct pp_op *ops = lists->ops[rank];
         struct pp_inserts inserts = {0};
 
         for (int i = 0; i < lists->count[rank]; i++) {
-            if (ops[i].stage >= head->stages || !is_recomputed(options, &ops[i]))
+            if (ops[i].stage >= l->head->stages || !is_recomputed(l->options, &ops[i]))
                 continue;
             struct pp_op op = ops[i];
             op.kind = PP_R;
             op.aux = 0;
             op.arg = op.slot = -1;
-            pp_inserts_add(arena, &inserts, place_of(ops, i), op);
+            pp_inserts_add(l->arena, &inserts, place_of(ops, i), op);
         }
-        pp_inserts_apply(arena, lists, rank, &inserts);
+        pp_inserts_apply(l->arena, lists, rank, &inserts);
     }
     return PP_OK;
 }

@@ -2,6 +2,7 @@
  *
  * Between two units stand, in this order: the SENDs of the unit before, RECVs, WAITs for received
  * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs after both. */
+#include "schedules/lower/lists.h"
 #include "schedules/lower/messages.h"
 #include "schedules/lower/posting.h"
 
@@ -302,31 +303,26 @@ static void write_lists(struct pp_arena *arena, struct pp_messages *m, bool is_b
     }
 }
 
-static bool has_posts(const struct pp_orders *lists)
+static bool is_message(const struct pp_op *op)
 {
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (pp_op_is_send(lists->ops[rank][i].kind) || pp_op_is_recv(lists->ops[rank][i].kind))
-                return true;
-    return false;
+    return pp_op_is_send(op->kind) || pp_op_is_recv(op->kind);
 }
 
-enum pp_status pp_lower_sendrecv(struct pp_arena *arena, const struct pp_program_head *head,
-                                 const struct pp_lower_options *options, struct pp_orders *lists,
-                                 struct pp_error *err)
+enum pp_status pp_lower_sendrecv(const struct pp_lowering *l)
 {
+    const struct pp_lower_options *options = l->options;
     struct pp_messages *m;
 
-    if (has_posts(lists))
+    if (pp_lists_any(l->lists, is_message))
         return PP_OK;
-    PP_TRY(pp_messages_build(arena, head, lists, &m, err));
-    PP_TRY(pp_postings[options->post](arena, m, options->recv_slots, err));
+    PP_TRY(pp_messages_build(l->arena, l->head, l->lists, &m, l->err));
+    PP_TRY(pp_postings[options->post](l->arena, m, options->recv_slots, l->err));
     if (options->post != PP_POST_BATCHED) {
-        if (head->mode == PP_MODE_INFER)
+        if (l->head->mode == PP_MODE_INFER)
             settle_sends_infer(m, options->recv_slots);
         else
-            settle_sends(arena, m);
+            settle_sends(l->arena, m);
     }
-    write_lists(arena, m, options->post == PP_POST_BATCHED, lists);
+    write_lists(l->arena, m, options->post == PP_POST_BATCHED, l->lists);
     return PP_OK;
 }

@@ -142,13 +142,9 @@ static struct rank_lives rank_lives_make(struct pp_arena *arena, const struct pp
                                .until = pp_arena_alloc_raw(arena, sizeof(int) * room)};
 }
 
-static bool has_slots(const struct pp_orders *lists)
+static bool has_slot(const struct pp_op *op)
 {
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (lists->ops[rank][i].slot >= 0)
-                return true;
-    return false;
+    return op->slot >= 0;
 }
 
 static struct pp_lifetimes note_all(struct pp_arena *arena, const struct pp_program_head *head,
@@ -168,22 +164,21 @@ static struct pp_lifetimes note_all(struct pp_arena *arena, const struct pp_prog
     return lives;
 }
 
-enum pp_status pp_lower_slots(struct pp_arena *arena, const struct pp_program_head *head,
-                              const struct pp_lower_options *options, struct pp_orders *lists,
-                              struct pp_error *err)
+enum pp_status pp_lower_slots(const struct pp_lowering *l)
 {
-    (void)err;
-    if (options->no_slots || has_slots(lists))
+    struct pp_orders *lists = l->lists;
+
+    if (l->options->no_slots || pp_lists_any(lists, has_slot))
         return PP_OK;
-    const struct pp_lifetimes lifetimes = note_all(arena, head, lists);
+    const struct pp_lifetimes lifetimes = note_all(l->arena, l->head, lists);
     struct slot_class classes[CLASSES] = {0};
-    struct rank_lives r = rank_lives_make(arena, lists);
+    struct rank_lives r = rank_lives_make(l->arena, lists);
 
     for (int rank = 0; rank < lists->ranks; rank++) {
         const int count = lists->count[rank];
 
-        collect_lives(&lifetimes, lists->ops[rank], count, head->mode == PP_MODE_INFER, &r);
-        assign_rank(arena, &r, lists->ops[rank], count, classes);
+        collect_lives(&lifetimes, lists->ops[rank], count, l->head->mode == PP_MODE_INFER, &r);
+        assign_rank(l->arena, &r, lists->ops[rank], count, classes);
     }
     return PP_OK;
 }

@@ -88,13 +88,16 @@ static int whole_at(const struct pp_op *ops, int count, int at)
 }
 
 /* What an update needs, and what is left of it. */
-static void move_update(struct pp_arena *arena, const struct pp_state_spec *state,
-                        const struct pp_op *ops, int count, int at, struct pp_inserts *inserts)
+static void move_update(const struct pp_lowering *l, const struct pp_op *ops, int count, int at,
+                        struct pp_inserts *inserts)
 {
+    struct pp_arena *arena = l->arena;
+
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
         const struct pp_purpose_row *row = &pp_purposes[purpose];
         const struct pp_op move = move_of(&ops[at], (enum pp_purpose)purpose);
-        if (row->when == PP_WITH_USE || !pp_state_moves(state, (enum pp_purpose)purpose))
+        if (row->when == PP_WITH_USE ||
+            !pp_state_moves(&l->options->state, (enum pp_purpose)purpose))
             continue;
         if (purpose == PP_FOR_HOME) { /* nothing needs it: its WAIT comes last */
             pp_inserts_add(arena, inserts, whole_at(ops, count, at), move);
@@ -110,20 +113,19 @@ static void move_update(struct pp_arena *arena, const struct pp_state_spec *stat
     }
 }
 
-static void move_rank(struct pp_arena *arena, const struct pp_state_spec *state,
-                      struct pp_orders *lists, int rank)
+static void move_rank(const struct pp_lowering *l, int rank)
 {
-    const struct pp_op *ops = lists->ops[rank];
-    const int count = lists->count[rank];
+    const struct pp_op *ops = l->lists->ops[rank];
+    const int count = l->lists->count[rank];
     struct pp_inserts inserts = {0};
 
     for (int i = 0; i < count; i++)
         if (ops[i].kind == PP_U)
-            move_update(arena, state, ops, count, i, &inserts);
-    for (int i = 0; i < count && pp_state_moves(state, PP_FOR_HOME); i++)
+            move_update(l, ops, count, i, &inserts);
+    for (int i = 0; i < count && pp_state_moves(&l->options->state, PP_FOR_HOME); i++)
         if (ops[i].kind == PP_U)
-            pp_inserts_add(arena, &inserts, count, pp_op_wait(move_of(&ops[i], PP_FOR_HOME)));
-    pp_inserts_apply(arena, lists, rank, &inserts);
+            pp_inserts_add(l->arena, &inserts, count, pp_op_wait(move_of(&ops[i], PP_FOR_HOME)));
+    pp_inserts_apply(l->arena, l->lists, rank, &inserts);
 }
 
 /* The lists bring their own, apart from parameters that are loaded. */
@@ -132,15 +134,12 @@ static bool is_own(const struct pp_op *op)
     return op->kind == PP_MOVE && !pp_move_is_load(op->purpose);
 }
 
-enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_program_head *head,
-                                    const struct pp_lower_options *options, struct pp_orders *lists,
-                                    struct pp_error *err)
+enum pp_status pp_lower_state_moves(const struct pp_lowering *l)
 {
-    (void)err;
-    if (!pp_state_is_offloaded(&options->state) || head->mode == PP_MODE_INFER ||
-        pp_lists_any(lists, is_own))
+    if (!pp_state_is_offloaded(&l->options->state) || l->head->mode == PP_MODE_INFER ||
+        pp_lists_any(l->lists, is_own))
         return PP_OK;
-    for (int rank = 0; rank < head->ranks; rank++)
-        move_rank(arena, &options->state, lists, rank);
+    for (int rank = 0; rank < l->head->ranks; rank++)
+        move_rank(l, rank);
     return PP_OK;
 }

@@ -42,6 +42,7 @@ struct sync {
     const struct pp_program_head *head;
     const struct pp_lower_options *options;
     struct pp_orders *lists;
+    bool has_tied;
     int32_t *last_unit, *last_at; /* [pipe * stages + stage] last backward, -1 = none */
     int *end;                     /* [rank] index after the last compute instruction */
     struct sum *sums;
@@ -105,7 +106,7 @@ static bool is_sum_tied(const struct sync *s)
 
     for (int pipe = 0; pipe < s->head->pipelines; pipe++)
         is_apart |= held_by(s, pipe, 0) != held_by(s, pipe, s->head->stages - 1);
-    return s->options->has_tied && is_apart;
+    return s->has_tied && is_apart;
 }
 
 /* The unit that contains index `at` of a list: the last one that begins there or before. */
@@ -212,15 +213,12 @@ static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 
 static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe)
 {
-    return (struct pp_op){.kind = !sum->is_tied && pp_state_is_spread(&s->options->state) ? PP_RS
-                                                                                          : PP_AR,
-                          .aux = sum->is_tied ? PP_TIED : 0,
-                          .stage = (uint16_t)sum->stage,
-                          .pipe = (uint16_t)pipe,
-                          .last_stage = sum->is_tied ? (uint16_t)(s->head->stages - 1) : 0,
-                          .mb = -1,
-                          .arg = -1,
-                          .slot = -1};
+    const bool is_scatter = !sum->is_tied && pp_state_is_spread(&s->options->state);
+    struct pp_op op = pp_stage_op(is_scatter ? PP_RS : PP_AR, sum->stage, pipe);
+
+    op.aux = sum->is_tied ? PP_TIED : 0;
+    op.last_stage = sum->is_tied ? (uint16_t)(s->head->stages - 1) : 0;
+    return op;
 }
 
 /* The ranks that post one sum, with the place of the post. */
@@ -357,34 +355,39 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
     }
 }
 
-enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_head *head,
-                             const struct pp_lower_options *options, struct pp_orders *lists,
-                             struct pp_error *err)
+static bool is_update(const struct pp_op *op)
 {
-    const enum pp_own_sums own = pp_own_sums(lists);
-    struct pp_lower_options completed = *options;
-    struct sync s = {.arena = arena, .head = head, .options = &completed, .lists = lists};
+    return op->kind == PP_U;
+}
+
+enum pp_status pp_lower_sync(const struct pp_lowering *l)
+{
+    const struct pp_lower_options *options = l->options;
+    const enum pp_own_sums own = pp_own_sums(l->lists);
+    struct sync s = {.arena = l->arena,
+                     .head = l->head,
+                     .options = options,
+                     .lists = l->lists,
+                     .has_tied = options->has_tied || own == PP_OWN_TIED};
 
     if (own == PP_OWN_STAGES || (own == PP_OWN_TIED && !options->has_sync)) {
-        pp_own_sums_wait(arena, head, lists);
+        pp_own_sums_wait(l);
         return PP_OK;
     }
-    if (head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
+    if (l->head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
         return PP_OK;
-    if (own == PP_OWN_TIED) { /* all sums take their place in the common order */
-        pp_own_sums_drop_tied(lists);
-        completed.has_tied = true;
-    }
+    if (own == PP_OWN_TIED) /* all sums take their place in the common order */
+        pp_lists_drop(l->lists, pp_op_is_tied);
     if (options->has_optimizer) /* updates come after the sums: the optimizer pass puts them back */
-        pp_lists_drop(lists, PP_U);
+        pp_lists_drop(l->lists, is_update);
     find_last(&s);
-    PP_TRY(order_sums(&s, err));
-    s.posts = PP_ARRAY(arena, struct pp_inserts, head->ranks);
-    s.latest = PP_ARRAY(arena, int, head->stages);
+    PP_TRY(order_sums(&s, l->err));
+    s.posts = PP_ARRAY(l->arena, struct pp_inserts, l->head->ranks);
+    s.latest = PP_ARRAY(l->arena, int, l->head->stages);
     post_sums(&s);
-    for (int rank = 0; rank < head->ranks; rank++) {
-        add_waits(&s, &s.posts[rank], pp_lists_tail(lists, rank));
-        pp_inserts_apply(arena, lists, rank, &s.posts[rank]);
+    for (int rank = 0; rank < l->head->ranks; rank++) {
+        add_waits(&s, &s.posts[rank], pp_lists_tail(l->lists, rank));
+        pp_inserts_apply(l->arena, l->lists, rank, &s.posts[rank]);
     }
     return PP_OK;
 }

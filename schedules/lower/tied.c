@@ -5,15 +5,6 @@
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
-static bool has_tied(const struct pp_orders *lists)
-{
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (lists->ops[rank][i].kind == PP_AR && lists->ops[rank][i].aux == PP_TIED)
-                return true;
-    return false;
-}
-
 static bool is_end(const struct pp_program_head *head, int stage)
 {
     return stage == 0 || stage == head->stages - 1;
@@ -38,13 +29,9 @@ static int member_pipe(const struct pp_program_head *head, int rank)
     return -1;
 }
 
-static bool is_cut(const struct pp_orders *lists)
+static bool is_bucket(const struct pp_op *op)
 {
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (pp_op_has_buckets(lists->ops[rank][i].kind) && lists->ops[rank][i].granules > 1)
-                return true;
-    return false;
+    return pp_op_has_buckets(op->kind) && op->granules > 1;
 }
 
 /* A sum is posted between the compute ops of a rank. */
@@ -57,9 +44,10 @@ static bool is_eager(const struct pp_orders *lists)
     return false;
 }
 
-static void add_tied(struct pp_arena *arena, const struct pp_program_head *head,
-                     struct pp_orders *lists, bool is_last, int rank)
+static void add_tied(const struct pp_lowering *l, bool is_last, int rank)
 {
+    const struct pp_program_head *head = l->head;
+    struct pp_orders *lists = l->lists;
     const struct pp_op *ops = lists->ops[rank];
     struct pp_inserts inserts = {0};
     int post = pp_lists_compute_end(lists, rank), update = lists->count[rank];
@@ -71,28 +59,22 @@ static void add_tied(struct pp_arena *arena, const struct pp_program_head *head,
     for (int i = post; is_last && i < update; i++)
         if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
             post = i + 1;
-    struct pp_op sum = {.kind = PP_AR,
-                        .aux = PP_TIED,
-                        .pipe = (uint16_t)member_pipe(head, rank),
-                        .mb = -1,
-                        .arg = -1,
-                        .slot = -1,
-                        .peer = (uint16_t)(head->stages - 1)};
-    pp_inserts_add(arena, &inserts, post, sum);
-    pp_inserts_add(arena, &inserts, update, pp_op_wait(sum));
-    pp_inserts_apply(arena, lists, rank, &inserts);
+    struct pp_op sum = pp_stage_op(PP_AR, 0, member_pipe(head, rank));
+    sum.aux = PP_TIED;
+    sum.last_stage = (uint16_t)(head->stages - 1);
+    pp_inserts_add(l->arena, &inserts, post, sum);
+    pp_inserts_add(l->arena, &inserts, update, pp_op_wait(sum));
+    pp_inserts_apply(l->arena, lists, rank, &inserts);
 }
 
-enum pp_status pp_lower_tied(struct pp_arena *arena, const struct pp_program_head *head,
-                             const struct pp_lower_options *options, struct pp_orders *lists,
-                             struct pp_error *err)
+enum pp_status pp_lower_tied(const struct pp_lowering *l)
 {
-    (void)err;
-    if (!options->has_tied || head->mode == PP_MODE_INFER || has_tied(lists) || !is_apart(head))
+    if (!l->options->has_tied || l->head->mode == PP_MODE_INFER ||
+        pp_lists_any(l->lists, pp_op_is_tied) || !is_apart(l->head))
         return PP_OK;
-    const bool is_last = is_eager(lists) || is_cut(lists);
-    for (int rank = 0; rank < head->ranks; rank++)
-        if (member_pipe(head, rank) >= 0)
-            add_tied(arena, head, lists, is_last, rank);
+    const bool is_last = is_eager(l->lists) || pp_lists_any(l->lists, is_bucket);
+    for (int rank = 0; rank < l->head->ranks; rank++)
+        if (member_pipe(l->head, rank) >= 0)
+            add_tied(l, is_last, rank);
     return PP_OK;
 }

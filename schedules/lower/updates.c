@@ -6,23 +6,21 @@
 #include "schedules/lower/lower.h"
 
 struct updates {
-    struct pp_arena *arena;
-    const struct pp_program_head *head;
-    const struct pp_lower_options *options;
+    const struct pp_lowering *l;
     int64_t *done; /* [pipe * stages + stage]: (granule, split) cells gone backward */
 };
 
 static void add(const struct updates *u, struct pp_inserts *inserts, int before, struct pp_op op)
 {
     op.mb = op.arg = op.slot = -1;
-    pp_inserts_add(u->arena, inserts, before, op);
+    pp_inserts_add(u->l->arena, inserts, before, op);
 }
 
 /* All buckets of a collective, then WAITs for them. */
 static void add_collective(const struct updates *u, struct pp_inserts *inserts, int before,
                            struct pp_op op)
 {
-    op.buckets = (uint8_t)pp_lower_buckets(u->options, op.stage);
+    op.buckets = (uint8_t)pp_lower_buckets(u->l->options, op.stage);
     do
         add(u, inserts, before, op);
     while (++op.bucket < op.buckets);
@@ -46,25 +44,26 @@ static void add_rest(const struct updates *u, struct pp_inserts *inserts, int be
 static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,
                        const struct pp_op *backward)
 {
-    const uint8_t sum = pp_state_is_spread(&u->options->state) ? PP_RS : PP_AR;
+    const uint8_t sum = pp_state_is_spread(&u->l->options->state) ? PP_RS : PP_AR;
     struct pp_op op = {.kind = sum, .stage = backward->stage, .pipe = backward->pipe};
 
-    if (u->options->has_sync)
+    if (u->l->options->has_sync)
         add_collective(u, inserts, before, op);
-    if (u->options->has_sync && pp_state_has_rest(&u->options->state))
+    if (u->l->options->has_sync && pp_state_has_rest(&u->l->options->state))
         add_rest(u, inserts, before, op);
     op.kind = PP_U;
-    if (u->options->has_optimizer)
+    if (u->l->options->has_optimizer)
         add(u, inserts, before, op);
     op.kind = PP_AG;
-    if (u->options->has_sync && sum == PP_RS)
+    if (u->l->options->has_sync && sum == PP_RS)
         add_collective(u, inserts, before, op);
 }
 
-static void update_rank(const struct updates *u, struct pp_orders *lists, int rank)
+static void update_rank(const struct updates *u, int rank)
 {
-    const struct pp_program_head *head = u->head;
-    const int64_t each = (int64_t)u->options->update_every * head->granules * head->splits;
+    const struct pp_program_head *head = u->l->head;
+    struct pp_orders *lists = u->l->lists;
+    const int64_t each = (int64_t)u->l->options->update_every * head->granules * head->splits;
     struct pp_inserts inserts = {0};
 
     for (int i = 0; i < lists->count[rank]; i++) {
@@ -82,23 +81,18 @@ static void update_rank(const struct updates *u, struct pp_orders *lists, int ra
             before++;
         add_update(u, &inserts, before, op);
     }
-    pp_inserts_apply(u->arena, lists, rank, &inserts);
+    pp_inserts_apply(u->l->arena, lists, rank, &inserts);
 }
 
-enum pp_status pp_lower_updates(struct pp_arena *arena, const struct pp_program_head *head,
-                                const struct pp_lower_options *options, struct pp_orders *lists,
-                                struct pp_error *err)
+enum pp_status pp_lower_updates(const struct pp_lowering *l)
 {
+    const struct pp_program_head *head = l->head;
     const struct updates u = {
-        .arena = arena,
-        .head = head,
-        .options = options,
-        .done = PP_ARRAY(arena, int64_t, (size_t)head->pipelines * (size_t)head->stages)};
+        l, PP_ARRAY(l->arena, int64_t, (size_t)head->pipelines * (size_t)head->stages)};
 
-    (void)err;
-    if (head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_U))
+    if (head->mode == PP_MODE_INFER || pp_lists_have(l->lists, PP_U))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
-        update_rank(&u, lists, rank);
+        update_rank(&u, rank);
     return PP_OK;
 }

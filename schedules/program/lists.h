@@ -4,6 +4,17 @@
 #include "core/arena.h"
 #include "core/op.h"
 
+/* An op of a whole stage, with every field that most kinds leave alone at its neutral value. */
+static inline struct pp_op pp_stage_op(int kind, int stage, int pipe)
+{
+    return (struct pp_op){.kind = (uint8_t)kind,
+                          .stage = (uint16_t)stage,
+                          .pipe = (uint16_t)pipe,
+                          .mb = -1,
+                          .arg = -1,
+                          .slot = -1};
+}
+
 /* Per-rank lists of compute ops: the result of any order rule. */
 struct pp_orders {
     int ranks;
