@@ -5,51 +5,14 @@
 
 #include <stdbool.h>
 
-extern const struct pp_schedule pp_schedule_1f1b;
-extern const struct pp_schedule pp_schedule_bfs;
-extern const struct pp_schedule pp_schedule_chimera;
-extern const struct pp_schedule pp_schedule_dualpipe;
-extern const struct pp_schedule pp_schedule_dualpipev;
-extern const struct pp_schedule pp_schedule_eager_1f1b;
-extern const struct pp_schedule pp_schedule_gems;
-extern const struct pp_schedule pp_schedule_gpipe;
-extern const struct pp_schedule pp_schedule_hanayo;
-extern const struct pp_schedule pp_schedule_interleaved;
-extern const struct pp_schedule pp_schedule_interleaved_zb;
-extern const struct pp_schedule pp_schedule_pipedream;
-extern const struct pp_schedule pp_schedule_pipedream_2bw;
-extern const struct pp_schedule pp_schedule_seq1f1b;
-extern const struct pp_schedule pp_schedule_v_1f1b;
-extern const struct pp_schedule pp_schedule_v_half;
-extern const struct pp_schedule pp_schedule_v_min;
-extern const struct pp_schedule pp_schedule_zb_auto;
-extern const struct pp_schedule pp_schedule_zb_h1;
-extern const struct pp_schedule pp_schedule_zb_h2;
-extern const struct pp_schedule pp_schedule_zbv;
+#define PP_SCHEDULE(name) extern const struct pp_schedule pp_schedule_##name;
+#include "schedules/rows.h"
+#undef PP_SCHEDULE
 
-/* Alphabetical. */
 const struct pp_schedule *const pp_schedules[] = {
-    &pp_schedule_1f1b,           //
-    &pp_schedule_bfs,            //
-    &pp_schedule_chimera,        //
-    &pp_schedule_dualpipe,       //
-    &pp_schedule_dualpipev,      //
-    &pp_schedule_eager_1f1b,     //
-    &pp_schedule_gems,           //
-    &pp_schedule_gpipe,          //
-    &pp_schedule_hanayo,         //
-    &pp_schedule_interleaved,    //
-    &pp_schedule_interleaved_zb, //
-    &pp_schedule_pipedream,      //
-    &pp_schedule_pipedream_2bw,  //
-    &pp_schedule_seq1f1b,        //
-    &pp_schedule_v_1f1b,         //
-    &pp_schedule_v_half,         //
-    &pp_schedule_v_min,          //
-    &pp_schedule_zb_auto,        //
-    &pp_schedule_zb_h1,          //
-    &pp_schedule_zb_h2,          //
-    &pp_schedule_zbv,            //
+#define PP_SCHEDULE(name) &pp_schedule_##name,
+#include "schedules/rows.h"
+#undef PP_SCHEDULE
     NULL,
 };
 

@@ -34,19 +34,18 @@ insert() {
     cat "$temp/list" >"$1"
 }
 
-new=$(sed -n 's/^```c \(schedules\/.*\.c\)$/\1/p' "$doc" | grep -v registry)
+new=$(sed -n 's/^```c \(schedules\/.*\.c\)$/\1/p' "$doc")
 name=$(basename "$new" .c)
 [ -n "$new" ] || fail "$doc shows no schedule"
 grep -q "'$name.c'" "$source/schedules/meson.build" && fail "$new is there already"
 mkdir "$temp/schedules" "$temp/bin"
 block "$new" >"$temp/$new"
-cp "$source/schedules/registry.c" "$source/schedules/meson.build" "$temp/schedules"
-block schedules/registry.c >"$temp/rows"
+cp "$source"/schedules/registry.c "$source"/schedules/rows.h "$source"/schedules/meson.build "$temp/schedules"
+block schedules/rows.h >"$temp/rows"
 block schedules/meson.build >>"$temp/rows"
 while IFS= read -r row; do
     case $row in
-    extern*) insert "$temp/schedules/registry.c" "$row" '^extern const struct pp_schedule pp_schedule_' ;;
-    '    &'*) insert "$temp/schedules/registry.c" "$row" '^    &pp_schedule_' ;;
+    PP_SCHEDULE*) insert "$temp/schedules/rows.h" "$row" '^PP_SCHEDULE' ;;
     "  '"*) insert "$temp/schedules/meson.build" "$row" "^  '[a-z0-9_-]*[.]c',\$" ;;
     *) fail "do not know where to add: $row" ;;
     esac
@@ -57,7 +56,7 @@ command_of() { ninja -t commands "$1" | tail -n 1; }
 
 compile() {
     compiler=$(command_of schedules/libschedules.a.p/registry.c.o | sed 's/ -MD .*//')
-    eval "$compiler -Werror -o '$temp/${1%.c}.o' -c '$temp/$1'" >"$temp/log" 2>&1 || {
+    eval "$compiler -Werror -iquote '$temp' -o '$temp/${1%.c}.o' -c '$temp/$1'" >"$temp/log" 2>&1 || {
         cat "$temp/log"
         fail "$1 does not compile"
     }

@@ -1,7 +1,7 @@
 /* schedules/order/schedule.h — what a schedule is: a placement plus exactly one order rule.
  *
  * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
- * in schedules/lower add those. To add one: write one file, add one row to registry.c, one line to
+ * in schedules/lower add those. To add one: write one file, add one row to rows.h, one line to
  * schedules/meson.build (docs/add-a-schedule.md shows an example that a test builds). */
 #pragma once
 
