@@ -40,8 +40,7 @@ static int64_t unit_of(const struct pp_vmem_rule *rule, int kind)
 /* Time on the wire from an op to the next of its chain on a neighbouring rank. */
 static int64_t wire_of(const struct pp_vmem *vmem, const struct pp_costs *costs, int kind, int rank)
 {
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
-    const int peer = is_up ? rank + 1 : rank - 1;
+    const int peer = pp_vmem_is_up(kind) ? rank + 1 : rank - 1;
     struct pp_op send = op_of(vmem, rank, pp_vmem_op(kind, 0));
 
     if (peer < 0 || peer >= vmem->shape->ranks)
@@ -99,7 +98,7 @@ static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *s
     const int n = vmem->shape->micro_batches;
 
     for (int rank = 0; rank < lists->ranks; rank++) {
-        int32_t *out = lists->ops + (size_t)rank * (size_t)lists->capacity;
+        int32_t *out = pp_vmem_row(lists, rank);
         int64_t next[PP_VMEM_KINDS];
         int mb[PP_VMEM_KINDS] = {0};
         for (int kind = 0; kind < kinds; kind++)
@@ -136,6 +135,15 @@ static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
     copy_lists(&vmem->best, lists);
 }
 
+/* Times the lists and keeps them if they are better. */
+static void try_order(struct pp_arena *arena, struct pp_vmem *vmem,
+                      const struct pp_vmem_lists *lists)
+{
+    const struct pp_vmem_score score = pp_vmem_run(arena, vmem, lists, NULL, NULL);
+
+    keep_better(vmem, lists, &score);
+}
+
 /* The order of F and I of `lists`, with the W placed anew. */
 static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
                       const struct pp_vmem_lists *lists)
@@ -144,10 +152,10 @@ static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
     struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
 
     for (int rank = 0; rank < lists->ranks; rank++) {
-        const size_t row = (size_t)rank * (size_t)lists->capacity;
+        const int32_t *ops = pp_vmem_row(lists, rank);
         for (int i = 0; i < lists->count[rank]; i++)
-            if (lists->ops[row + (size_t)i] % 8 < PP_VMEM_CHAIN)
-                chain.ops[row + (size_t)chain.count[rank]++] = lists->ops[row + (size_t)i];
+            if (ops[i] % 8 < PP_VMEM_CHAIN)
+                pp_vmem_row(&chain, rank)[chain.count[rank]++] = ops[i];
     }
     for (int quarter = 4; quarter >= 0; quarter--) {
         const struct pp_vmem_fill fill = {.cap = vmem->score.peak, .quarter = quarter};
@@ -173,7 +181,7 @@ static void keys_of(const struct pp_vmem *vmem, bool is_backward_first, int64_t 
 static void chunk_0_of(const struct pp_vmem *vmem, const struct pp_vmem_lists *lists, int *limit)
 {
     for (int rank = 0; rank < lists->ranks; rank++) {
-        const int32_t *ops = lists->ops + (size_t)rank * (size_t)lists->capacity;
+        const int32_t *ops = pp_vmem_row(lists, rank);
         limit[rank] = 1;
         for (int i = 0, held = 0; i < lists->count[rank]; i++) {
             held += ops[i] % 8 == PP_VMEM_F0;
@@ -201,8 +209,7 @@ static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
                                               .patience = i / 4 * 2};
         keys_of(vmem, i & 2, key);
         pp_vmem_list(arena, vmem, &policy, &out);
-        const struct pp_vmem_score score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
-        keep_better(vmem, &out, &score);
+        try_order(arena, vmem, &out);
         pp_arena_release(arena, mark);
     }
 }
@@ -218,16 +225,14 @@ static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
     if (period == 0)
         return;
     merge_blocks(vmem, vmem->rule->is_split ? PP_VMEM_KINDS : PP_VMEM_CHAIN, start, period, &out);
-    struct pp_vmem_score score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
-    keep_better(vmem, &out, &score);
+    try_order(arena, vmem, &out);
     if (vmem->rule->is_split)
         try_fills(arena, vmem, &out);
     for (int patience = 0; patience <= 4; patience += 2) {
         const struct pp_vmem_policy policy = {
             .cap = vmem->score.peak, .key = start, .period = period, .patience = patience};
         pp_vmem_list(arena, vmem, &policy, &out);
-        score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
-        keep_better(vmem, &out, &score);
+        try_order(arena, vmem, &out);
     }
 }
 
@@ -274,17 +279,16 @@ enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *s
                                 const struct pp_costs *costs, const struct pp_vmem_rule *rule,
                                 struct pp_orders *orders)
 {
-    struct pp_arena *scratch = pp_arena_create();
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct pp_vmem vmem = {.shape = shape, .rule = rule};
 
     vmem.best = pp_vmem_lists_make(scratch, &vmem);
     search(scratch, &vmem, costs);
     for (int rank = 0; rank < shape->ranks; rank++) {
-        const int32_t *ops = vmem.best.ops + (size_t)rank * (size_t)vmem.best.capacity;
+        const int32_t *ops = pp_vmem_row(&vmem.best, rank);
         pp_orders_reserve(arena, orders, rank, vmem.best.count[rank]);
         for (int i = 0; i < vmem.best.count[rank]; i++)
             pp_orders_add(arena, orders, rank, op_of(&vmem, rank, ops[i]));
     }
-    pp_arena_destroy(scratch);
     return PP_OK;
 }

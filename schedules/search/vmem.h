@@ -38,11 +38,26 @@ static inline int32_t pp_vmem_op(int kind, int mb)
 {
     return mb * 8 + kind;
 }
+static inline int32_t *pp_vmem_row(const struct pp_vmem_lists *lists, int rank)
+{
+    return lists->ops + (size_t)rank * (size_t)lists->capacity;
+}
+
+/* Chunk activations that an op of this kind adds to its rank. */
+static inline int pp_vmem_held(const struct pp_vmem_rule *rule, int kind)
+{
+    return (kind <= PP_VMEM_F1) - (kind >= (rule->is_split ? PP_VMEM_CHAIN : PP_VMEM_I1));
+}
+/* Whether ranks ascend along the chain in ops of this kind. */
+static inline bool pp_vmem_is_up(int kind)
+{
+    return kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
+}
 
 /* The op whose result `kind` on `rank` needs; false for the first of the chain. */
 static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind, int *from_rank)
 {
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1; /* ranks ascend along the chain */
+    const bool is_up = pp_vmem_is_up(kind);
     const bool is_turn = is_up ? rank == 0 : rank == ranks - 1;
 
     *from_kind = is_turn ? kind - 1 : kind;
@@ -104,6 +119,8 @@ void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
 int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
 
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
+/* The W of the first I in ops[*owed] .. ops[end - 1], *owed set to that I; -1 = there is none. */
+int32_t pp_vmem_owed(const struct pp_vmem *vmem, const int32_t *ops, int *owed, int end);
 
 /* .generate of a schedule. `costs` may be NULL: F = I = W = 1. */
 enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,

@@ -48,7 +48,7 @@ static int64_t *ready_of(const struct list *l, int kind, int rank, int mb)
 /* The op that waits for (kind, rank); false for the last of the chain. */
 static bool target_of(int ranks, int kind, int rank, int *to_kind, int *to_rank)
 {
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
+    const bool is_up = pp_vmem_is_up(kind);
     const bool is_turn = rank == (is_up ? ranks - 1 : 0);
 
     *to_kind = is_turn ? kind + 1 : kind;
@@ -58,15 +58,13 @@ static bool target_of(int ranks, int kind, int rank, int *to_kind, int *to_rank)
 
 static void run_op(struct list *l, int rank, int kind, int mb)
 {
-    const bool frees = l->vmem->rule->is_split ? kind >= PP_VMEM_CHAIN : kind >= PP_VMEM_I1;
     const bool frees_0 = kind == (l->vmem->rule->is_split ? PP_VMEM_W0 : PP_VMEM_I0);
     int to_kind, to_rank;
 
     l->clock[rank] += l->vmem->costs.op[kind * l->ranks + rank];
-    l->held[rank] += (kind <= PP_VMEM_F1) - frees;
+    l->held[rank] += pp_vmem_held(l->vmem->rule, kind);
     l->held_0[rank] += (kind == PP_VMEM_F0) - frees_0;
-    l->out->ops[(size_t)rank * (size_t)l->out->capacity + (size_t)l->out->count[rank]++] =
-        pp_vmem_op(kind, mb);
+    pp_vmem_row(l->out, rank)[l->out->count[rank]++] = pp_vmem_op(kind, mb);
     push(l, l->clock[rank], rank);
     if (kind >= PP_VMEM_CHAIN)
         return;
@@ -118,18 +116,6 @@ static struct choice choose(const struct list *l, int rank)
     return choice;
 }
 
-static int32_t owed_w(struct list *l, int rank)
-{
-    const int32_t *ops = l->out->ops + (size_t)rank * (size_t)l->out->capacity;
-
-    for (; l->vmem->rule->is_split && l->owed[rank] < l->out->count[rank]; l->owed[rank]++) {
-        const int32_t op = ops[l->owed[rank]];
-        if (op % 8 == PP_VMEM_I1 || op % 8 == PP_VMEM_I0)
-            return op + PP_VMEM_W1 - PP_VMEM_I1;
-    }
-    return -1;
-}
-
 static void look_for_work(struct list *l, int rank, int64_t now)
 {
     if (now < l->clock[rank])
@@ -140,7 +126,8 @@ static void look_for_work(struct list *l, int rank, int64_t now)
         run_op(l, rank, choice.kind, l->next[rank * PP_VMEM_CHAIN + choice.kind]);
         return;
     }
-    const int32_t w = owed_w(l, rank);
+    const int32_t w =
+        pp_vmem_owed(l->vmem, pp_vmem_row(l->out, rank), &l->owed[rank], l->out->count[rank]);
     if (w < 0)
         return;
     const int64_t length = l->vmem->costs.op[w % 8 * l->ranks + rank];

@@ -129,9 +129,9 @@ static bool place_all(struct trial *t)
 
     memset(t->start, 0xff, sizeof(int64_t) * (size_t)(PP_VMEM_KINDS * t->ranks));
     for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
-        const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
         for (int i = 0; i < t->ranks; i++) {
-            const int rank = is_up ? i : t->ranks - 1 - i, at = kind * t->ranks + rank;
+            const int rank = pp_vmem_is_up(kind) ? i : t->ranks - 1 - i,
+                      at = kind * t->ranks + rank;
             if (!place(t, rank, kind, ready))
                 return false;
             ready = t->start[at] + t->vmem->costs.op[at];

@@ -36,26 +36,18 @@ static int64_t ready_at(const struct run *r, int rank, int32_t op)
 static void account(struct run *r, int rank, int32_t op)
 {
     const int kind = op % 8;
-    const bool frees = r->vmem->rule->is_split ? kind >= PP_VMEM_CHAIN : kind >= PP_VMEM_I1;
 
-    r->held[rank] += (kind <= PP_VMEM_F1) - frees;
+    r->held[rank] += pp_vmem_held(r->vmem->rule, kind);
     r->peak[rank] = r->held[rank] > r->peak[rank] ? r->held[rank] : r->peak[rank];
     r->clock[rank] += r->vmem->costs.op[kind * r->lists->ranks + rank];
     if (r->out)
-        r->out->ops[(size_t)rank * (size_t)r->out->capacity + (size_t)r->out->count[rank]++] = op;
+        pp_vmem_row(r->out, rank)[r->out->count[rank]++] = op;
 }
 
 /* The W of the oldest I before position `at` that has none yet; -1 = all have run. */
 static int32_t owed_w(struct run *r, int rank)
 {
-    const int32_t *ops = r->lists->ops + (size_t)rank * (size_t)r->lists->capacity;
-
-    for (; r->vmem->rule->is_split && r->owed[rank] < r->at[rank]; r->owed[rank]++) {
-        const int32_t op = ops[r->owed[rank]];
-        if (op % 8 == PP_VMEM_I1 || op % 8 == PP_VMEM_I0)
-            return op + PP_VMEM_W1 - PP_VMEM_I1;
-    }
-    return -1;
+    return pp_vmem_owed(r->vmem, pp_vmem_row(r->lists, rank), &r->owed[rank], r->at[rank]);
 }
 
 /* W before an op that can start at `ready`: where the gap or the memory asks for it. */
@@ -84,7 +76,7 @@ static void wake(struct run *r, int rank)
 
 static void advance(struct run *r, int rank)
 {
-    const int32_t *ops = r->lists->ops + (size_t)rank * (size_t)r->lists->capacity;
+    const int32_t *ops = pp_vmem_row(r->lists, rank);
 
     for (; r->at[rank] < r->lists->count[rank]; r->at[rank]++) {
         const int32_t op = ops[r->at[rank]];
@@ -158,6 +150,14 @@ struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *v
         score.makespan = score.span = INT64_MAX;
     pp_arena_release(arena, mark);
     return score;
+}
+
+int32_t pp_vmem_owed(const struct pp_vmem *vmem, const int32_t *ops, int *owed, int end)
+{
+    for (; vmem->rule->is_split && *owed < end; ++*owed)
+        if (ops[*owed] % 8 == PP_VMEM_I1 || ops[*owed] % 8 == PP_VMEM_I0)
+            return ops[*owed] + PP_VMEM_W1 - PP_VMEM_I1;
+    return -1;
 }
 
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem)

@@ -110,8 +110,7 @@ static bool fits(struct ticks *t, int rank, int to, int from)
 /* First tick at which the inputs of an op allow it. */
 static int earliest(const struct ticks *t, int rank, int kind, int mb)
 {
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
-    const int from = is_up ? rank - 1 : rank + 1;
+    const int from = pp_vmem_is_up(kind) ? rank - 1 : rank + 1;
     int tick = -1;
 
     if (kind == W)
@@ -209,7 +208,7 @@ static void squeeze(struct pp_arena *arena, struct ticks *t)
 static void write_lists(const struct ticks *t, struct pp_vmem_lists *lists)
 {
     for (int rank = 0; rank < t->ranks; rank++) {
-        int32_t *out = lists->ops + (size_t)rank * (size_t)lists->capacity;
+        int32_t *out = pp_vmem_row(lists, rank);
         int inputs[2] = {0}, done[2] = {0}, count = 0;
         for (int tick = 0; tick < t->width; tick++) {
             const int32_t op = row(t, t->grid, rank)[tick];

@@ -23,17 +23,12 @@ static int32_t *when(const struct whole *w, int kind, int rank)
 /* First tick at which the inputs allow it: those of a backward are there when it is whole. */
 static int earliest(const struct whole *w, int rank, int kind, int mb)
 {
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
-    const bool is_turn = is_up ? rank == 0 : rank == w->ranks - 1;
-    const int from = is_turn ? rank : is_up ? rank - 1 : rank + 1;
-    int source = is_turn ? kind - 1 : kind, tick = -1;
+    int source, from, tick = -1;
 
     if (kind >= PP_VMEM_W1)
         tick = when(w, kind - PP_VMEM_W1 + PP_VMEM_I1, rank)[mb];
-    else if (source >= PP_VMEM_I1)
-        tick = when(w, source - PP_VMEM_I1 + PP_VMEM_W1, from)[mb];
-    else if (source >= PP_VMEM_F0)
-        tick = when(w, source, from)[mb];
+    else if (pp_vmem_source(w->ranks, kind, rank, &source, &from))
+        tick = when(w, source < PP_VMEM_I1 ? source : source - PP_VMEM_I1 + PP_VMEM_W1, from)[mb];
     if (mb > 0 && when(w, kind, rank)[mb - 1] > tick)
         tick = when(w, kind, rank)[mb - 1];
     return tick + 1;
@@ -123,7 +118,7 @@ bool pp_vmem_whole(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp
     lay_blocks(&w, vmem->rule);
     squeeze(&w);
     for (int rank = 0; rank < ranks; rank++) {
-        int32_t *out = lists->ops + (size_t)rank * (size_t)lists->capacity;
+        int32_t *out = pp_vmem_row(lists, rank);
         lists->count[rank] = 0;
         for (int64_t i = rank * width; i < (rank + 1) * width; i++)
             if (w.grid[i] != EMPTY && w.grid[i] % 8 < PP_VMEM_CHAIN)

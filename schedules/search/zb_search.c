@@ -1,14 +1,13 @@
 /* Words over F, I, W: their times, a lower bound, and greedy search. */
 #include "schedules/search/zb_search.h"
 
+#include "core/heap.h"
 #include "schedules/order/closed_form.h"
 #include "schedules/order/order.h"
 
-enum { NEVER = -1 };
-
 struct pp_zb_rank {
     int f, i, w;        /* next micro-batch of each kind */
-    int heap;           /* position in the heap, NEVER = not in it */
+    bool is_due;        /* decides at `wake` */
     int64_t free, wake; /* end of the last op; when to decide next */
     int64_t start;      /* of the first op */
     int64_t down, up;   /* when the channels are free */
@@ -130,7 +129,7 @@ struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
 static void reset(struct pp_zb *zb)
 {
     for (int r = 0; r < zb->ranks; r++)
-        zb->rank[r] = (struct pp_zb_rank){.heap = NEVER, .start = UNKNOWN};
+        zb->rank[r] = (struct pp_zb_rank){.start = UNKNOWN};
     for (int mb = 0; mb < zb->micro_batches; mb++)
         zb->f_in[mb] = 0;
 }
@@ -224,64 +223,33 @@ struct pp_zb_score pp_zb_evaluate(struct pp_zb *zb, const char *word)
     return score(zb);
 }
 
-/* ---- a heap of ranks by the time of their next decision -------------------------------------- */
+/* ---- ranks by the time of their next decision ------------------------------------------------ */
 
-struct heap {
-    struct pp_zb_rank *rank;
-    int *ranks;
-    int count;
+struct decision {
+    int64_t time;
+    int rank;
 };
 
-static bool is_before(const struct heap *h, int a, int b)
+/* The later rank first: its gradients are awaited. */
+static inline bool is_before(struct decision a, struct decision b)
 {
-    const int64_t at = h->rank[a].wake, bt = h->rank[b].wake;
-
-    return at != bt ? at < bt : a > b; /* the later rank first: its gradients are awaited */
+    return a.time != b.time ? a.time < b.time : a.rank > b.rank;
 }
 
-static void place(struct heap *h, int at, int r)
-{
-    h->ranks[at] = r;
-    h->rank[r].heap = at;
-}
+PP_HEAP(decision_heap, struct decision, 2, is_before)
 
-static void sift_up(struct heap *h, int at, int r)
+/* Decide again at `time` at the latest. What the heap has of the rank for later is void then. */
+static void wake(struct pp_arena *arena, struct decision_heap *heap, struct pp_zb *zb, int r,
+                 int64_t time)
 {
-    for (; at > 0 && is_before(h, r, h->ranks[(at - 1) / 2]); at = (at - 1) / 2)
-        place(h, at, h->ranks[(at - 1) / 2]);
-    place(h, at, r);
-}
-
-static int pop(struct heap *h)
-{
-    const int top = h->ranks[0], r = h->ranks[--h->count];
-    int at = 0, child;
-
-    h->rank[top].heap = NEVER;
-    for (; (child = 2 * at + 1) < h->count; at = child) {
-        if (child + 1 < h->count && is_before(h, h->ranks[child + 1], h->ranks[child]))
-            child++;
-        if (!is_before(h, h->ranks[child], r))
-            break;
-        place(h, at, h->ranks[child]);
-    }
-    if (h->count > 0)
-        place(h, at, r);
-    return top;
-}
-
-/* Decide again at `time` at the latest. */
-static void wake(struct heap *h, int r, int64_t time)
-{
-    struct pp_zb_rank *rank = &h->rank[r];
+    struct pp_zb_rank *rank = &zb->rank[r];
 
     time = PP_MAX(time, rank->free);
-    if (rank->heap == NEVER)
-        rank->heap = h->count++;
-    else if (rank->wake <= time)
+    if (rank->is_due && rank->wake <= time)
         return;
+    rank->is_due = true;
     rank->wake = time;
-    sift_up(h, rank->heap, r);
+    decision_heap_push(arena, heap, (struct decision){time, r});
 }
 
 /* ---- the greedy pass ----------------------------------------------------------------------- */
@@ -314,25 +282,29 @@ static char decide(const struct pp_zb *zb, const struct pp_zb_policy *policy, in
 struct pp_zb_score pp_zb_greedy(struct pp_zb *zb, const struct pp_zb_policy *policy, char *word)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct heap heap = {.rank = zb->rank, .ranks = PP_ARRAY(arena, int, zb->ranks)};
+    struct decision_heap heap = {0};
 
     reset(zb);
-    wake(&heap, 0, 0);
+    wake(arena, &heap, zb, 0, 0);
     while (heap.count > 0) {
-        const int r = pop(&heap);
+        const struct decision now = decision_heap_pop(&heap);
+        const int r = now.rank;
         struct pp_zb_rank *rank = &zb->rank[r];
+        if (!rank->is_due || rank->wake != now.time)
+            continue;
+        rank->is_due = false;
         int64_t until = UNKNOWN;
         const char kind = decide(zb, policy, r, &until);
         if (kind == 0) {
             if (until != UNKNOWN)
-                wake(&heap, r, until);
+                wake(arena, &heap, zb, r, until);
             continue;
         }
         word[(size_t)r * 3 * (size_t)zb->micro_batches + (size_t)rank->cells++] = kind;
         const int64_t arrival = run(zb, r, kind, rank->wake);
-        wake(&heap, r, rank->free);
+        wake(arena, &heap, zb, r, rank->free);
         if (arrival != UNKNOWN)
-            wake(&heap, kind == 'F' ? r + 1 : r - 1, arrival);
+            wake(arena, &heap, zb, kind == 'F' ? r + 1 : r - 1, arrival);
     }
     return score(zb);
 }
