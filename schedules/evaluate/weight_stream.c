@@ -10,7 +10,7 @@ struct walk {
     const struct pp_program *p;
     const struct pp_lifetimes *lives;
     struct pp_weight_stream *lane;
-    int first;           /* instruction of the rank */
+    int first;           /* instruction of the rank at hand */
     int32_t *reader;     /* [slot of what F and R save] W that reads it */
     int32_t (*adder)[2]; /* [stage] adds to its gradient: on the first lane, on the second */
     int32_t seen[2];     /* of the other lane, what each has waited for */
@@ -49,7 +49,7 @@ static int slot_of(const struct walk *w, const struct pp_cell_life *life)
 {
     const int filler = (life->recompute ? life->recompute : life->forward) - 1;
 
-    return filler < 0 ? NONE : w->p->slot[filler];
+    return filler < 0 ? NONE : w->p->slot[w->first + filler];
 }
 
 static void walk_beside(struct walk *w, int i)
@@ -61,7 +61,8 @@ static void walk_beside(struct walk *w, int i)
         const struct pp_cell_life life = life_of(w, i, g);
         const int slot = slot_of(w, &life);
 
-        made = later(made, life.backward - 1);
+        if (life.backward > 0)
+            made = later(made, w->first + life.backward - 1);
         if (slot >= 0)
             w->reader[slot] = i;
     }
@@ -133,23 +134,6 @@ static void walk_rank(struct walk *w, int rank)
     }
 }
 
-static struct pp_lifetimes note_all(struct pp_arena *arena, const struct pp_program *p, int *slots)
-{
-    int64_t covered = 0;
-
-    for (int i = 0; i < pp_program_size(p); i++) {
-        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
-        *slots = p->slot[i] >= *slots ? p->slot[i] + 1 : *slots;
-    }
-    struct pp_lifetimes lives =
-        pp_lifetimes_create(arena, p->stages, p->micro_batches * p->granules, p->splits, covered);
-    for (int i = 0; i < pp_program_size(p); i++) {
-        const struct pp_op op = pp_program_op(p, i);
-        pp_lifetimes_note(&lives, &op, i);
-    }
-    return lives;
-}
-
 static void forget(int32_t *last, size_t count)
 {
     for (size_t k = 0; k < count; k++)
@@ -166,11 +150,13 @@ struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const s
     lane->is_awaited = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     lane->after = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
     forget(lane->after, (size_t)pp_program_size(p));
-    for (int i = 0; i < pp_program_size(p); i++)
+    for (int i = 0; i < pp_program_size(p); i++) {
         count += lane->is_on[i] = is_concurrent(p, i);
+        slots = later(slots, p->slot[i] + 1);
+    }
     if (count == 0)
         return NULL;
-    const struct pp_lifetimes lives = note_all(scratch, p, &slots);
+    const struct pp_lifetimes lives = pp_lifetimes_of_program(scratch, p);
     struct walk w = {.p = p, .lives = &lives, .lane = lane};
     w.reader = PP_ARRAY(scratch, int32_t, slots + 1);
     w.adder = (int32_t(*)[2])PP_ARRAY(scratch, int32_t, 2 * (size_t)p->stages);
@@ -178,6 +164,7 @@ struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const s
         forget(w.reader, (size_t)slots);
         forget(&w.adder[0][0], 2 * (size_t)p->stages);
         w.last = w.seen[0] = w.seen[1] = NONE;
+        w.first = p->begin[rank];
         walk_rank(&w, rank);
     }
     return lane;

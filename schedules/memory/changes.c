@@ -49,12 +49,6 @@ static double boundary_bytes(const struct pp_memory_walk *w, int stage)
 
 /* ---- what instructions take and give ---------------------------------------------------------*/
 
-/* Of the rank at hand. */
-static struct pp_op op_at(const struct pp_memory_walk *w, int at)
-{
-    return pp_program_op(w->p, w->begin + at);
-}
-
 /* The change at `until`, the last reader: memory is released there, for both ops of a pair
  * together. After the end of the list (never) when nothing reads it after `from`. */
 static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
@@ -162,9 +156,8 @@ static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int a
         purpose_bytes(w, op->purpose, op->stage);
 }
 
-static void change_gather(struct pp_memory_walk *w, int at)
+static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
 
     if (gathers_of(w, op) && pp_purpose_is_gather(op->purpose))
         change_fetch(w, op, at);
@@ -198,9 +191,8 @@ static void wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at
     whole->shares[oldest] = 0;
 }
 
-static void change_drop(struct pp_memory_walk *w, int at)
+static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
 
     if (!whole || whole->count == 0)
@@ -211,9 +203,8 @@ static void change_drop(struct pp_memory_walk *w, int at)
 }
 
 /* The next gradients of the stage go elsewhere while these are scattered. */
-static void change_scatter(struct pp_memory_walk *w, int at)
+static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     if (!gathers_of(w, op) || op->purpose != PP_FOR_VISIT)
         return;
     if (!w->whole[op->stage].has_grads)
@@ -253,9 +244,8 @@ static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op
                     : resting_bytes(w, op);
 }
 
-static void change_bits(struct pp_memory_walk *w, int at)
+static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
 
     w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
@@ -263,9 +253,8 @@ static void change_bits(struct pp_memory_walk *w, int at)
 }
 
 /* Room is taken as a movement begins, where it ends. */
-static void change_move(struct pp_memory_walk *w, int at)
+static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const bool is_up = pp_move_is_up(op->purpose);
     const int what = pp_purposes[op->purpose].what;
     struct pp_memory_change *change = &w->changes[at];
@@ -291,9 +280,8 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
         *(is_up ? &change->away_given : &change->saved_given) += moved_bytes(w, op);
 }
 
-static void change_wait(struct pp_memory_walk *w, int at)
+static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     if (pp_op_is_move(op->aux))
         wait_move(w, op, at);
     if (op->aux == PP_AG)
@@ -302,9 +290,8 @@ static void change_wait(struct pp_memory_walk *w, int at)
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }
 
-static void change_forward(struct pp_memory_walk *w, int at)
+static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
     w->changes[at].cells_taken += op->granules;
@@ -320,17 +307,15 @@ static void change_forward(struct pp_memory_walk *w, int at)
         use_scratch(w, at, op->granules * size->forward);
 }
 
-static void change_recompute(struct pp_memory_walk *w, int at)
+static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
     w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint);
 }
 
-static void change_backward(struct pp_memory_walk *w, int at)
+static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const bool is_full = op->kind == PP_B;
 
@@ -346,9 +331,8 @@ static void change_backward(struct pp_memory_walk *w, int at)
         make_grads(w, op, at);
 }
 
-static void change_weights(struct pp_memory_walk *w, int at)
+static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     w->changes[at].cells_given += op->granules;
     const double freed_bytes = op->granules * w->sizes[op->stage].kept_for_weights;
     w->changes[at].saved_given += freed_bytes;
@@ -357,18 +341,16 @@ static void change_weights(struct pp_memory_walk *w, int at)
 }
 
 /* The optimizer goes over all parameters of the rank at once. */
-static void change_update(struct pp_memory_walk *w, int at)
+static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
 
     w->changes[at].buffer_taken += bytes;
     w->changes[w->last_update].buffer_given += bytes;
 }
 
-static void change_recv(struct pp_memory_walk *w, int at)
+static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const int direction = op->kind == PP_RECV_B;
     const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
 
@@ -376,9 +358,8 @@ static void change_recv(struct pp_memory_walk *w, int at)
     end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
 }
 
-static void change_send(struct pp_memory_walk *w, int at)
+static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
     const int made = pp_lifetimes_made(&w->lives, op);
     const double bytes =
         op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
@@ -393,7 +374,7 @@ static bool is_plain_wait(int kind)
     return pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
 }
 
-static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, int) = {
+static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
     [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
@@ -412,25 +393,13 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
                                .is_infer = p->mode == PP_MODE_INFER,
                                .has_bytes = costs && costs->memory,
                                .has_buffers = p->level == PP_LEVEL_LOWERED};
-    int64_t covered = 0;
     int longest = 0;
 
     w.sizes = sizes_of(scratch, &w);
-    for (int i = 0; i < pp_program_size(p); i++)
-        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
-    w.lives =
-        pp_lifetimes_create(scratch, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    w.lives = pp_lifetimes_of_program(scratch, p);
     for (int rank = 0; rank < p->ranks; rank++) {
         const int count = p->begin[rank + 1] - p->begin[rank];
-
         longest = count > longest ? count : longest;
-        for (int at = 0; at < count; at++) {
-            const int i = p->begin[rank] + at;
-            if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
-                continue;
-            const struct pp_op op = pp_program_op(p, i);
-            pp_lifetimes_note(&w.lives, &op, at);
-        }
     }
     if (w.has_bytes && costs->gathers)
         w.whole = PP_ARRAY(scratch, struct pp_memory_whole, costs->stages);
@@ -452,9 +421,11 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
             w->last_update = at;
     memset(w->changes, 0, sizeof(struct pp_memory_change) * ((size_t)w->count + 1));
     for (int at = 0; at < w->count; at++) {
-        const int kind = w->p->kind[w->begin + at];
+        const int i = w->begin + at, kind = w->p->kind[i];
 
-        if (change_of[kind] && !(kind == PP_WAIT && is_plain_wait(w->p->aux[w->begin + at])))
-            change_of[kind](w, at);
+        if (!change_of[kind] || (kind == PP_WAIT && is_plain_wait(w->p->aux[i])))
+            continue;
+        const struct pp_op op = pp_program_op(w->p, i);
+        change_of[kind](w, &op, at);
     }
 }

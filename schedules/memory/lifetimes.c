@@ -23,6 +23,24 @@ struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int 
     return lives;
 }
 
+struct pp_lifetimes pp_lifetimes_of_program(struct pp_arena *arena, const struct pp_program *p)
+{
+    int64_t covered = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
+    struct pp_lifetimes lives =
+        pp_lifetimes_create(arena, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
+                continue;
+            const struct pp_op op = pp_program_op(p, i);
+            pp_lifetimes_note(&lives, &op, i - p->begin[rank]);
+        }
+    return lives;
+}
+
 struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number)
 {
     const int32_t *index = pp_map64_find(&lives->map, number);

@@ -5,12 +5,8 @@
  * it lies on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
 #pragma once
 
-#include "core/arena.h"
 #include "core/map64.h"
-#include "core/op.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "schedules/program/program.h"
 
 /* What is known of a cell, 1 + position, 0 = never. */
 struct pp_cell_life {
@@ -34,6 +30,8 @@ struct pp_lifetimes {
  * granules. */
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
                                         int splits, int64_t covered);
+/* Of a program, with all that its instructions say. */
+struct pp_lifetimes pp_lifetimes_of_program(struct pp_arena *arena, const struct pp_program *p);
 /* Whether anything is noted of such an instruction. */
 static inline bool pp_lifetimes_notes(int kind, int aux)
 {

@@ -55,8 +55,8 @@ static double wasted_bytes(const struct pp_costs *costs, double tensors)
 /* Context and libraries, and what the allocator wastes of all tensors at the peak. */
 static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
 {
-    const double tensors = memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes +
-                           memory->activations_bytes + memory->buffers_bytes;
+    const double tensors =
+        pp_memory_state_bytes(memory) + memory->activations_bytes + memory->buffers_bytes;
 
     memory->other_bytes =
         w->has_bytes ? w->costs->other_bytes + wasted_bytes(w->costs, tensors) : 0;
@@ -121,12 +121,6 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     return memory;
 }
 
-/* What is there from begin to end. */
-static double base_bytes(const struct pp_rank_memory *m)
-{
-    return m->params_bytes + m->grads_bytes + m->optimizer_bytes + m->other_bytes;
-}
-
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs)
 {
@@ -143,7 +137,7 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
         struct pp_rank_memory *state = &states[rank];
         pp_memory_walk_rank(&w, rank);
         find_peak(&w, state);
-        all.base_bytes[rank] = base_bytes(state);
+        all.base_bytes[rank] = pp_memory_state_bytes(state) + state->other_bytes;
         for (int at = 0; at < w.count; at++) {
             const struct pp_memory_change *change = &w.changes[at];
             all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
@@ -151,28 +145,6 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
         }
     }
     return all;
-}
-
-double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
-                           const struct pp_costs *costs, int rank)
-{
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
-    struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
-
-    pp_memory_walk_rank(&w, rank);
-    add_states(scratch, &w, states);
-    double *timeline = PP_ARRAY(arena, double, w.count + 1);
-    find_peak(&w, &states[rank]);
-    double alive = base_bytes(&states[rank]);
-    for (int at = 0; at < w.count; at++) {
-        const struct pp_memory_change *change = &w.changes[at];
-
-        alive += change->saved_taken + change->buffer_taken;
-        alive -= change->saved_given + change->buffer_given;
-        timeline[at] = alive;
-    }
-    return timeline;
 }
 
 double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,

@@ -43,9 +43,6 @@ struct pp_memory_changes {
 };
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs);
-/* Bytes alive on `rank` after each of its instructions (for plots): [count of the rank]. */
-double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
-                           const struct pp_costs *costs, int rank);
 
 /* What is saved of each stage while an instruction of `rank` runs, at global index `position`:
  * [stages]. At peak_at their sum is activations_bytes. */
