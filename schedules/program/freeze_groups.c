@@ -24,17 +24,13 @@ static int family_of(const struct pp_program *p, int i)
     return -1;
 }
 
-static struct pp_collective collective_of(int family, int stage, int group)
+/* As post i says; its bucket is set later. */
+static struct pp_collective collective_of(const struct pp_program *p, int i, int group)
 {
-    const int purpose =
-        family < STEP_FAMILIES || family == TIED_FAMILY ? 0 : family - STEP_FAMILIES + 1;
-
-    return (struct pp_collective){.kind = family == TIED_FAMILY    ? PP_AR
-                                          : family < STEP_FAMILIES ? family_kind[family]
-                                                                   : pp_purposes[purpose].kind,
-                                  .tied = family == TIED_FAMILY,
-                                  .purpose = (uint8_t)purpose,
-                                  .stage = (uint16_t)stage,
+    return (struct pp_collective){.kind = p->kind[i],
+                                  .tied = family_of(p, i) == TIED_FAMILY,
+                                  .purpose = p->purpose[i],
+                                  .stage = p->stage[i],
                                   .group = group};
 }
 
@@ -45,6 +41,7 @@ struct tally {               /* one (stage, family) */
     int32_t running;         /* posts seen on the rank at hand */
     uint8_t bucket, buckets; /* that the rank at hand posts next; 0 of 0 = any first one */
     uint16_t first_rank;
+    int32_t first; /* post of that rank */
 };
 
 static bool is_member(const struct pp_program *p, int rank, int i, bool tied)
@@ -146,8 +143,10 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
             return pp_freeze_error(f, rank, i - p->begin[rank],
                                    "rank %d posts %d of these, rank %d posts %d", rank, t->running,
                                    t->first_rank, t->count);
-        if (t->members++ == 0)
+        if (t->members++ == 0) {
             t->first_rank = (uint16_t)rank;
+            t->first = i;
+        }
         t->count = t->running;
         t->running = 0;
     }
@@ -167,11 +166,8 @@ static enum pp_status missing_member(const struct pp_freeze *f, const struct tal
             is_posting |= tally_at(p, (struct tally *)tallies, i) == t;
         if (is_posting)
             continue;
-        for (int i = p->begin[t->first_rank]; i < p->begin[t->first_rank + 1]; i++)
-            if (tally_at(p, (struct tally *)tallies, i) == t)
-                return pp_freeze_error(f, t->first_rank, i - p->begin[t->first_rank],
-                                       "rank %d belongs to this collective but never posts it",
-                                       rank);
+        return pp_freeze_error(f, t->first_rank, t->first - p->begin[t->first_rank],
+                               "rank %d belongs to this collective but never posts it", rank);
     }
     return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
 }
@@ -194,7 +190,7 @@ static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *
             return missing_member(f, t, tallies, &p->groups[stage_group]);
         t->base = p->collective_count;
         for (int k = 0; k < t->count; k++)
-            p->collectives[p->collective_count++] = collective_of(family, stage, stage_group);
+            p->collectives[p->collective_count++] = collective_of(p, t->first, stage_group);
     }
     return PP_OK;
 }

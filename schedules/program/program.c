@@ -36,12 +36,8 @@ struct pp_program_head pp_program_head_of(const struct pp_program *p)
 
 struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p)
 {
-    struct pp_orders *orders = PP_NEW(arena, struct pp_orders);
+    struct pp_orders *orders = pp_orders_create(arena, p->ranks);
 
-    orders->ranks = p->ranks;
-    orders->ops = PP_ARRAY(arena, struct pp_op *, p->ranks);
-    orders->count = PP_ARRAY(arena, int, p->ranks);
-    orders->capacity = PP_ARRAY(arena, int, p->ranks);
     for (int r = 0; r < p->ranks; r++) {
         const int count = p->begin[r + 1] - p->begin[r];
         orders->ops[r] = pp_arena_alloc_raw(arena, sizeof(struct pp_op) * (size_t)count);

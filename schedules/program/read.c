@@ -54,9 +54,10 @@ struct rewrite { /* one list being copied with waits */
     struct pp_map64 said; /* what the list itself waits for */
 };
 
-static void copy_op(struct rewrite *w, int at)
+/* At the place of the op that stood at `at`. */
+static void add_op(struct rewrite *w, struct pp_op op, int at)
 {
-    w->ops[w->count] = w->from[at];
+    w->ops[w->count] = op;
     w->line[w->count] = w->from_line[at];
     w->column[w->count++] = w->from_column[at];
 }
@@ -66,9 +67,7 @@ static void add_wait(struct rewrite *w, int target, int at)
     struct pp_op op = pp_op_wait(w->from[target]);
 
     op.slot = -1;
-    w->ops[w->count] = op;
-    w->line[w->count] = w->from_line[at];
-    w->column[w->count++] = w->from_column[at];
+    add_op(w, op, at);
 }
 
 /* False where nothing provides it. */
@@ -105,7 +104,7 @@ static void rewrite_list(struct rewrite *w, int count)
             wait_for_needs(w, at);
         if (op->aux == PP_FUSED_FIRST && op->kind == PP_F)
             wait_for_needs(w, at + 1); /* the pair starts together */
-        copy_op(w, at);
+        add_op(w, *op, at);
         if (op->kind == PP_WAIT)
             *pp_map64_at(&w->said, need_key(op->aux, op, op->split), at) = at;
         if (is_need(op->kind))
@@ -256,11 +255,7 @@ static enum pp_status read_rows(struct pp_reading *reading, enum pp_dialect dial
         return pp_error_set(reading->err, PP_EPROGRAM, "%s: %lld cells: at most %d", reading->file,
                             (long long)total, PP_MAX_PROGRAM_OPS / 4);
     reading->head.ranks = ranks;
-    reading->lists = PP_NEW(reading->scratch, struct pp_orders);
-    reading->lists->ranks = ranks;
-    reading->lists->ops = PP_ARRAY(reading->scratch, struct pp_op *, ranks);
-    reading->lists->count = PP_ARRAY(reading->scratch, int, ranks);
-    reading->lists->capacity = PP_ARRAY(reading->scratch, int, ranks);
+    reading->lists = pp_orders_create(reading->scratch, ranks);
     reading->line = PP_ARRAY(reading->scratch, int32_t *, ranks);
     reading->column = PP_ARRAY(reading->scratch, int32_t *, ranks);
     for (int r = 0; r < ranks; r++)

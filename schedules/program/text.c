@@ -3,16 +3,16 @@
 
 #include "core/hash.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- sinks: the same walk feeds a file, memory, a counter and the hash -------------------- */
+/* ---- sinks: the same walk feeds a file and the hash ------------------------------------------ */
 
 enum { SINK_BYTES = 8192 };
 struct sink {
     void (*flush)(struct sink *sink, const char *text, size_t length);
     FILE *out;
-    char *memory; /* end of the bytes written */
-    size_t total;
     uint64_t hash;
     size_t used;
     char buffer[SINK_BYTES];
@@ -21,18 +21,6 @@ struct sink {
 static void flush_file(struct sink *sink, const char *text, size_t length)
 {
     fwrite(text, 1, length, sink->out);
-}
-
-static void flush_memory(struct sink *sink, const char *text, size_t length)
-{
-    memcpy(sink->memory, text, length);
-    sink->memory += length;
-}
-
-static void flush_count(struct sink *sink, const char *text, size_t length)
-{
-    (void)text;
-    sink->total += length;
 }
 
 static void flush_hash(struct sink *sink, const char *text, size_t length)
@@ -136,15 +124,15 @@ void pp_program_print(const struct pp_program *p, FILE *out)
 
 char *pp_program_text(struct pp_arena *arena, const struct pp_program *p)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const char *meta = meta_text(scratch, p);
-    struct sink counter = {.flush = flush_count}, writer = {.flush = flush_memory};
+    char *written;
+    size_t length;
+    FILE *out = open_memstream(&written, &length);
 
-    sink_program(&counter, p, meta);
-    char *text = pp_arena_alloc_raw(arena, counter.total + 1);
-    writer.memory = text;
-    sink_program(&writer, p, meta);
-    *writer.memory = '\0';
+    assert(out);
+    pp_program_print(p, out);
+    fclose(out);
+    char *text = pp_arena_strdup(arena, written);
+    free(written);
     return text;
 }
 
