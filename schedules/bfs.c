@@ -62,10 +62,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int depth = shape->option[DEPTH_FIRST], n = shape->micro_batches;
 
-    if (is_legal_depth(shape, depth))
-        return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--depth-first %d does not divide --micro-batches %d", depth, n);
-    return pp_suggest_nearest(shape, (struct pp_refused){depth, 1, n, is_legal_depth}, err);
+    return pp_want_legal(err, shape, (struct pp_wanted){depth, 1, n, is_legal_depth},
+                         "--depth-first %d does not divide --micro-batches %d", depth, n);
 }
 
 /* The sweeps follow one another without overlap: rank 0 ends a sweep and starts the next. */

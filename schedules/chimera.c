@@ -114,36 +114,29 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int ranks = shape->ranks, pipelines = shape->pipelines, n = shape->micro_batches;
     const struct concat *concat = concat_of(shape);
+    const struct pp_wanted pairs = {pipelines, 2, ranks, divides_ranks};
 
-    if (!is_even(shape, ranks)) {
-        pp_error_set(err, PP_EINVAL, "%s %d: chimera needs an even number",
-                     pp_shape_ranks_option(shape), ranks);
-        return pp_suggest_nearest(shape, (struct pp_refused){ranks, 2, 65534, is_even}, err);
-    }
-    if (!divides_ranks(shape, pipelines)) {
-        if (pipelines % 2 == 0 && ranks % pipelines == 0)
-            pp_error_set(err, PP_EINVAL, "--pipelines %d: --concat %s has one pair of pipelines",
-                         pipelines, concat->name);
-        else
-            pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide %s %d", pipelines,
-                         pp_shape_ranks_option(shape), ranks);
-        return pp_suggest_nearest(shape, (struct pp_refused){pipelines, 2, ranks, divides_ranks},
-                                  err);
-    }
+    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, 65534, is_even},
+                         "%s %d: chimera needs an even number", pp_shape_ranks_option(shape),
+                         ranks));
+    if (pipelines % 2 == 0 && ranks % pipelines == 0)
+        PP_TRY(pp_want_legal(err, shape, pairs,
+                             "--pipelines %d: --concat %s has one pair of pipelines", pipelines,
+                             concat->name));
+    else
+        PP_TRY(pp_want_legal(err, shape, pairs, "--pipelines %d does not divide %s %d", pipelines,
+                             pp_shape_ranks_option(shape), ranks));
     if (shape->granules != concat->granules)
         return pp_error_set(err, PP_EINVAL, "granules %d: --concat %s has %d a micro-batch",
                             shape->granules, concat->name, concat->granules);
-    if (!fills_units(shape, n)) {
-        if (shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT)
-            pp_error_set(err, PP_EINVAL, "--micro-batches %d: chimera fills pipelines of %d each",
-                         n, step_of(shape));
-        else
-            pp_error_set(err, PP_EINVAL, "--micro-batches %d: --concat %s takes whole units of %d",
-                         n, concat->name, step_of(shape));
-        return pp_suggest_nearest(shape, (struct pp_refused){n, 1, n + step_of(shape), fills_units},
-                                  err);
-    }
-    return PP_OK;
+    const int step = step_of(shape);
+    const struct pp_wanted units = {n, 1, n + step, fills_units};
+    if (shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT)
+        return pp_want_legal(err, shape, units,
+                             "--micro-batches %d: chimera fills pipelines of %d each", n, step);
+    return pp_want_legal(err, shape, units,
+                         "--micro-batches %d: --concat %s takes whole units of %d", n, concat->name,
+                         step);
 }
 
 static void defaults(struct pp_shape *shape)

@@ -83,19 +83,13 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int ranks = shape->ranks, n = shape->micro_batches;
 
-    if (ranks % 2 != 0) {
-        pp_error_set(err, PP_EINVAL, "%s %d: dualpipe needs an even number",
-                     pp_shape_ranks_option(shape), ranks);
-        return pp_suggest_nearest(shape, (struct pp_refused){ranks, 2, ranks + 1, is_even}, err);
-    }
-    if (!fills_both(shape, n)) {
-        pp_error_set(err, PP_EINVAL,
-                     "--micro-batches %d: dualpipe needs an even number, at least twice %s %d", n,
-                     pp_shape_ranks_option(shape), ranks);
-        return pp_suggest_nearest(
-            shape, (struct pp_refused){n, 2 * ranks, PP_MAX(n + 1, 2 * ranks), fills_both}, err);
-    }
-    return PP_OK;
+    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, ranks + 1, is_even},
+                         "%s %d: dualpipe needs an even number", pp_shape_ranks_option(shape),
+                         ranks));
+    return pp_want_legal(err, shape,
+                         (struct pp_wanted){n, 2 * ranks, PP_MAX(n + 1, 2 * ranks), fills_both},
+                         "--micro-batches %d: dualpipe needs an even number, at least twice %s %d",
+                         n, pp_shape_ranks_option(shape), ranks);
 }
 
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)

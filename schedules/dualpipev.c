@@ -20,11 +20,9 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int n = shape->micro_batches, least = 2 * shape->ranks;
 
-    if (is_enough(shape, n))
-        return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--micro-batches %d: dualpipev needs at least twice %s %d", n,
-                 pp_shape_ranks_option(shape), shape->ranks);
-    return pp_suggest_nearest(shape, (struct pp_refused){n, least, least, is_enough}, err);
+    return pp_want_legal(err, shape, (struct pp_wanted){n, least, least, is_enough},
+                         "--micro-batches %d: dualpipev needs at least twice %s %d", n,
+                         pp_shape_ranks_option(shape), shape->ranks);
 }
 
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)

@@ -26,11 +26,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int n = shape->micro_batches;
 
-    if (is_even(shape, n))
-        return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--micro-batches %d: gems takes them in pairs, one down, one up",
-                 n);
-    return pp_suggest_nearest(shape, (struct pp_refused){n, 2, n + 1, is_even}, err);
+    return pp_want_legal(err, shape, (struct pp_wanted){n, 2, n + 1, is_even},
+                         "--micro-batches %d: gems takes them in pairs, one down, one up", n);
 }
 
 /* N micro-batches, each F + B + (D-1) max(F,B), and D-1 times the shorter at one end. */

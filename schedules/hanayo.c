@@ -37,10 +37,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int chunks = shape->chunks;
 
-    if (is_whole(shape, chunks))
-        return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--vp %d: a wave of hanayo is two chunks", chunks);
-    return pp_suggest_nearest(shape, (struct pp_refused){chunks, 2, chunks + 1, is_whole}, err);
+    return pp_want_legal(err, shape, (struct pp_wanted){chunks, 2, chunks + 1, is_whole},
+                         "--vp %d: a wave of hanayo is two chunks", chunks);
 }
 
 /* As played for one wave, N = D and B a multiple of F; near that elsewhere while N is near D. */

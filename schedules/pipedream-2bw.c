@@ -30,12 +30,10 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int n = step_batches(shape);
 
-    if (fills_pipeline(shape, n))
-        return PP_OK;
-    pp_error_set(err, PP_EINVAL,
-                 "--micro-batches %d: with fewer than %s %d, two weight versions are not enough", n,
-                 pp_shape_ranks_option(shape), shape->ranks);
-    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, shape->ranks, fills_pipeline}, err);
+    return pp_want_legal(
+        err, shape, (struct pp_wanted){n, 1, shape->ranks, fills_pipeline},
+        "--micro-batches %d: with fewer than %s %d, two weight versions are not enough", n,
+        pp_shape_ranks_option(shape), shape->ranks);
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)

@@ -2,6 +2,8 @@
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
@@ -13,19 +15,27 @@ double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs 
     return (ranks - 1 + wait) / (n * chunks + ranks - 1 + wait);
 }
 
-enum pp_status pp_suggest_nearest(const struct pp_shape *shape, struct pp_refused refused,
-                                  struct pp_error *err)
+enum pp_status pp_want_legal(struct pp_error *err, const struct pp_shape *shape,
+                             struct pp_wanted wanted, const char *format, ...)
 {
-    int below = PP_MIN(PP_MAX(refused.value, refused.min), refused.max), above = below;
+    int below = PP_MIN(PP_MAX(wanted.value, wanted.min), wanted.max), above = below;
+    char message[512];
+    va_list args;
 
-    while (below >= refused.min && !refused.is_legal(shape, below))
+    if (wanted.is_legal(shape, wanted.value))
+        return PP_OK;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    pp_error_set(err, PP_EINVAL, "%s", message);
+    while (below >= wanted.min && !wanted.is_legal(shape, below))
         below--;
-    while (above <= refused.max && !refused.is_legal(shape, above))
+    while (above <= wanted.max && !wanted.is_legal(shape, above))
         above++;
-    if (below >= refused.min && above <= refused.max && below != above)
+    if (below >= wanted.min && above <= wanted.max && below != above)
         pp_error_append(err, "; nearest: %d or %d", below, above);
-    else if (below >= refused.min || above <= refused.max)
-        pp_error_append(err, "; nearest: %d", below >= refused.min ? below : above);
+    else if (below >= wanted.min || above <= wanted.max)
+        pp_error_append(err, "; nearest: %d", below >= wanted.min ? below : above);
     return PP_EINVAL;
 }
 
@@ -71,21 +81,16 @@ static bool is_legal_group(const struct pp_shape *shape, int group)
 
 enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err)
 {
-    const int n = shape->micro_batches, ranks = shape->ranks;
+    const int n = shape->micro_batches, ranks = shape->ranks, group = shape->option[PP_GROUP_AT];
 
-    if (shape->option[PP_GROUP_AT] > 0 && is_legal_group(shape, shape->option[PP_GROUP_AT]))
-        return PP_OK;
-    if (shape->option[PP_GROUP_AT] > 0) {
-        pp_error_set(err, PP_EINVAL,
-                     "--group %d: no group, not even the last, may be below the lesser of %s %d "
-                     "and --micro-batches %d",
-                     shape->option[PP_GROUP_AT], pp_shape_ranks_option(shape), ranks, n);
-        return pp_suggest_nearest(
-            shape, (struct pp_refused){shape->option[PP_GROUP_AT], 1, n, is_legal_group}, err);
-    }
-    pp_error_set(err, PP_EINVAL,
-                 "--micro-batches %d does not split into %d equal groups for "
-                 "%s %d without a --group",
-                 n, n / ranks, pp_shape_ranks_option(shape), ranks);
-    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default_group}, err);
+    if (group > 0)
+        return pp_want_legal(
+            err, shape, (struct pp_wanted){group, 1, n, is_legal_group},
+            "--group %d: no group, not even the last, may be below the lesser of %s %d and "
+            "--micro-batches %d",
+            group, pp_shape_ranks_option(shape), ranks, n);
+    return pp_want_legal(
+        err, shape, (struct pp_wanted){n, 1, 2 * n, has_default_group},
+        "--micro-batches %d does not split into %d equal groups for %s %d without a --group", n,
+        n / ranks, pp_shape_ranks_option(shape), ranks);
 }

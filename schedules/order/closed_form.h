@@ -28,11 +28,13 @@ void pp_group_defaults(struct pp_shape *shape);
 bool pp_group_is_torch(const struct pp_shape *shape);
 enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err);
 
-/* A value that was refused, and the range that may be suggested instead. */
-struct pp_refused {
+/* A value of a shape, and the range in which others are looked for. */
+struct pp_wanted {
     int value, min, max;
     bool (*is_legal)(const struct pp_shape *shape, int value);
 };
-/* Append "; nearest: A or B": the legal values below and above. Returns PP_EINVAL. */
-enum pp_status pp_suggest_nearest(const struct pp_shape *shape, struct pp_refused refused,
-                                  struct pp_error *err);
+/* PP_OK for a legal value. Else PP_EINVAL with the message and "; nearest: A or B", the legal
+ * values below and above. */
+enum pp_status pp_want_legal(struct pp_error *err, const struct pp_shape *shape,
+                             struct pp_wanted wanted, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
