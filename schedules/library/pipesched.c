@@ -161,8 +161,8 @@ enum pipesched_status pipesched_parse(const char *name, const char *text, size_t
     struct pipesched_program *made = create();
     struct pp_program *read = NULL;
     struct pp_error err = {0};
-    const enum pp_status status = pp_program_parse(made->arena, pp_arena_strdup(made->arena, name),
-                                                   text, length, PP_DIALECT_2025, &read, &err);
+    const enum pp_status status =
+        pp_program_parse(made->arena, name, text, length, PP_DIALECT_2025, &read, &err);
 
     made->program = read;
     made->is_given = true;

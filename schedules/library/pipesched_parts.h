@@ -7,6 +7,7 @@
 #include "schedules/program/program.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 struct pipesched_program {
     struct pp_arena *arena; /* of everything, this struct too */
@@ -16,9 +17,17 @@ struct pipesched_program {
     const char *text;                   /* once asked for */
 };
 
+_Static_assert(sizeof(((struct pipesched_error *)0)->message) ==
+                   sizeof(((struct pp_error *)0)->message),
+               "a message of the library holds any message");
 /* A status with its message as the caller sees them. */
-enum pipesched_status pp_pipesched_tell(enum pp_status status, const struct pp_error *err,
-                                        struct pipesched_error *error);
+static inline enum pipesched_status
+pp_pipesched_tell(enum pp_status status, const struct pp_error *err, struct pipesched_error *error)
+{
+    if (status != PP_OK && error)
+        memcpy(error->message, err->message, sizeof(error->message));
+    return (enum pipesched_status)status;
+}
 
 struct pp_costs_shape {
     int ranks, stages, splits, granules;
