@@ -31,9 +31,7 @@ struct channel_ends {
 /* Does instruction i pass something on to another stage? */
 static bool has_flow(const struct pp_program *p, int i)
 {
-    return (p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I) &&
-           p->stage[i] < p->stages && p->split[i] < p->splits && p->mb[i] >= 0 &&
-           p->mb[i] + p->granule_count[i] <= p->micro_batches * p->granules;
+    return p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I;
 }
 
 static enum pp_direction direction_of(int kind)

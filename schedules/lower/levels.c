@@ -13,12 +13,9 @@ struct levels {
 
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit)
 {
-    const int32_t at = m->units[rank].first[unit];
-    const struct pp_op *op = &m->lists->ops[rank][at];
+    const struct pp_op *op = pp_unit_op(m, rank, unit, 0);
 
-    if (!pp_op_is_compute(op->kind) || op->kind == PP_U)
-        return 0;
-    return pp_unit_length(op);
+    return pp_op_is_compute(op->kind) && op->kind != PP_U ? pp_unit_length(op) : 0;
 }
 
 static void enqueue(struct levels *l, int rank)
@@ -55,11 +52,10 @@ static int32_t inputs_end(struct levels *l, int rank)
 static void wake_readers(struct levels *l, int rank, int32_t unit)
 {
     const struct pp_messages *m = l->m;
-    const int32_t at = m->units[rank].first[unit];
-    const struct pp_op *op = &m->lists->ops[rank][at];
+    const struct pp_op *op;
 
-    for (int i = 0; i < pp_unit_length(op) && at + i < m->lists->count[rank]; i++) {
-        const int32_t id = pp_op_kinds[op[i].kind].has_mb ? pp_message_output(m, &op[i]) : -1;
+    for (int i = 0; (op = pp_unit_op(m, rank, unit, i)); i++) {
+        const int32_t id = pp_message_output(m, op);
 
         if (id >= 0)
             enqueue(l, m->channels[m->messages[id].channel].dest);

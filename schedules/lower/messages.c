@@ -246,13 +246,11 @@ static enum pp_status visit_units(struct pp_messages *m,
 {
     for (int rank = 0; rank < m->head->ranks; rank++)
         for (int u = 0; u < m->units[rank].count; u++) {
-            const int at = m->units[rank].first[u];
-            const struct pp_op *op = &m->lists->ops[rank][at];
-            const int left = m->lists->count[rank] - at;
+            const struct pp_op *op;
 
-            for (int i = 0; i < pp_unit_length(op) && i < left; i++)
-                if (pp_op_has_cell(op[i].kind))
-                    PP_TRY(visit(m, rank, u, &op[i], err));
+            for (int i = 0; (op = pp_unit_op(m, rank, u, i)); i++)
+                if (pp_op_has_cell(op->kind))
+                    PP_TRY(visit(m, rank, u, op, err));
         }
     return PP_OK;
 }

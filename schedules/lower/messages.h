@@ -60,6 +60,16 @@ static inline int pp_unit_length(const struct pp_op *first)
     return first->kind == PP_F && first->aux == PP_FUSED_FIRST ? 2 : 1;
 }
 
+/* Op `i` of unit `u` of a rank, or NULL after its last. */
+static inline const struct pp_op *pp_unit_op(const struct pp_messages *m, int rank, int32_t u,
+                                             int i)
+{
+    const int32_t at = m->units[rank].first[u];
+    const struct pp_op *first = &m->lists->ops[rank][at];
+
+    return i < pp_unit_length(first) && at + i < m->lists->count[rank] ? &first[i] : NULL;
+}
+
 /* Slot in which every unit ends, at the earliest, when each compute instruction takes one slot and
  * messages none: [rank][unit]. Units that can never run end with their predecessor. */
 int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m);

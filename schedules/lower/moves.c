@@ -55,19 +55,11 @@ static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int g
     return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits + op->split];
 }
 
-static bool is_inside(const struct moves *m, const struct pp_op *op)
-{
-    const struct pp_program_head *head = m->l->head;
-
-    return op->stage < head->stages && op->split < head->splits && op->mb >= 0 &&
-           (int64_t)op->mb + op->granules <= (int64_t)head->micro_batches * head->granules;
-}
-
 /* ---- who makes, who uses --------------------------------------------------------------------- */
 
 static void note(struct moves *m, const struct pp_op *op, int moment)
 {
-    for (int g = op->mb; g < op->mb + op->granules && is_inside(m, op); g++) {
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
         struct cell *cell = cell_of(m, op, g);
         if (op->kind == PP_F)
             cell->made = moment;
@@ -87,7 +79,7 @@ static void find_moments(struct moves *m, int rank)
 /* All of what a forward saves, or nothing of it. */
 static bool choose(struct moves *m, const struct pp_op *op)
 {
-    bool is_far = is_inside(m, op);
+    bool is_far = true;
 
     for (int g = op->mb; is_far && g < op->mb + op->granules; g++) {
         const struct cell *cell = cell_of(m, op, g);
@@ -132,7 +124,7 @@ static int last_made(const struct moves *m, const struct pp_op *op)
 static void add_uses(struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
                      struct copies *uses)
 {
-    for (int first = op->mb, from = 0, length; is_inside(m, op) && first < op->mb + op->granules;
+    for (int first = op->mb, from = 0, length; first < op->mb + op->granules;
          first = from + length) {
         length = run_of(m, op, moment, wants_moved, first, &from);
         if (length == 0)
@@ -255,7 +247,7 @@ static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct
     const struct pp_moment *moment = &m->moments[k];
 
     for (int i = moment->at; pp_state_is_quantised(&m->l->options->state) && i < moment->end; i++)
-        if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
+        if (ops[i].kind == PP_F)
             add(m, moment->end, part_op(ops[i], PP_Q, PP_FOR_STEP));
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
         add(m, moment->end, copy_op(m->downs.list[w->down].op, PP_FOR_DOWN));

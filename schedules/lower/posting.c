@@ -45,21 +45,12 @@ static struct receiver receiver_of(struct pp_arena *arena, struct pp_messages *m
                              .released = PP_ARRAY(arena, int32_t, m->channel_count)};
 }
 
-/* The op `i` of unit `u`, or NULL after its last. */
-static const struct pp_op *unit_op(const struct pp_messages *m, int rank, int32_t u, int i)
-{
-    const int32_t at = m->units[rank].first[u];
-    const struct pp_op *first = &m->lists->ops[rank][at];
-
-    return i < pp_unit_length(first) && at + i < m->lists->count[rank] ? &first[i] : NULL;
-}
-
 /* Post more for every message that unit `u` reads for the last time. */
 static void release_inputs(struct receiver *r, int32_t u, int32_t window)
 {
     const struct pp_op *op;
 
-    for (int i = 0; (op = unit_op(r->m, r->rank, u, i)); i++)
+    for (int i = 0; (op = pp_unit_op(r->m, r->rank, u, i)); i++)
         for (int32_t g = 0, previous = -1; g < op->granules; g++) {
             const int32_t id = pp_message_input(r->m, op, op->mb + g);
 
@@ -239,7 +230,7 @@ static void take_turn(struct turns *t, int rank)
         return;
     }
     t->reached[rank]++;
-    for (int i = 0; (op = unit_op(m, rank, u, i)); i++) {
+    for (int i = 0; (op = pp_unit_op(m, rank, u, i)); i++) {
         const int32_t id = pp_message_output(m, op);
 
         if (id < 0)
@@ -273,7 +264,7 @@ static enum pp_status post_sender(struct pp_arena *arena, struct pp_messages *m,
     }
     for (int rank = 0; rank < ranks; rank++)
         if (t.reached[rank] < m->units[rank].count) {
-            const struct pp_op *op = unit_op(m, rank, t.reached[rank], 0);
+            const struct pp_op *op = pp_unit_op(m, rank, t.reached[rank], 0);
 
             return pp_error_set(err, PP_EPROGRAM,
                                 "the order of compute instructions is cyclic: rank %d never gets "

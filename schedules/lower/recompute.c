@@ -31,7 +31,7 @@ enum pp_status pp_lower_recompute(const struct pp_lowering *l)
         struct pp_inserts inserts = {0};
 
         for (int i = 0; i < lists->count[rank]; i++) {
-            if (ops[i].stage >= l->head->stages || !is_recomputed(l->options, &ops[i]))
+            if (!is_recomputed(l->options, &ops[i]))
                 continue;
             struct pp_op op = ops[i];
             op.kind = PP_R;

@@ -8,6 +8,26 @@
 
 #include <string.h>
 
+/* Channels by their source: channels[begin[rank]] .. channels[begin[rank + 1] - 1]. */
+struct outgoing {
+    int32_t *begin, *channels;
+};
+
+static struct outgoing sort_channels(struct pp_arena *arena, const struct pp_messages *m)
+{
+    struct outgoing out = {.begin = PP_ARRAY(arena, int32_t, m->head->ranks + 2),
+                           .channels = PP_ARRAY(arena, int32_t, m->channel_count)};
+
+    /* begin[rank + 2] first counts, then begin[rank + 1] is where the next one goes */
+    for (int32_t c = 0; c < m->channel_count; c++)
+        out.begin[m->channels[c].source + 2]++;
+    for (int rank = 0; rank < m->head->ranks; rank++)
+        out.begin[rank + 2] += out.begin[rank + 1];
+    for (int32_t c = 0; c < m->channel_count; c++)
+        out.channels[out.begin[m->channels[c].source + 1]++] = c;
+    return out;
+}
+
 /* ---- when a SEND is known to be over ---------------------------------------------------------
  *
  * The proof is a message that the destination sent after its own WAIT for this one. The SEND is
@@ -97,7 +117,7 @@ static void settle_channel(struct pp_messages *m, const struct pp_channel *chann
     }
 }
 
-static void settle_sends(struct pp_arena *arena, struct pp_messages *m)
+static void settle_sends(struct pp_arena *arena, struct pp_messages *m, const struct outgoing *out)
 {
     const int ranks = m->head->ranks;
     struct seen_peers peers = {
@@ -105,17 +125,11 @@ static void settle_sends(struct pp_arena *arena, struct pp_messages *m)
         .begin = PP_ARRAY(arena, int32_t, ranks),
         .filled = PP_ARRAY(arena, int32_t, ranks),
         .owner = PP_ARRAY(arena, int32_t, ranks)};
-    int32_t *first = PP_ARRAY(arena, int32_t, ranks), *next = NULL;
 
-    next = PP_ARRAY(arena, int32_t, m->channel_count);
-    for (int32_t c = 0; c < m->channel_count; c++) {
-        next[c] = first[m->channels[c].source];
-        first[m->channels[c].source] = c + 1;
-    }
     for (int rank = 0; rank < ranks; rank++) {
         gather_seen(m, rank, &peers);
-        for (int32_t c = first[rank]; c > 0; c = next[c - 1])
-            settle_channel(m, &m->channels[c - 1], &peers);
+        for (int32_t k = out->begin[rank]; k < out->begin[rank + 1]; k++)
+            settle_channel(m, &m->channels[out->channels[k]], &peers);
     }
 }
 
@@ -190,15 +204,12 @@ static void write_before(struct writer *w, int32_t unit)
 
 static void write_unit(struct writer *w, int32_t unit)
 {
-    const int32_t at = w->m->units[w->rank].first[unit];
-    const struct pp_op *op = &w->m->lists->ops[w->rank][at];
-    const int left = w->m->lists->count[w->rank] - at;
-    const int length = pp_unit_length(op) < left ? pp_unit_length(op) : left;
+    const struct pp_op *op;
 
-    for (int i = 0; i < length; i++)
-        w->ops[w->count++] = op[i];
-    for (int i = 0; i < length; i++) {
-        const int32_t id = pp_message_output(w->m, &op[i]);
+    for (int i = 0; (op = pp_unit_op(w->m, w->rank, unit, i)); i++)
+        w->ops[w->count++] = *op;
+    for (int i = 0; (op = pp_unit_op(w->m, w->rank, unit, i)); i++) {
+        const int32_t id = pp_message_output(w->m, op);
 
         if (id >= 0)
             w->ops[w->count++] = message_op(w->m, id, false);
@@ -209,15 +220,15 @@ static void write_unit(struct writer *w, int32_t unit)
 struct open_sends {
     int32_t *begin, *ids;
 };
-static void sort_open_sends(const struct pp_messages *m, int rank, const int32_t *channels,
-                            int32_t count, struct open_sends *open)
+static void sort_open_sends(const struct pp_messages *m, int rank, const struct outgoing *out,
+                            struct open_sends *open)
 {
     const int32_t units = m->units[rank].count;
 
     memset(open->begin, 0, sizeof(int32_t) * ((size_t)units + 3));
     for (int pass = 0; pass < 2; pass++) {
-        for (int32_t c = 0; c < count; c++) {
-            const struct pp_channel *channel = &m->channels[channels[c]];
+        for (int32_t k = out->begin[rank]; k < out->begin[rank + 1]; k++) {
+            const struct pp_channel *channel = &m->channels[out->channels[k]];
 
             for (int32_t id = channel->first; id < channel->first + channel->count; id++) {
                 int32_t *place = &open->begin[m->messages[id].done + (pass ? 1 : 2)];
@@ -238,7 +249,7 @@ static int32_t tail_of(const struct pp_messages *m, int rank)
     int32_t unit = m->units[rank].count;
 
     while (unit > 0) {
-        const struct pp_op *op = &m->lists->ops[rank][m->units[rank].first[unit - 1]];
+        const struct pp_op *op = pp_unit_op(m, rank, unit - 1, 0);
 
         if (op->kind != PP_U && op->kind != PP_WAIT && !pp_op_is_collective(op->kind))
             break;
@@ -271,27 +282,19 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
     lists->capacity[w->rank] = (int)capacity;
 }
 
-static void write_lists(struct pp_arena *arena, struct pp_messages *m, bool is_batched,
-                        struct pp_orders *lists)
+static void write_lists(struct pp_arena *arena, struct pp_messages *m, const struct outgoing *out,
+                        bool is_batched, struct pp_orders *lists)
 {
     const int ranks = m->head->ranks;
-    int32_t *channels = PP_ARRAY(arena, int32_t, m->channel_count), longest = 0;
-    int32_t *of_rank = PP_ARRAY(arena, int32_t, ranks + 2);
+    int32_t longest = 0;
     struct open_sends open;
 
-    for (int32_t c = 0; c < m->channel_count; c++)
-        of_rank[m->channels[c].source + 2]++;
-    for (int rank = 0; rank < ranks; rank++) {
-        of_rank[rank + 2] += of_rank[rank + 1];
+    for (int rank = 0; rank < ranks; rank++)
         longest = m->units[rank].count > longest ? m->units[rank].count : longest;
-    }
-    for (int32_t c = 0; c < m->channel_count; c++)
-        channels[of_rank[m->channels[c].source + 1]++] = c;
     open.begin = PP_ARRAY(arena, int32_t, longest + 3);
     open.ids = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)m->message_count);
     for (int rank = 0; rank < ranks; rank++) {
-        sort_open_sends(m, rank, channels + of_rank[rank], of_rank[rank + 1] - of_rank[rank],
-                        &open);
+        sort_open_sends(m, rank, out, &open);
         struct writer w = {.m = m,
                            .rank = rank,
                            .posts = m->posts + m->in_begin[rank],
@@ -317,12 +320,12 @@ enum pp_status pp_lower_sendrecv(const struct pp_lowering *l)
         return PP_OK;
     PP_TRY(pp_messages_build(l->arena, l->head, l->lists, &m, l->err));
     PP_TRY(pp_postings[options->post](l->arena, m, options->recv_slots, l->err));
-    if (options->post != PP_POST_BATCHED) {
-        if (l->head->mode == PP_MODE_INFER)
-            settle_sends_infer(m, options->recv_slots);
-        else
-            settle_sends(l->arena, m);
-    }
-    write_lists(l->arena, m, options->post == PP_POST_BATCHED, l->lists);
+    const struct outgoing out = sort_channels(l->arena, m);
+    const bool is_batched = options->post == PP_POST_BATCHED;
+    if (!is_batched && l->head->mode == PP_MODE_INFER)
+        settle_sends_infer(m, options->recv_slots);
+    else if (!is_batched)
+        settle_sends(l->arena, m, &out);
+    write_lists(l->arena, m, &out, is_batched, l->lists);
     return PP_OK;
 }

@@ -77,7 +77,7 @@ static void find_last(struct sync *s)
         for (int i = 0; i < s->lists->count[rank]; i++) {
             const struct pp_op *op = &s->lists->ops[rank][i];
 
-            if (!is_backward(op) || op->stage >= head->stages || op->pipe >= head->pipelines)
+            if (!is_backward(op))
                 continue;
             s->last_at[op->pipe * head->stages + op->stage] = i;
             s->end[rank] = i < s->end[rank] ? s->end[rank] : i + 1;

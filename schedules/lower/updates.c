@@ -68,8 +68,7 @@ static void update_rank(const struct updates *u, int rank)
 
     for (int i = 0; i < lists->count[rank]; i++) {
         const struct pp_op *op = &lists->ops[rank][i];
-        if ((op->kind != PP_B && op->kind != PP_W) || op->stage >= head->stages ||
-            op->pipe >= head->pipelines)
+        if (op->kind != PP_B && op->kind != PP_W)
             continue;
         int64_t *done = &u->done[op->pipe * head->stages + op->stage];
         const int64_t updates = *done / each;

@@ -11,8 +11,6 @@ static int *count_versions(struct pp_arena *scratch, const struct pp_program *p)
     for (int k = 0; k < p->pipelines * p->stages; k++)
         versions[k] = 1;
     for (int i = 0; i < pp_program_size(p) && p->versions > 1; i++) {
-        if (p->pipe[i] >= p->pipelines || p->stage[i] >= p->stages)
-            continue;
         int *count = &versions[p->pipe[i] * p->stages + p->stage[i]];
         if (p->kind[i] == PP_F && p->version[i] >= *count)
             *count = p->version[i] + 1;
@@ -157,9 +155,7 @@ double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program
     pp_memory_walk_rank(&w, rank);
     for (int i = w.begin; i <= position; i++) {
         const struct pp_memory_change *change = &w.changes[i - w.begin];
-        if (program->stage[i] < program->stages)
-            bytes[program->stage[i]] +=
-                change->saved_taken - (i < position ? change->saved_given : 0);
+        bytes[program->stage[i]] += change->saved_taken - (i < position ? change->saved_given : 0);
     }
     return bytes;
 }

@@ -1,24 +1,18 @@
 /* schedules/verify/comm.c — messages: each once, sent in the order of their receives, waited for at
- * most once. */
+ * most once. Freezing has joined SENDs, RECVs and WAITs. */
 #include "schedules/verify/parts.h"
-
-#include <string.h>
 
 static const uint8_t post_table[PP_OP_KINDS] = {[PP_SEND_F] = AT_SEND_F,
                                                 [PP_SEND_B] = AT_SEND_B,
                                                 [PP_RECV_F] = AT_RECV_F,
                                                 [PP_RECV_B] = AT_RECV_B};
 
-static enum pp_status fill_post(struct pp_verify *v, int rank, int i, int32_t *side)
+static enum pp_status fill_post(struct pp_verify *v, int i, int32_t *side)
 {
     const struct pp_program *p = v->p;
     int32_t *at = v->at[post_table[p->kind[i]]];
     int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
 
-    if (p->peer[i] == rank)
-        return pp_verify_refuse(v, i, "is a message from this rank to itself");
-    if (p->arg[i] < 0 || p->arg[i] >= p->message_count || side[p->arg[i]] >= 0)
-        return pp_verify_refuse(v, i, "has no partner");
     side[p->arg[i]] = i;
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
         if (at[unit] >= 0)
@@ -33,8 +27,6 @@ static enum pp_status fill_wait(struct pp_verify *v, int rank, int i, uint8_t *w
     const struct pp_program *p = v->p;
     const int target = p->begin[rank] + p->arg[i];
 
-    if (p->arg[i] < 0 || target >= i)
-        return pp_verify_refuse(v, i, "waits for something that is not posted before it");
     if (waited[target])
         return pp_verify_refuse(v, i, "waits a second time for the same post");
     waited[target] = 1;
@@ -63,8 +55,6 @@ static enum pp_status check_channels(struct pp_verify *v, const int32_t *send, c
     for (int c = 0; c < p->channel_count; c++)
         for (int k = 0; k < p->channels[c].count; k++) {
             const int m = p->channels[c].first + k;
-            if (send[m] < 0 || recv[m] < 0)
-                return pp_verify_refuse(v, send[m] < 0 ? recv[m] : send[m], "has no partner");
             if (is_same_tensor(p, send[m], recv[m]))
                 continue;
             return pp_verify_fail(
@@ -80,17 +70,16 @@ static enum pp_status check_channels(struct pp_verify *v, const int32_t *send, c
 enum pp_status pp_verify_comm(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
-    const size_t bytes = (size_t)p->message_count * sizeof(int32_t);
-    int32_t *send = memset(pp_arena_alloc_raw(v->arena, bytes + 1), 0xff, bytes);
-    int32_t *recv = memset(pp_arena_alloc_raw(v->arena, bytes + 1), 0xff, bytes);
+    int32_t *send = PP_ARRAY(v->arena, int32_t, p->message_count);
+    int32_t *recv = PP_ARRAY(v->arena, int32_t, p->message_count);
     uint8_t *waited = PP_ARRAY(v->arena, uint8_t, pp_program_size(p));
 
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             if (pp_op_is_send(p->kind[i]))
-                PP_TRY(fill_post(v, rank, i, send));
+                PP_TRY(fill_post(v, i, send));
             else if (pp_op_is_recv(p->kind[i]))
-                PP_TRY(fill_post(v, rank, i, recv));
+                PP_TRY(fill_post(v, i, recv));
             else if (p->kind[i] == PP_WAIT)
                 PP_TRY(fill_wait(v, rank, i, waited));
         }

@@ -241,7 +241,7 @@ static enum pp_status check_sum(struct moves *m, int i, int stage)
 {
     const struct pp_program *p = m->v->p;
 
-    for (int pipe = 0; pipe < p->pipelines && stage < p->stages; pipe++) {
+    for (int pipe = 0; pipe < p->pipelines; pipe++) {
         const struct chunk *c = &m->chunks[pipe * p->stages + stage];
         if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
             p->purpose[c->before] == PP_FOR_GRADS)

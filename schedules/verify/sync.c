@@ -157,38 +157,21 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
     return PP_OK;
 }
 
-/* Every member posts every collective once; every rank passes as many barriers as rank 0. */
-static enum pp_status check_members(struct pp_verify *v)
+/* Every rank passes as many barriers as rank 0. */
+static enum pp_status check_barriers(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
-    int *posts = PP_ARRAY(v->arena, int, p->collective_count + 1);
-    int *last_rank = PP_ARRAY(v->arena, int, p->collective_count + 1);
     int first_bars = 0;
 
     for (int rank = 0; rank < p->ranks; rank++) {
         int bars = 0;
-        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
             bars += p->kind[i] == PP_BAR;
-            if (!pp_op_is_collective(p->kind[i]) || p->kind[i] == PP_A2A)
-                continue;
-            const int c = p->arg[i];
-            if (c < 0 || c >= p->collective_count || last_rank[c] == rank + 1)
-                return pp_verify_refuse(v, i, "belongs to no collective");
-            last_rank[c] = rank + 1;
-            posts[c]++;
-        }
         if (rank == 0)
             first_bars = bars;
         else if (bars != first_bars)
             return pp_verify_fail_rank(v, rank, "%d BAR, but rank 0 has %d", bars, first_bars);
     }
-    for (int c = 0; c < p->collective_count; c++)
-        if (posts[c] != p->groups[p->collectives[c].group].count)
-            return pp_verify_fail_rank(v, p->members[p->groups[p->collectives[c].group].first],
-                                       "%s of stage %d is posted by %d of its %d members",
-                                       pp_op_kinds[p->collectives[c].kind].text,
-                                       p->collectives[c].stage, posts[c],
-                                       p->groups[p->collectives[c].group].count);
     return PP_OK;
 }
 
@@ -200,7 +183,7 @@ enum pp_status pp_verify_sync(struct pp_verify *v)
                      .tied = PP_ARRAY(v->arena, int, p->ranks),
                      .tied_wait = PP_ARRAY(v->arena, int, p->ranks)};
 
-    PP_TRY(check_members(v));
+    PP_TRY(check_barriers(v));
     if (p->versions > 1) /* asynchronous: many updates, each with its own gradients */
         return PP_OK;
     for (size_t k = 0; k < chunks; k++)

@@ -1,4 +1,5 @@
-/* schedules/verify/units.c — every op once, on the rank where it belongs. */
+/* schedules/verify/units.c — every op once, on the rank where it belongs. Freezing has shown that
+ * its fields are in range. */
 #include "schedules/verify/parts.h"
 
 #include <string.h>
@@ -12,38 +13,7 @@ static const bool is_training[PP_OP_KINDS] = {
     [PP_B] = true,      [PP_I] = true,      [PP_W] = true,  [PP_R] = true, [PP_U] = true,
     [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_AR] = true, [PP_RS] = true};
 
-static enum pp_status check_granules(struct pp_verify *v, int i)
-{
-    const struct pp_program *p = v->p;
-
-    if (p->mb[i] < 0 || p->granule_count[i] < 1 || p->mb[i] > v->granules - p->granule_count[i])
-        return pp_verify_refuse(v, i, "names a micro-batch that does not exist (0 to %d do)",
-                                v->granules - 1);
-    if (p->split[i] >= p->splits)
-        return pp_verify_refuse(v, i, "names a split that does not exist (0 to %d do)",
-                                p->splits - 1);
-    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
-        if (pp_verify_pipe(v, g) != p->pipe[i])
-            return pp_verify_refuse(v, i, "is in pipeline %d, but micro-batch %d is in pipeline %d",
-                                    p->pipe[i], g, pp_verify_pipe(v, g));
-    return PP_OK;
-}
-
-static enum pp_status check_pair(struct pp_verify *v, int rank, int i)
-{
-    const struct pp_program *p = v->p;
-    const bool is_first = p->aux[i] == PP_FUSED_FIRST;
-    const int other = is_first ? i + 1 : i - 1;
-
-    if (other >= p->begin[rank] && other < p->begin[rank + 1] &&
-        p->kind[i] == (is_first ? PP_F : PP_B) && p->kind[other] == (is_first ? PP_B : PP_F) &&
-        p->aux[other] == (is_first ? PP_FUSED_SECOND : PP_FUSED_FIRST))
-        return PP_OK;
-    return pp_verify_refuse(v, i,
-                            "is half of an OVERLAP_F_B pair whose other half is not next to it");
-}
-
-/* Fields in range, the op on the rank that holds its stage. */
+/* The op on the rank that holds its stage. */
 static enum pp_status check_op(struct pp_verify *v, int rank, int i)
 {
     const struct pp_program *p = v->p;
@@ -51,17 +21,10 @@ static enum pp_status check_op(struct pp_verify *v, int rank, int i)
 
     if (kind == PP_BAR)
         return PP_OK;
-    if (p->stage[i] >= p->stages || p->pipe[i] >= p->pipelines)
-        return pp_verify_refuse(v, i, "names a stage that does not exist (0 to %d do)",
-                                p->stages - 1);
     if (p->mode == PP_MODE_INFER && is_training[named])
         return pp_verify_refuse(v, i, "has no place in a forward-only program");
-    if (pp_op_kinds[named].has_mb)
-        PP_TRY(check_granules(v, i));
-    if (pp_op_is_compute(kind) && p->aux[i])
-        PP_TRY(check_pair(v, rank, i));
     const int home = pp_program_rank_of(p, p->pipe[i], p->stage[i]);
-    if ((pp_op_is_compute(kind) || pp_op_kinds[kind].stream == PP_STREAM_CHANNEL) && home != rank)
+    if (pp_op_is_compute(kind) && home != rank)
         return pp_verify_refuse(v, i, "is on the wrong rank: stage %d%s is on rank %d", p->stage[i],
                                 p->pipelines > 1 ? " of its pipeline" : "", home);
     return PP_OK;
