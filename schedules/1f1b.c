@@ -21,30 +21,17 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(shape->ranks - rank, shape->micro_batches);
 }
 
-static const char *const aliases[] = {"dapple",
-                                      "pipedream-flush",
-                                      "one-forward-one-backward",
-                                      "Schedule1F1B",
-                                      "non-interleaved",
-                                      "TrainSchedule",
-                                      NULL};
-
-static const struct pp_schedule_call calls[] = {
-    {"deepspeed", "TrainSchedule", NULL},
-    {"megatron", "forward_backward_pipelining_without_interleaving", NULL},
-    {"nanotron", "1f1b", NULL},
-    {"torchtitan", "1F1B", NULL},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_1f1b = {
     .name = "1f1b",
     .summary = "one forward, one backward",
     .rule = "rank r: min(D-1-r, N) forwards, then F B pairs, then the remaining backwards",
     .when = "the default: least memory of the unsplit schedules, any N",
     .source = "Fan et al., PPoPP'21, section 3; Narayanan et al., SC'21, section 2.2",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("dapple", "pipedream-flush", "one-forward-one-backward", "Schedule1F1B",
+                        "non-interleaved", "TrainSchedule"),
+    .calls = PP_CALLS({"deepspeed", "TrainSchedule", NULL},
+                      {"megatron", "forward_backward_pipelining_without_interleaving", NULL},
+                      {"nanotron", "1f1b", NULL}, {"torchtitan", "1F1B", NULL}),
     .placement = PP_PLACE_LOOP,
     .chunks = 1,
     .limits = "none",

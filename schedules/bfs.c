@@ -81,19 +81,12 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return (double)(shape->micro_batches / shape->option[DEPTH_FIRST]) * shape->chunks;
 }
 
-static const char *const aliases[] = {"breadth-first", "LoopedBFS", "ScheduleLoopedBFS", NULL};
-
 /* PyTorch's class runs backwards from the last micro-batch to the first. */
 static bool is_torch(const struct pp_shape *shape)
 {
     return shape->chunks > 1 && shape->option[BACKWARD] && shape->option[DEPTH_FIRST] == 1 &&
            shape->splits == 1;
 }
-
-static const struct pp_schedule_call calls[] = {
-    {"torchtitan", "LoopedBFS", is_torch},
-    {NULL, NULL, NULL},
-};
 
 const struct pp_schedule pp_schedule_bfs = {
     .name = "bfs",
@@ -102,8 +95,8 @@ const struct pp_schedule pp_schedule_bfs = {
             "--depth-first DF repeats that for every DF-th micro-batch",
     .when = "sharded weights and few micro-batches: each chunk is gathered once per direction",
     .source = "Lamy-Poirier, MLSys'23, section 4; Fast-LLM schedule.py",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("breadth-first", "LoopedBFS", "ScheduleLoopedBFS"),
+    .calls = PP_CALLS({"torchtitan", "LoopedBFS", is_torch}),
     .placement = PP_PLACE_LOOP,
     .sizes = PP_SIZE_CHUNKS | PP_SIZE_SPLITS,
     .options = {[DEPTH_FIRST] = &depth_first, [BACKWARD] = &bfs_backward},

@@ -86,12 +86,6 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
 
 /* ---- limits ----------------------------------------------------------------------------------*/
 
-static bool is_even(const struct pp_shape *shape, int ranks)
-{
-    (void)shape;
-    return ranks % 2 == 0;
-}
-
 /* With several pairs the slots of doubling and halving collide. */
 static bool divides_ranks(const struct pp_shape *shape, int pipelines)
 {
@@ -116,7 +110,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
     const struct concat *concat = concat_of(shape);
     const struct pp_wanted pairs = {pipelines, 2, ranks, divides_ranks};
 
-    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, 65534, is_even},
+    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, 65534, pp_is_even},
                          "%s %d: chimera needs an even number", pp_shape_ranks_option(shape),
                          ranks));
     if (pipelines % 2 == 0 && ranks % pipelines == 0)
@@ -147,30 +141,19 @@ static void defaults(struct pp_shape *shape)
 
 /* ---- auto ------------------------------------------------------------------------------------*/
 
-static void choose_direct(struct pp_shape *shape)
+static void choose(struct pp_shape *shape, int concat)
 {
-    shape->option[PP_CONCAT_AT] = PP_CONCAT_DIRECT;
-    shape->granules = concat_of(shape)->granules;
-}
-
-static void choose_doubling(struct pp_shape *shape)
-{
-    shape->option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING;
-    shape->granules = concat_of(shape)->granules;
-}
-
-static void choose_halving(struct pp_shape *shape)
-{
-    shape->option[PP_CONCAT_AT] = PP_CONCAT_HALVING;
-    shape->granules = concat_of(shape)->granules;
+    shape->option[PP_CONCAT_AT] = concat;
+    shape->granules = concats[concat].granules;
 }
 
 static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
 {
-    static const struct pp_schedule_variant all[] = {{"concat", "direct", choose_direct},
-                                                     {"concat", "doubling", choose_doubling},
-                                                     {"concat", "halving", choose_halving},
-                                                     {0}};
+    static const struct pp_schedule_variant all[] = {
+        {"concat", "direct", PP_CONCAT_DIRECT, choose},
+        {"concat", "doubling", PP_CONCAT_DOUBLING, choose},
+        {"concat", "halving", PP_CONCAT_HALVING, choose},
+        {0}};
 
     return shape->option[PP_CONCAT_AT] == PP_CONCAT_AUTO ? all : NULL;
 }

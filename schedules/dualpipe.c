@@ -68,12 +68,6 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
     return mb >= shape->micro_batches / 2;
 }
 
-static bool is_even(const struct pp_shape *shape, int ranks)
-{
-    (void)shape;
-    return ranks % 2 == 0;
-}
-
 static bool fills_both(const struct pp_shape *shape, int micro_batches)
 {
     return micro_batches % 2 == 0 && micro_batches >= 2 * shape->ranks;
@@ -83,7 +77,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     const int ranks = shape->ranks, n = shape->micro_batches;
 
-    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, ranks + 1, is_even},
+    PP_TRY(pp_want_legal(err, shape, (struct pp_wanted){ranks, 2, ranks + 1, pp_is_even},
                          "%s %d: dualpipe needs an even number", pp_shape_ranks_option(shape),
                          ranks));
     return pp_want_legal(err, shape,

@@ -37,13 +37,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return 2 * shape->ranks + 1;
 }
 
-static const char *const aliases[] = {"ScheduleDualPipeV", "dualpipe-v", NULL};
-
-static const struct pp_schedule_call calls[] = {
-    {"torchtitan", "DualPipeV", NULL},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_dualpipev = {
     .name = "dualpipev",
     .summary = "dualpipe on a V: overlapped pairs, one copy of the weights",
@@ -52,8 +45,8 @@ const struct pp_schedule pp_schedule_dualpipev = {
     .when = "as dualpipe, without the memory for two copies of the weights",
     .source = "Qi et al., DualPipe could be better without the Dual, 2025; order as in "
               "deepseek-ai/DualPipe and PyTorch's ScheduleDualPipeV",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("ScheduleDualPipeV", "dualpipe-v"),
+    .calls = PP_CALLS({"torchtitan", "DualPipeV", NULL}),
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .has_pairs = true,

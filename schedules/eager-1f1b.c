@@ -19,15 +19,13 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return in_flight(shape, rank);
 }
 
-static const char *const aliases[] = {"dapple-eager", "dapple-b", "1f1b-eager", NULL};
-
 const struct pp_schedule pp_schedule_eager_1f1b = {
     .name = "eager-1f1b",
     .summary = "1f1b with twice the warm-up, which hides messages",
     .rule = "rank r: min(2(D-r)-1, N) - 1 forwards, then F B pairs, then the remaining backwards",
     .when = "slow links between ranks and memory to spare",
     .source = "Fan et al., PPoPP'21, section 3",
-    .aliases = aliases,
+    .aliases = PP_NAMES("dapple-eager", "dapple-b", "1f1b-eager"),
     .placement = PP_PLACE_LOOP,
     .chunks = 1,
     .limits = "none",

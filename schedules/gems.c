@@ -16,17 +16,11 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
     return mb >= shape->micro_batches / 2;
 }
 
-static bool is_even(const struct pp_shape *shape, int micro_batches)
-{
-    (void)shape;
-    return micro_batches % 2 == 0;
-}
-
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
     const int n = shape->micro_batches;
 
-    return pp_want_legal(err, shape, (struct pp_wanted){n, 2, n + 1, is_even},
+    return pp_want_legal(err, shape, (struct pp_wanted){n, 2, n + 1, pp_is_even},
                          "--micro-batches %d: gems takes them in pairs, one down, one up", n);
 }
 

@@ -14,23 +14,14 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return shape->micro_batches;
 }
 
-static const char *const aliases[] = {"ScheduleGPipe", "fill-drain", "all-forward-all-backward",
-                                      "afab", NULL};
-
-static const struct pp_schedule_call calls[] = {
-    {"nanotron", "afab", NULL},
-    {"torchtitan", "GPipe", NULL},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_gpipe = {
     .name = "gpipe",
     .summary = "all forwards, then all backwards",
     .rule = "every rank: N forwards, then N backwards, both ascending",
     .when = "the simplest baseline; needs memory for all micro-batches or recomputation",
     .source = "Huang et al., NeurIPS'19, section 2.3",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("ScheduleGPipe", "fill-drain", "all-forward-all-backward", "afab"),
+    .calls = PP_CALLS({"nanotron", "afab", NULL}, {"torchtitan", "GPipe", NULL}),
     .placement = PP_PLACE_LOOP,
     .chunks = 1,
     .limits = "none",

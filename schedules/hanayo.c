@@ -27,17 +27,11 @@ static enum pp_status generate(struct pp_arena *arena, const struct pp_shape *sh
     return PP_OK;
 }
 
-static bool is_whole(const struct pp_shape *shape, int chunks)
-{
-    (void)shape;
-    return chunks % 2 == 0;
-}
-
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
     const int chunks = shape->chunks;
 
-    return pp_want_legal(err, shape, (struct pp_wanted){chunks, 2, chunks + 1, is_whole},
+    return pp_want_legal(err, shape, (struct pp_wanted){chunks, 2, chunks + 1, pp_is_even},
                          "--vp %d: a wave of hanayo is two chunks", chunks);
 }
 
@@ -57,8 +51,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return shape->chunks * PP_MIN(shape->ranks, shape->micro_batches);
 }
 
-static const char *const aliases[] = {"wave", "waves", "wave-like", NULL};
-
 const struct pp_schedule pp_schedule_hanayo = {
     .name = "hanayo",
     .summary = "waves: one model zig-zags V/2 times over the ranks",
@@ -67,7 +59,7 @@ const struct pp_schedule pp_schedule_hanayo = {
     .when = "N near D: the bubbles of bidirectional pipelines without a second copy of the weights",
     .source = "Liu et al., SC'23, section 3 (placement); the order is our own greedy one; an order "
               "for other costs can be some per cent faster",
-    .aliases = aliases,
+    .aliases = PP_NAMES("wave", "waves", "wave-like"),
     .placement = PP_PLACE_WAVE,
     .sizes = PP_SIZE_CHUNKS,
     .limits = "V even: V/2 waves",

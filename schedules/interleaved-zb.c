@@ -20,14 +20,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(in_flight(shape, 0) + 1, shape->micro_batches * shape->chunks);
 }
 
-static const char *const aliases[] = {"InterleavedZeroBubble", "ScheduleInterleavedZeroBubble",
-                                      "interleaved-zb1p", "zb-interleaved", NULL};
-
-static const struct pp_schedule_call calls[] = {
-    {"torchtitan", "InterleavedZeroBubble", pp_group_is_torch},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_interleaved_zb = {
     .name = "interleaved-zb",
     .summary = "interleaved 1f1b with split backwards",
@@ -35,8 +27,9 @@ const struct pp_schedule pp_schedule_interleaved_zb = {
             "F I W with the oldest pending W, then the remaining I W and W",
     .when = "fewer bubbles and less memory than interleaved, the same messages",
     .source = "PyTorch ScheduleInterleavedZeroBubble; Qi et al., ICLR'24, section 2.1",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("InterleavedZeroBubble", "ScheduleInterleavedZeroBubble",
+                        "interleaved-zb1p", "zb-interleaved"),
+    .calls = PP_CALLS({"torchtitan", "InterleavedZeroBubble", pp_group_is_torch}),
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .sizes = PP_SIZE_CHUNKS,

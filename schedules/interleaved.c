@@ -47,9 +47,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(warmup_of(shape, rank) + 1, shape->micro_batches * shape->chunks);
 }
 
-static const char *const aliases[] = {"depth-first", "Interleaved1F1B", "1f1b-interleaved",
-                                      "ScheduleInterleaved1F1B", NULL};
-
 /* Megatron-LM refuses groups that do not fill the ranks. */
 static bool is_megatron(const struct pp_shape *shape)
 {
@@ -61,12 +58,6 @@ static bool is_torch(const struct pp_shape *shape)
     return !shape->option[EXTRA_WARMUP] && pp_group_is_torch(shape);
 }
 
-static const struct pp_schedule_call calls[] = {
-    {"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
-    {"torchtitan", "Interleaved1F1B", is_torch},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b over several chunks per rank, depth first",
@@ -74,8 +65,10 @@ const struct pp_schedule pp_schedule_interleaved = {
             "then F B pairs, then the remaining backwards",
     .when = "fewer bubbles than 1f1b for V times its messages; N a multiple of D",
     .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases =
+        PP_NAMES("depth-first", "Interleaved1F1B", "1f1b-interleaved", "ScheduleInterleaved1F1B"),
+    .calls = PP_CALLS({"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
+                      {"torchtitan", "Interleaved1F1B", is_torch}),
     .placement = PP_PLACE_LOOP,
     .has_pairs = true, /* with --extra-warmup */
     .sizes = PP_SIZE_CHUNKS,

@@ -42,15 +42,13 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return shape->ranks - rank;
 }
 
-static const char *const aliases[] = {"2bw", NULL};
-
 const struct pp_schedule pp_schedule_pipedream_2bw = {
     .name = "pipedream-2bw",
     .summary = "1f1b without a flush, updates one step late",
     .rule = "rank r: D-1-r forwards, then F B pairs over all steps; two weight versions",
     .when = "comparison with asynchronous training, which uses stale gradients",
     .source = "Narayanan et al., ICML'21, section 3",
-    .aliases = aliases,
+    .aliases = PP_NAMES("2bw"),
     .placement = PP_PLACE_LOOP,
     .chunks = 1,
     .is_simulated_only = true,

@@ -1,8 +1,6 @@
 /* The list of schedules. */
 #include "schedules/registry.h"
 
-#include "core/cli/options.h"
-
 #include <stdbool.h>
 
 #define PP_SCHEDULE(name) extern const struct pp_schedule pp_schedule_##name;

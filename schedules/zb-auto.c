@@ -198,8 +198,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(shape->option[PP_LIMIT_AT], shape->micro_batches);
 }
 
-static const char *const aliases[] = {"zero-bubble-heuristic", "zero-bubble-auto", NULL};
-
 const struct pp_schedule pp_schedule_zb_auto = {
     .name = "zb-auto",
     .summary = "split backward, ordered for the given costs within a memory limit",
@@ -207,7 +205,7 @@ const struct pp_schedule pp_schedule_zb_auto = {
             "most M activations",
     .when = "times of F, I, W or of stages differ, or memory lies between that of 1f1b and zb-h2",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR'24, section 3.1; passes our own",
-    .aliases = aliases,
+    .aliases = PP_NAMES("zero-bubble-heuristic", "zero-bubble-auto"),
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .chunks = 1,

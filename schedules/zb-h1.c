@@ -15,8 +15,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(shape->ranks, shape->micro_batches);
 }
 
-static const char *const aliases[] = {"zb1p", "zb-1p", "zero-bubble", "zero-bubble-h1", NULL};
-
 const struct pp_schedule pp_schedule_zb_h1 = {
     .name = "zb-h1",
     .summary = "1f1b with split backwards, a third of its bubbles",
@@ -24,7 +22,7 @@ const struct pp_schedule pp_schedule_zb_h1 = {
             "then the remaining I W and W",
     .when = "fewer bubbles than 1f1b in the same memory",
     .source = "Qi et al., ICLR'24, section 2.1; PyTorch ScheduleInterleavedZeroBubble",
-    .aliases = aliases,
+    .aliases = PP_NAMES("zb1p", "zb-1p", "zero-bubble", "zero-bubble-h1"),
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .chunks = 1,

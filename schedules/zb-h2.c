@@ -70,8 +70,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(held(shape), shape->micro_batches);
 }
 
-static const char *const aliases[] = {"zb2p", "zero-bubble-h2", NULL};
-
 const struct pp_schedule pp_schedule_zb_h2 = {
     .name = "zb-h2",
     .summary = "split backward, no idle time between a rank's first and last op",
@@ -79,7 +77,7 @@ const struct pp_schedule pp_schedule_zb_h2 = {
             "last the pending Ws",
     .when = "memory for twice the activations of 1f1b, and no barrier between steps",
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR'24, section 3.2",
-    .aliases = aliases,
+    .aliases = PP_NAMES("zb2p", "zero-bubble-h2"),
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .chunks = 1,

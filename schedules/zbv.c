@@ -51,13 +51,6 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(2 * shape->ranks, n + PP_MIN(n, rank + 1));
 }
 
-static const char *const aliases[] = {"zb-v", "zbv-zero-bubble", "ScheduleZBVZeroBubble", NULL};
-
-static const struct pp_schedule_call calls[] = {
-    {"torchtitan", "ZBVZeroBubble", NULL},
-    {NULL, NULL, NULL},
-};
-
 const struct pp_schedule pp_schedule_zbv = {
     .name = "zbv",
     .summary = "zero bubble on a V: split backwards, weight gradients fill the gaps",
@@ -67,8 +60,8 @@ const struct pp_schedule pp_schedule_zbv = {
         "F, I and W about equal: the memory of 1f1b, and bubbles only at start and end of the step",
     .source = "Qi et al., NeurIPS 2024 (Pipeline Parallelism with Controllable Memory), ZB-V; "
               "order as in PyTorch's ScheduleZBVZeroBubble",
-    .aliases = aliases,
-    .calls = calls,
+    .aliases = PP_NAMES("zb-v", "zbv-zero-bubble", "ScheduleZBVZeroBubble"),
+    .calls = PP_CALLS({"torchtitan", "ZBVZeroBubble", NULL}),
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .chunks = 2,

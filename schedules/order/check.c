@@ -126,7 +126,7 @@ static enum pp_status check_limits(const struct pp_schedule *schedule, const str
     for (; variant->option; variant++) {
         struct pp_shape chosen = *shape;
         struct pp_error refusal = {0};
-        variant->choose(&chosen);
+        variant->choose(&chosen, variant->number);
         if (check_limits(schedule, &chosen, &refusal) == PP_OK)
             return PP_OK;
         first = first.status == PP_OK ? refusal : first;

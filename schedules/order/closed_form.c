@@ -15,6 +15,12 @@ double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs 
     return (ranks - 1 + wait) / (n * chunks + ranks - 1 + wait);
 }
 
+bool pp_is_even(const struct pp_shape *shape, int value)
+{
+    (void)shape;
+    return value % 2 == 0;
+}
+
 enum pp_status pp_want_legal(struct pp_error *err, const struct pp_shape *shape,
                              struct pp_wanted wanted, const char *format, ...)
 {

@@ -33,6 +33,8 @@ struct pp_wanted {
     int value, min, max;
     bool (*is_legal)(const struct pp_shape *shape, int value);
 };
+/* A rule for that, whatever the shape. */
+bool pp_is_even(const struct pp_shape *shape, int value);
 /* PP_OK for a legal value. Else PP_EINVAL with the message and "; nearest: A or B", the legal
  * values below and above. */
 enum pp_status pp_want_legal(struct pp_error *err, const struct pp_shape *shape,

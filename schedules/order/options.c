@@ -1,7 +1,6 @@
 /* Options that single schedules declare: looked up by name, filled in, checked. */
 #include "schedules/order/options.h"
 
-#include "core/cli/options.h"
 #include "schedules/order/schedule.h"
 
 #include <limits.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/arena.h"
+#include "core/cli/options.h"
 #include "core/cost/cost.h"
 #include "core/error.h"
 #include "core/op.h"
@@ -70,7 +71,8 @@ struct pp_key_op {
 /* One of the orders that `auto` compares: a value of an option, and what it does to a shape. */
 struct pp_schedule_variant {
     const char *option, *value; /* "concat", "doubling" */
-    void (*choose)(struct pp_shape *shape);
+    int number;                 /* of the value */
+    void (*choose)(struct pp_shape *shape, int number);
 };
 
 /* What a training framework calls a schedule: "torchtitan", "Interleaved1F1B". */
@@ -78,6 +80,14 @@ struct pp_schedule_call {
     const char *tool, *name;
     bool (*is_same)(const struct pp_shape *shape); /* it then runs this order; NULL = always */
 };
+#define PP_CALLS(...)                                                                              \
+    (const struct pp_schedule_call[])                                                              \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            NULL, NULL, NULL                                                                       \
+        }                                                                                          \
+    }
 
 /* A figure by formula. `value` returns NAN where the formula does not hold. */
 struct pp_closed_form {
@@ -92,8 +102,8 @@ struct pp_schedule {
     const char *rule;                     /* the order in at most two lines */
     const char *when;                     /* when to use it, one line */
     const char *source;                   /* paper and section */
-    const char *const *aliases;           /* NULL-terminated, or NULL */
-    const struct pp_schedule_call *calls; /* ended by a tool of NULL; NULL = no framework has it */
+    const char *const *aliases;           /* PP_NAMES(), or NULL */
+    const struct pp_schedule_call *calls; /* PP_CALLS(); NULL = no framework has it */
     enum pp_placement_kind placement;
     int chunks;     /* fixed V, or 0 when --vp chooses (default 2) */
     unsigned sizes; /* PP_SIZE_* */

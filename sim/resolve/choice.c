@@ -74,7 +74,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
         struct pp_prepared prepared_i = {0};
         struct pp_result result_i;
         struct pp_error refusal = {0};
-        variant->choose(&config_i.shape);
+        variant->choose(&config_i.shape, variant->number);
         const enum pp_status status =
             simulate_variant(arena, &config_i, &prepared_i, &result_i, &refusal);
         *trial = trial_of(variant->value, status, &result_i, &refusal);

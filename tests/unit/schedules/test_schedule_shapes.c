@@ -213,7 +213,7 @@ Test(schedule_shapes, an_open_shape_names_its_variants)
     for (const struct pp_schedule_variant *v = pp_schedule_variants(chimera, &open); v->option;
          v++, count++) {
         struct pp_shape chosen = open;
-        v->choose(&chosen);
+        v->choose(&chosen, v->number);
         cr_assert_null(pp_schedule_variants(chimera, &chosen));
         cr_expect_eq(pp_schedule_check(chimera, &chosen, NULL),
                      strcmp(v->value, "doubling") == 0 ? PP_EINVAL : PP_OK, "%s", v->value);
