@@ -15,11 +15,7 @@ static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs,
 /* The list in which i stands: its first instruction. */
 static int first_of(const struct pp_program *p, int i)
 {
-    int rank = 0;
-
-    while (p->begin[rank + 1] <= i)
-        rank++;
-    return p->begin[rank];
+    return p->begin[pp_program_rank_at(p, i)];
 }
 
 /* ---- what else is on the link ---------------------------------------------------------------- */

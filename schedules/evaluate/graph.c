@@ -142,32 +142,24 @@ struct walk {
     int barrier_count, barrier_capacity, passed;
 };
 
-static void walk_send(struct walk *w, int i)
+static void walk_channel(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
     const struct pp_op op = pp_program_op(g->program, i);
+    const bool is_send = pp_op_is_send(op.kind);
     const int32_t message = w->message0 + op.arg, post = clock_node(g, &w->clock);
 
+    g->posts[op.arg][is_send ? 0 : 1] = post;
+    g->node_of[i] = message;
+    if (is_send || !g->options->is_buffered)
+        pp_graph_input(g, message, post);
+    if (!is_send)
+        return;
     g->nodes[message].owner = i;
     g->nodes[message].ps = pp_costs_p2p(g->costs, &op, w->rank).ps;
-    g->posts[op.arg][0] = post;
-    g->node_of[i] = message;
-    pp_graph_input(g, message, post);
     if (g->options->nic_fifo)
         pp_graph_input(g, message, w->last_send);
     w->last_send = message;
-}
-
-static void walk_recv(struct walk *w, int i)
-{
-    struct pp_graph *g = w->g;
-    const int32_t arg = g->program->arg[i], message = w->message0 + arg;
-    const int32_t post = clock_node(g, &w->clock);
-
-    g->posts[arg][1] = post;
-    g->node_of[i] = message;
-    if (!g->options->is_buffered)
-        pp_graph_input(g, message, post);
 }
 
 /* Asynchronous work of the rank alone, one after another on its stream. */
@@ -289,14 +281,6 @@ static void walk_compute(struct walk *w, int i)
     else if (w->g->node_of[i] == 0) /* else the second of a fused pair */
         pp_graph_compute(w->g, &w->clock, i,
                          pp_graph_is_fused(w->g->program, i, w->g->program->begin[w->rank + 1]));
-}
-
-static void walk_channel(struct walk *w, int i)
-{
-    if (pp_op_is_send(w->g->program->kind[i]))
-        walk_send(w, i);
-    else
-        walk_recv(w, i);
 }
 
 static void (*const walk_stream[])(struct walk *w, int i) = {

@@ -87,8 +87,7 @@ static const char *describe(const struct pp_graph *g, int32_t node, int *rank, c
     *rank = -1;
     if (i < 0)
         return "a barrier";
-    for (*rank = 0; i >= p->begin[*rank + 1]; ++*rank)
-        ;
+    *rank = pp_program_rank_at(p, i);
     const struct pp_op op = pp_program_op(p, i);
     pp_op_print(&op, pp_program_style(p), text);
     return text;

@@ -114,11 +114,6 @@ struct evaluated { /* what the user holds, with its memory */
     struct pp_arena *arena;
 };
 
-static double seconds(int64_t ps)
-{
-    return (double)ps * 1e-12;
-}
-
 static struct pipesched_rank rank_of(struct pp_arena *arena, const struct pp_program *p, int rank,
                                      const struct pp_times *times)
 {
@@ -129,12 +124,12 @@ static struct pipesched_rank rank_of(struct pp_arena *arena, const struct pp_pro
     for (int i = 0; i < count; i++) {
         const int at = first + i;
         spans[i] =
-            (struct pipesched_span){seconds(times->start_ps[at]), seconds(times->end_ps[at])};
+            (struct pipesched_span){pp_units_s(times->start_ps[at]), pp_units_s(times->end_ps[at])};
         const struct pp_op op = pp_program_op(p, at);
         if (pp_op_is_compute(op.kind) && op.aux != PP_FUSED_SECOND) /* a pair is one op */
             busy_ps += times->end_ps[at] - times->start_ps[at];
     }
-    return (struct pipesched_rank){.busy_s = seconds(busy_ps), .count = count, .spans = spans};
+    return (struct pipesched_rank){.busy_s = pp_units_s(busy_ps), .count = count, .spans = spans};
 }
 
 /* The evaluator looks for what waits, not for what is missing. */
@@ -166,7 +161,7 @@ static enum pp_status evaluate(struct evaluated *e, const struct pipesched_progr
         busy_s += rank[r].busy_s;
     }
     e->times = (struct pipesched_times){
-        .step_s = seconds(times->makespan_ps), .ranks = p->ranks, .rank = rank};
+        .step_s = pp_units_s(times->makespan_ps), .ranks = p->ranks, .rank = rank};
     if (times->makespan_ps > 0)
         e->times.bubble_frac = 1 - busy_s / (e->times.step_s * p->ranks);
     return PP_OK;

@@ -6,9 +6,9 @@ struct levels {
     int32_t **slots;  /* [rank][unit] end of the unit */
     int32_t *reached; /* [rank] units placed */
     int32_t *next_in; /* [rank] in m->in: inputs of the units placed */
-    int32_t *queue;   /* ranks that may go on; a rank is in it at most once */
-    int head, count;
-    bool *is_queued;
+    int32_t *stack;   /* ranks that may go on; a rank is in it at most once */
+    int depth;
+    bool *is_waiting;
 };
 
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit)
@@ -18,14 +18,12 @@ int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit)
     return pp_op_is_compute(op->kind) && op->kind != PP_U ? pp_unit_length(op) : 0;
 }
 
-static void enqueue(struct levels *l, int rank)
+static void wake(struct levels *l, int rank)
 {
-    const int ranks = l->m->head->ranks;
-
-    if (l->is_queued[rank])
+    if (l->is_waiting[rank])
         return;
-    l->is_queued[rank] = true;
-    l->queue[(l->head + l->count++) % ranks] = rank;
+    l->is_waiting[rank] = true;
+    l->stack[l->depth++] = rank;
 }
 
 /* Latest end of the units that feed the next unit of `rank`, or -1 when one has not been placed. */
@@ -58,7 +56,7 @@ static void wake_readers(struct levels *l, int rank, int32_t unit)
         const int32_t id = pp_message_output(m, op);
 
         if (id >= 0)
-            enqueue(l, m->channels[m->messages[id].channel].dest);
+            wake(l, m->channels[m->messages[id].channel].dest);
     }
 }
 
@@ -86,20 +84,18 @@ int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m)
                        .slots = PP_ARRAY(arena, int32_t *, ranks),
                        .reached = PP_ARRAY(arena, int32_t, ranks),
                        .next_in = PP_ARRAY(arena, int32_t, ranks),
-                       .queue = PP_ARRAY(arena, int32_t, ranks),
-                       .is_queued = PP_ARRAY(arena, bool, ranks)};
+                       .stack = PP_ARRAY(arena, int32_t, ranks),
+                       .is_waiting = PP_ARRAY(arena, bool, ranks)};
 
     for (int rank = 0; rank < ranks; rank++) {
         l.slots[rank] = PP_ARRAY(arena, int32_t, m->units[rank].count + 1);
         l.next_in[rank] = m->in_begin[rank];
-        enqueue(&l, rank);
+        wake(&l, rank);
     }
-    while (l.count > 0) {
-        const int rank = l.queue[l.head];
+    while (l.depth > 0) {
+        const int rank = l.stack[--l.depth];
 
-        l.head = (l.head + 1) % ranks;
-        l.count--;
-        l.is_queued[rank] = false;
+        l.is_waiting[rank] = false;
         run_rank(&l, rank);
     }
     for (int rank = 0; rank < ranks; rank++)

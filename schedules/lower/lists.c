@@ -1,8 +1,6 @@
 /* Inserts into the lists of ranks, and questions about them. */
 #include "schedules/lower/lists.h"
 
-#include <string.h>
-
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before, struct pp_op op)
 {
     *PP_PUSH(arena, inserts->data, inserts->count, inserts->capacity) =
@@ -37,13 +35,7 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
     if (inserts->count == 0)
         return;
     sort_inserts(arena, inserts, old_count);
-    if (lists->capacity[rank] < count) {
-        lists->capacity[rank] = count + 16;
-        struct pp_op *ops = pp_arena_alloc_raw(arena, sizeof(*ops) * (size_t)(count + 16));
-        if (old_count > 0)
-            memcpy(ops, lists->ops[rank], sizeof(*ops) * (size_t)old_count);
-        lists->ops[rank] = ops;
-    }
+    pp_orders_reserve(arena, lists, rank, inserts->count);
     /* From the end, so that what stands before the first insert stays where it is. */
     struct pp_op *ops = lists->ops[rank];
     for (int next = inserts->count, from = old_count, to = count; next > 0;) {

@@ -23,6 +23,13 @@ void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op)
 bool pp_lists_have(const struct pp_orders *lists, int kind);
 /* Whether a rule holds for some op. */
 bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
+/* A WAIT for a sum of gradients of a stage. There is one sum of a stage that a rank holds for
+ * several pipelines. */
+static inline bool pp_lists_waits_for_sum(const struct pp_op *op, int stage)
+{
+    return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
+           (op->stage == stage || (op->last_stage != 0 && op->last_stage == stage));
+}
 /* Length of the longest list. */
 int pp_lists_longest(const struct pp_orders *lists);
 

@@ -8,10 +8,8 @@
  * the sums of a step, or the end of the list. */
 static bool is_sum_of(const struct pp_op *op, int stage)
 {
-    if (op->kind != PP_WAIT || (op->aux != PP_AR && op->aux != PP_RS) ||
-        op->purpose == PP_FOR_VISIT || op->purpose == PP_FOR_PART)
-        return false;
-    return op->stage == stage || (op->last_stage != 0 && op->last_stage == stage);
+    return op->purpose != PP_FOR_VISIT && op->purpose != PP_FOR_PART &&
+           pp_lists_waits_for_sum(op, stage);
 }
 
 static int place_of(const struct pp_orders *lists, int rank, int stage)

@@ -27,14 +27,6 @@ static bool is_of(const struct pp_op *op, const struct pp_op *update)
     return op->stage == update->stage && op->pipe == update->pipe;
 }
 
-/* A WAIT for a sum that the gradients of the stage need. There is one sum of a stage that a rank
- * holds for several pipelines. */
-static bool is_sum_of(const struct pp_op *op, const struct pp_op *update)
-{
-    return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
-           (op->stage == update->stage || (op->last_stage != 0 && op->last_stage == update->stage));
-}
-
 /* Index in front of which gradients (or, without their sums, buffers) are ready for the update at
  * `at`. */
 static int ready_at(const struct pp_op *ops, int count, int at, bool needs_sums)
@@ -44,7 +36,7 @@ static int ready_at(const struct pp_op *ops, int count, int at, bool needs_sums)
     while (i > 0) {
         const struct pp_op *op = &ops[i - 1];
         const bool is_backward = (op->kind == PP_B || op->kind == PP_W) && is_of(op, &ops[at]);
-        if (is_backward || (needs_sums && is_sum_of(op, &ops[at])))
+        if (is_backward || (needs_sums && pp_lists_waits_for_sum(op, ops[at].stage)))
             break;
         i--;
     }

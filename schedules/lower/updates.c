@@ -12,7 +12,6 @@ struct updates {
 
 static void add(const struct updates *u, struct pp_inserts *inserts, int before, struct pp_op op)
 {
-    op.mb = op.arg = op.slot = -1;
     pp_inserts_add(u->l->arena, inserts, before, op);
 }
 
@@ -21,14 +20,12 @@ static void add_collective(const struct updates *u, struct pp_inserts *inserts, 
                            struct pp_op op)
 {
     op.buckets = (uint8_t)pp_lower_buckets(u->l->options, op.stage);
-    do
-        add(u, inserts, before, op);
-    while (++op.bucket < op.buckets);
-    op = pp_op_wait(op);
-    op.bucket = 0;
-    do
-        add(u, inserts, before, op);
-    while (++op.bucket < op.buckets);
+    for (int is_wait = 0; is_wait < 2; is_wait++) {
+        op.bucket = 0;
+        do
+            add(u, inserts, before, is_wait ? pp_op_wait(op) : op);
+        while (++op.bucket < op.buckets);
+    }
 }
 
 /* What is scattered is summed over the groups of shards. */
@@ -45,7 +42,7 @@ static void add_update(const struct updates *u, struct pp_inserts *inserts, int 
                        const struct pp_op *backward)
 {
     const uint8_t sum = pp_state_is_spread(&u->l->options->state) ? PP_RS : PP_AR;
-    struct pp_op op = {.kind = sum, .stage = backward->stage, .pipe = backward->pipe};
+    struct pp_op op = pp_stage_op(sum, backward->stage, backward->pipe);
 
     if (u->l->options->has_sync)
         add_collective(u, inserts, before, op);

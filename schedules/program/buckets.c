@@ -21,20 +21,6 @@ static bool is_between(const struct pp_program *p, int i, int bucket)
             p->bucket[i] <= p->bucket[bucket]);
 }
 
-static bool is_same_rank(const struct pp_program *p, int first, int second)
-{
-    int low = 0, high = p->ranks; /* begin[low] <= second < begin[high] */
-
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (p->begin[middle] <= second)
-            low = middle;
-        else
-            high = middle;
-    }
-    return p->begin[low] <= first;
-}
-
 int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator)
 {
     int back = i - 1;
@@ -44,7 +30,7 @@ int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, 
     while (back >= 0 && is_between(p, back, i))
         back--;
     if (back < 0 || (p->kind[back] != PP_B && p->kind[back] != PP_W) ||
-        p->stage[back] != p->stage[i] || !is_same_rank(p, back, i))
+        p->stage[back] != p->stage[i] || back < p->begin[pp_program_rank_at(p, i)])
         return -1;
     *numerator = p->bucket[i] + 1;
     *denominator = p->buckets[i];

@@ -135,6 +135,8 @@ static inline struct pp_op pp_collective_op(const struct pp_collective *c)
                           .buckets = c->buckets,
                           .stage = c->stage};
 }
+/* The rank in whose list instruction i stands. */
+int pp_program_rank_at(const struct pp_program *p, int i);
 static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)
 {
     return p->rank_of[pipe * p->stages + stage];

@@ -62,11 +62,6 @@ struct eager {
 
 /* ---- what needs what ------------------------------------------------------------------------- */
 
-static int32_t unit_of(const struct pp_program *p, int32_t i)
-{
-    return pp_verify_start(p, i);
-}
-
 static bool is_pair(const struct pp_program *p, int32_t unit)
 {
     return p->aux[unit] == PP_FUSED_FIRST;
@@ -87,7 +82,7 @@ static void each_need(struct eager *e, const struct pp_verify *v, int32_t *at)
                     e->use[at[needs[k]]++] = i;
                 else
                     at[needs[k]]++;
-            e->missing[unit_of(p, i)] += e->use ? count : 0;
+            e->missing[pp_verify_start(p, i)] += e->use ? count : 0;
         }
     }
 }
@@ -134,7 +129,7 @@ static void make_ready(struct eager *e, int32_t unit)
 static void release(struct eager *e, int32_t i, bool is_elsewhere)
 {
     for (int32_t k = e->first_use[i]; k < e->first_use[i + 1]; k++) {
-        const int32_t unit = unit_of(e->p, e->use[k]);
+        const int32_t unit = pp_verify_start(e->p, e->use[k]);
         if ((e->rank_of[unit] != e->rank_of[i]) == is_elsewhere && --e->missing[unit] == 0)
             make_ready(e, unit);
     }
@@ -179,11 +174,6 @@ static void send(struct eager *e, int32_t i, int64_t ps)
     add_event(e, (struct event){.ps = channel->ps, .op = i, .is_arrival = true});
 }
 
-static int64_t cells_of(const struct eager *e, int32_t unit)
-{
-    return e->p->granule_count[unit];
-}
-
 static void finish_op(struct eager *e, int32_t i, int64_t ps)
 {
     const int kind = e->p->kind[i];
@@ -191,7 +181,7 @@ static void finish_op(struct eager *e, int32_t i, int64_t ps)
         e->p->mode == PP_MODE_INFER ? kind == PP_F : kind == PP_B || kind == PP_W;
 
     if (is_freeing)
-        e->ranks[e->rank_of[i]].held -= cells_of(e, i);
+        e->ranks[e->rank_of[i]].held -= e->p->granule_count[i];
     release(e, i, false);
     send(e, i, ps);
 }
@@ -232,7 +222,7 @@ static int32_t choose(const struct eager *e, struct rank *rank)
 {
     struct unit_heap *forward = &rank->ready[1], *other = &rank->ready[0];
     const bool has_room =
-        forward->count > 0 && rank->held + cells_of(e, forward->data[0]) <= e->limit;
+        forward->count > 0 && rank->held + e->p->granule_count[forward->data[0]] <= e->limit;
 
     if (has_room && (other->count == 0 || forward->data[0] < other->data[0]))
         return unit_heap_pop(forward);
@@ -247,7 +237,7 @@ static void begin(struct eager *e, int r, int64_t ps)
     if (unit == NONE)
         return;
     if (e->p->kind[unit] == PP_F)
-        rank->held += cells_of(e, unit);
+        rank->held += e->p->granule_count[unit];
     rank->peak = rank->held > rank->peak ? rank->held : rank->peak;
     rank->is_busy = true;
     e->left--;
@@ -293,7 +283,7 @@ static void set_up(struct eager *e)
         const int count = p->begin[r + 1] - p->begin[r];
         pp_orders_reserve(e->arena, e->orders, r, count);
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            if (unit_of(p, i) != i)
+            if (pp_verify_start(p, i) != i)
                 continue;
             e->left++;
             if (e->missing[i] == 0)

@@ -1,17 +1,15 @@
 /* --schedule: one name or one program file. */
 #include "schedules/select/select.h"
 
+#include "core/text/file.h"
 #include "schedules/registry.h"
 
 #include <string.h>
 
 static bool is_file(const char *name)
 {
-    const size_t length = strlen(name);
-
-    return strchr(name, '/') || !strcmp(name, "-") ||
-           (length > 4 && !strcmp(name + length - 4, ".csv")) ||
-           (length > 7 && !strcmp(name + length - 7, ".csv.gz"));
+    return strchr(name, '/') || !strcmp(name, "-") || pp_has_suffix(name, ".csv") ||
+           pp_has_suffix(name, ".csv.gz");
 }
 
 enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *request,

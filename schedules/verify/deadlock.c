@@ -58,7 +58,7 @@ static struct edge rank_edge(const struct pp_verify_run *run, int rank)
         int needed = pp_verify_run_lacks(run, i);
         if (needed < 0)
             needed = pp_verify_run_lacks(run, ++i);
-        return (struct edge){.to = pp_verify_rank(p, needed), .op = i, .needed = needed};
+        return (struct edge){.to = pp_program_rank_at(p, needed), .op = i, .needed = needed};
     }
     const int post = p->begin[rank] + p->arg[i], arg = p->arg[post];
     if (pp_op_is_collective(p->kind[post]))
@@ -96,7 +96,7 @@ static const char *line(const struct pp_verify_run *run, int node, struct edge e
 
     if (node >= ranks && e.to >= ranks)
         return pp_arena_printf(v->arena, "\n  %s waits after %s, which rank %d posts before it", op,
-                               needed, pp_verify_rank(v->p, e.op));
+                               needed, pp_program_rank_at(v->p, e.op));
     if (node >= ranks)
         return pp_arena_printf(v->arena, "\n  %s waits for rank %d to post it", op, e.to);
     if (!needed)
@@ -182,6 +182,6 @@ enum pp_status pp_verify_deadlock(struct pp_verify_run *run)
         pp_error_append(v->err, "\n  and %d more in the cycle", length - CYCLE_LINES);
     append_others(run, path, first, count);
     append_fix(run, path, edges, first, count);
-    const int rank = pp_verify_rank(p, mark);
+    const int rank = pp_program_rank_at(p, mark);
     return pp_verify_add_grid(v, rank, mark - p->begin[rank]);
 }

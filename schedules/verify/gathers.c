@@ -25,11 +25,6 @@ static bool is_loaded(const struct pp_gathers *g)
     return pp_state_is_fetched(g->spec) && !pp_state_is_gathered(g->spec);
 }
 
-static const char *fetched_word(const struct pp_gathers *g)
-{
-    return is_loaded(g) ? "loaded" : "gathered";
-}
-
 static bool uses_params(int kind)
 {
     return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R;
@@ -83,8 +78,8 @@ static enum pp_status check_use(struct pp_gathers *g, int i)
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
     if (s->posted < 0)
-        return pp_verify_refuse(g->v, i, "uses parameters of stage %d that are not %s", p->stage[i],
-                                fetched_word(g));
+        return pp_verify_refuse(g->v, i, "uses parameters of stage %d that are not %sed",
+                                p->stage[i], verb(g));
     return pp_verify_fail_unwaited(g->v, i, "uses", s->posted, is_loaded(g) ? "loads" : "gathers");
 }
 
@@ -107,7 +102,7 @@ static enum pp_status check_drop(struct pp_gathers *g, int i)
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
 
     if (s->present < 0)
-        return pp_verify_refuse(g->v, i, "drops parameters that are not %s", fetched_word(g));
+        return pp_verify_refuse(g->v, i, "drops parameters that are not %sed", verb(g));
     s->present = -1;
     s->dropped = i;
     g->held--;

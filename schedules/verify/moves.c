@@ -124,7 +124,7 @@ static enum pp_status check_made(struct moves *m, int i)
         const int made = m->v->at[AT_F][unit];
         if (made < p->begin[m->rank] || made >= p->begin[m->rank + 1])
             return pp_verify_refuse(m->v, i, "is on the wrong rank: %s is on rank %d",
-                                    pp_verify_text(m->v, made), pp_verify_rank(p, made));
+                                    pp_verify_text(m->v, made), pp_program_rank_at(p, made));
         if (made > i)
             return pp_verify_refuse(m->v, i, "comes before %s, which saves it",
                                     pp_verify_text(m->v, made));

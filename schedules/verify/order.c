@@ -63,7 +63,7 @@ static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int 
     if (recv >= 0)
         return pp_verify_refuse(v, i, "uses what %s delivers, but (%s)WAIT is missing", text, text);
     return pp_verify_refuse(v, i, "needs the result of %s on rank %d, but %s is missing",
-                            pp_verify_text(v, needed), pp_verify_rank(p, needed), text);
+                            pp_verify_text(v, needed), pp_program_rank_at(p, needed), text);
 }
 
 static enum pp_status check_compute(struct pp_verify *v, int rank, int i)

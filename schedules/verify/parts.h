@@ -17,7 +17,6 @@ enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
 /* ---- words (text.c) -------------------------------------------------------------------------- */
 /* All of them live in the arena of `v`. */
 const char *pp_verify_name(const struct pp_program *p);
-int pp_verify_rank(const struct pp_program *p, int i);
 /* The cell of instruction i. */
 const char *pp_verify_text(const struct pp_verify *v, int i);
 /* A cell that the program lacks. */

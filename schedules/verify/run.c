@@ -10,12 +10,10 @@
 
 static void wake(struct pp_verify_run *run, int rank)
 {
-    if (run->is_queued[rank])
+    if (run->is_waiting[rank])
         return;
-    run->is_queued[rank] = true;
-    run->queue[run->tail] = rank;
-    run->tail = run->tail + 1 == run->p->ranks ? 0 : run->tail + 1;
-    run->queued++;
+    run->is_waiting[rank] = true;
+    run->stack[run->depth++] = rank;
 }
 
 static bool is_ready(const struct pp_verify_run *run, int rank, int i)
@@ -129,10 +127,10 @@ static void prepare(struct pp_verify_run *run)
     const struct pp_program *p = run->p;
     struct pp_arena *arena = run->v->arena;
 
-    run->is_queued = PP_ARRAY(arena, bool, p->ranks);
+    run->is_waiting = PP_ARRAY(arena, bool, p->ranks);
     run->is_at_barrier = PP_ARRAY(arena, bool, p->ranks);
     run->is_counted = PP_ARRAY(arena, bool, p->ranks);
-    run->queue = PP_ARRAY(arena, int, p->ranks);
+    run->stack = PP_ARRAY(arena, int, p->ranks);
     run->next = PP_ARRAY(arena, int, p->ranks);
     run->bars = PP_ARRAY(arena, int, p->ranks);
     run->front = PP_ARRAY(arena, int, p->ranks);
@@ -160,11 +158,9 @@ enum pp_status pp_verify_run(struct pp_verify *v)
     prepare(&run);
     for (int rank = 0; rank < v->p->ranks; rank++)
         wake(&run, rank);
-    while (run.queued) {
-        const int rank = run.queue[run.head];
-        run.head = run.head + 1 == v->p->ranks ? 0 : run.head + 1;
-        run.queued--;
-        run.is_queued[rank] = false;
+    while (run.depth > 0) {
+        const int rank = run.stack[--run.depth];
+        run.is_waiting[rank] = false;
         execute(&run, rank);
     }
     return run.done == pp_program_size(v->p) ? PP_OK : pp_verify_deadlock(&run);

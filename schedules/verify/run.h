@@ -10,8 +10,8 @@ struct pp_verify_run {
     bool *is_done;
     int *next; /* [rank] next instruction */
 
-    int *queue, head, tail, queued; /* ring of ranks to look at */
-    bool *is_queued;
+    int *stack, depth; /* ranks to look at, each once */
+    bool *is_waiting;
 
     int *channel_of;      /* [message] */
     int *sent, *received; /* [channel] posts so far */

@@ -107,7 +107,7 @@ static enum pp_status check_update(struct pp_verify *v, int update, int post, in
 /* The first post of the sum at `sum` that no WAIT names. */
 static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
 {
-    const int rank = pp_verify_rank(p, sum->sync);
+    const int rank = pp_program_rank_at(p, sum->sync);
     int i = sum->sync;
 
     for (; i < p->begin[rank + 1]; i++) {

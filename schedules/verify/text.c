@@ -9,20 +9,6 @@ const char *pp_verify_name(const struct pp_program *p)
     return p->file ? p->file : p->name;
 }
 
-int pp_verify_rank(const struct pp_program *p, int i)
-{
-    int low = 0, high = p->ranks - 1;
-
-    while (low < high) { /* the last rank that begins at or before i */
-        const int middle = (low + high + 1) / 2;
-        if (p->begin[middle] <= i)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static const char *cell(const struct pp_verify *v, struct pp_op op)
 {
     char text[PP_OP_TEXT_BYTES];
@@ -52,7 +38,7 @@ const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t uni
 const char *pp_verify_place(const struct pp_verify *v, int i)
 {
     const struct pp_program *p = v->p;
-    const int rank = pp_verify_rank(p, i);
+    const int rank = pp_program_rank_at(p, i);
 
     if (p->line && p->line[i] > 0)
         return pp_arena_printf(v->arena, "rank %d line %d col %d", rank, p->line[i], p->column[i]);
@@ -77,7 +63,7 @@ static char *format_words(struct pp_verify *v, const char *format, va_list args)
 enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format, ...)
 {
     const struct pp_program *p = v->p;
-    const int rank = pp_verify_rank(p, mark), position = mark - p->begin[rank];
+    const int rank = pp_program_rank_at(p, mark), position = mark - p->begin[rank];
     va_list args;
 
     va_start(args, format);
@@ -145,5 +131,5 @@ const char *pp_verify_fix(struct pp_verify *v, int needed, int before)
 {
     return pp_arena_printf(v->arena, "\n  fix: move %s before %s on rank %d",
                            pp_verify_text(v, needed), pp_verify_text(v, before),
-                           pp_verify_rank(v->p, before));
+                           pp_program_rank_at(v->p, before));
 }
