@@ -7,13 +7,12 @@
 
 enum { TABLE_SLACK = 1 << 16, TABLE_FACTOR = 64 };
 
-struct flow {      /* of one direction: what the next stage waits for */
-    int32_t *node; /* [(stage * granules + granule) * splits + split]: end of the transfer */
-};
 struct implied {
     struct pp_graph *g;
-    struct flow flow[2]; /* by enum pp_direction */
-    int granules;        /* of the whole program */
+    /* What the next stage waits for, the end of the transfer: [enum pp_direction]
+     * [(stage * granules + granule) * splits + split] */
+    int32_t *flow[2];
+    int granules; /* of the whole program */
 };
 
 /* The last message of each channel that leaves one rank. */
@@ -115,8 +114,8 @@ static void add_transfers(struct implied *im, int rank)
             continue;
         const int32_t end = transfer(im, &ends, rank, i);
         for (int k = 0; k < p->granule_count[i]; k++)
-            im->flow[direction_of(p->kind[i])]
-                .node[cell(im, p->stage[i], p->mb[i] + k, p->split[i])] = end;
+            im->flow[direction_of(p->kind[i])][cell(im, p->stage[i], p->mb[i] + k, p->split[i])] =
+                end;
     }
     pp_graph_carry(im->g, entry, ends.last_send);
     for (int k = 0; k < ends.count; k++)
@@ -136,8 +135,7 @@ static enum pp_status add_dependencies(struct implied *im, int rank, struct pp_e
         if (before < 0 || before >= p->stages)
             continue;
         for (int k = 0; k < p->granule_count[i]; k++) {
-            const int32_t end =
-                im->flow[direction].node[cell(im, before, p->mb[i] + k, p->split[i])];
+            const int32_t end = im->flow[direction][cell(im, before, p->mb[i] + k, p->split[i])];
             if (end == 0)
                 return pp_error_set(err, PP_EPROGRAM,
                                     "rank %d: %d%s%d needs %d%s%d, which no rank runs", rank,
@@ -162,7 +160,7 @@ enum pp_status pp_graph_compute_only(struct pp_graph *g, struct pp_error *err)
                             "%d stages of %d micro-batches need more ops than the %d there are",
                             p->stages, p->micro_batches, pp_program_size(p));
     for (int d = 0; d < 2; d++)
-        im.flow[d].node = PP_ARRAY(g->arena, int32_t, cells);
+        im.flow[d] = PP_ARRAY(g->arena, int32_t, cells);
     for (int r = 0; r < p->ranks; r++)
         add_compute(g, r);
     for (int r = 0; r < p->ranks; r++)

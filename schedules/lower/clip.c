@@ -14,19 +14,10 @@ static bool is_behind(const struct pp_op *op)
     return kind == PP_U || kind == PP_AG || kind == PP_BC;
 }
 
-static int first_update(const struct pp_orders *lists, int rank)
-{
-    int at = 0;
-
-    while (at < lists->count[rank] && lists->ops[rank][at].kind != PP_U)
-        at++;
-    return at;
-}
-
 /* A BAR already stands between the last sum or backward of a list and its first update. */
 static bool is_clipped(const struct pp_orders *lists, int rank)
 {
-    const int update = first_update(lists, rank);
+    const int update = pp_lists_next_update(lists, rank, 0);
 
     for (int i = update; i < lists->count[rank]; i++)
         if (!is_behind(&lists->ops[rank][i]))
@@ -51,7 +42,7 @@ static bool are_all_clipped(const struct pp_orders *lists)
 
 static void clip(struct pp_arena *arena, struct pp_orders *lists, int rank)
 {
-    const int update = first_update(lists, rank), count = lists->count[rank];
+    const int update = pp_lists_next_update(lists, rank, 0), count = lists->count[rank];
     struct pp_op *ops = lists->ops[rank];
     struct pp_op *behind = PP_ARRAY(arena, struct pp_op, count - update);
     int before_end = update, behind_count = 0;

@@ -68,15 +68,6 @@ bool pp_lists_have(const struct pp_orders *lists, int kind)
     return false;
 }
 
-bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op))
-{
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (rule(&lists->ops[rank][i]))
-                return true;
-    return false;
-}
-
 int pp_lists_longest(const struct pp_orders *lists)
 {
     int longest = 0;
@@ -115,11 +106,14 @@ int pp_lists_compute_end(const struct pp_orders *lists, int rank)
     return end;
 }
 
-int pp_lists_tail(const struct pp_orders *lists, int rank)
+int pp_lists_next_update(const struct pp_orders *lists, int rank, int at)
 {
-    int at = pp_lists_compute_end(lists, rank);
-
     while (at < lists->count[rank] && lists->ops[rank][at].kind != PP_U)
         at++;
     return at;
+}
+
+int pp_lists_tail(const struct pp_orders *lists, int rank)
+{
+    return pp_lists_next_update(lists, rank, pp_lists_compute_end(lists, rank));
 }

@@ -21,8 +21,15 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
 /* Remove all ops for which a rule holds. */
 void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
 bool pp_lists_have(const struct pp_orders *lists, int kind);
-/* Whether a rule holds for some op. */
-bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
+/* Whether a rule holds for some op. Inline, as the rule then is. */
+static inline bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op))
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (rule(&lists->ops[rank][i]))
+                return true;
+    return false;
+}
 /* A WAIT for a sum of gradients of a stage. There is one sum of a stage that a rank holds for
  * several pipelines. */
 static inline bool pp_lists_waits_for_sum(const struct pp_op *op, int stage)
@@ -44,5 +51,7 @@ int pp_lists_moments(const struct pp_orders *lists, int rank, struct pp_moment *
 
 /* Index after the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);
-/* Index of the first U after pp_lists_compute_end(), or the count. */
+/* Index of the first U from `at` on, or the count. */
+int pp_lists_next_update(const struct pp_orders *lists, int rank, int at);
+/* The same from pp_lists_compute_end() on. */
 int pp_lists_tail(const struct pp_orders *lists, int rank);

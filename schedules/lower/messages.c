@@ -24,9 +24,17 @@ static size_t row_of(const struct pp_messages *m, int stage, int granule, int sp
     return (size_t)stage * m->cells + (size_t)granule * (size_t)m->head->splits + (size_t)split;
 }
 
-static int32_t channel_from(const struct pp_messages *m, int direction, int pipe, int stage)
+static int32_t *channel_from(const struct pp_messages *m, int direction, int pipe, int stage)
 {
-    return m->channel_of[(direction * m->head->pipelines + pipe) * m->head->stages + stage];
+    return &m->channel_of[(direction * m->head->pipelines + pipe) * m->head->stages + stage];
+}
+
+/* Channel of the output of an op, or -1. */
+static int32_t output_channel(const struct pp_messages *m, const struct pp_op *op)
+{
+    const int direction = direction_of(op->kind);
+
+    return direction < 0 ? -1 : *channel_from(m, direction, op->pipe, op->stage);
 }
 
 int32_t pp_message_input(const struct pp_messages *m, const struct pp_op *op, int granule)
@@ -35,18 +43,16 @@ int32_t pp_message_input(const struct pp_messages *m, const struct pp_op *op, in
     const int source = op->stage + (direction == 0 ? -1 : 1);
 
     if (direction < 0 || source < 0 || source >= m->head->stages ||
-        channel_from(m, direction, op->pipe, source) < 0)
+        *channel_from(m, direction, op->pipe, source) < 0)
         return -1;
     return m->of[direction][row_of(m, source, granule, op->split)];
 }
 
 int32_t pp_message_output(const struct pp_messages *m, const struct pp_op *op)
 {
-    const int direction = direction_of(op->kind);
-
-    if (direction < 0 || channel_from(m, direction, op->pipe, op->stage) < 0)
+    if (output_channel(m, op) < 0)
         return -1;
-    return m->of[direction][row_of(m, op->stage, op->mb, op->split)];
+    return m->of[direction_of(op->kind)][row_of(m, op->stage, op->mb, op->split)];
 }
 
 static bool is_unit(const struct pp_op *op)
@@ -131,9 +137,7 @@ static void find_channels(struct pp_arena *arena, struct pp_messages *m)
             for (int stage = 0; stage < head->stages; stage++) {
                 const int next = stage + (direction ? -1 : 1);
                 const uint16_t *rank_of = head->rank_of + pipe * head->stages;
-                int32_t *channel =
-                    &m->channel_of[(size_t)direction * places +
-                                   (size_t)pipe * (size_t)head->stages + (size_t)stage];
+                int32_t *channel = channel_from(m, direction, pipe, stage);
 
                 *channel = -1;
                 if (next < 0 || next >= head->stages || rank_of[next] == rank_of[stage])
@@ -148,14 +152,6 @@ static void find_channels(struct pp_arena *arena, struct pp_messages *m)
 }
 
 /* ---- producers -------------------------------------------------------------------------------*/
-
-/* Channel of the output of an op, or -1. */
-static int32_t output_channel(const struct pp_messages *m, const struct pp_op *op)
-{
-    const int direction = direction_of(op->kind);
-
-    return direction < 0 ? -1 : channel_from(m, direction, op->pipe, op->stage);
-}
 
 static enum pp_status count_messages(struct pp_messages *m, struct pp_error *err)
 {
@@ -219,7 +215,7 @@ static enum pp_status add_inputs(struct pp_messages *m, int rank, int unit, cons
     char text[TEXT_BYTES];
 
     if (direction < 0 || source < 0 || source >= m->head->stages ||
-        channel_from(m, direction, op->pipe, source) < 0)
+        *channel_from(m, direction, op->pipe, source) < 0)
         return PP_OK;
     for (int g = op->mb; g < op->mb + op->granules; g++) {
         const int32_t id = m->of[direction][row_of(m, source, g, op->split)];

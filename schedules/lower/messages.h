@@ -7,7 +7,7 @@
  * pp_messages_build(). */
 #pragma once
 
-#include "schedules/program/program.h"
+#include "schedules/lower/lower.h"
 
 struct pp_message {
     int32_t mb;       /* first granule */
@@ -75,3 +75,10 @@ static inline const struct pp_op *pp_unit_op(const struct pp_messages *m, int ra
 int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m);
 /* Slots that a unit takes: 2 for a pair, 0 for what is not computed per micro-batch. */
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
+
+/* ---- posting.c: where receives are posted and waited for, one function a policy ---- */
+/* Fill `post` and `wait` of every message, and `posts` of every rank. The batched policy fills
+ * `done` too. The sender policy fails with PP_EPROGRAM when the compute order itself is cyclic. */
+typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,
+                                     int recv_slots, struct pp_error *err);
+extern const pp_posting pp_postings[]; /* by enum pp_post */

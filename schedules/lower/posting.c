@@ -1,7 +1,7 @@
 /* Places of RECVs and WAITs: one function per --post policy. For every message it fills the units
  * before which its RECV is posted (`post`) and waited for (`wait`). It fills `posts`, the order of
  * a rank's RECVs. Within a channel that order is the order of sending, whatever the policy. */
-#include "schedules/lower/posting.h"
+#include "schedules/lower/messages.h"
 
 #include <limits.h>
 

@@ -4,7 +4,6 @@
  * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs after both. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/messages.h"
-#include "schedules/lower/posting.h"
 
 #include <string.h>
 
@@ -202,18 +201,25 @@ static void write_before(struct writer *w, int32_t unit)
         w->ops[w->count++] = wait_for(message_op(w->m, w->open[i], false));
 }
 
+static void write_send(struct writer *w, const struct pp_op *op)
+{
+    const int32_t id = pp_message_output(w->m, op);
+
+    if (id >= 0)
+        w->ops[w->count++] = message_op(w->m, id, false);
+}
+
 static void write_unit(struct writer *w, int32_t unit)
 {
-    const struct pp_op *op;
+    const struct pp_op *first = pp_unit_op(w->m, w->rank, unit, 0);
+    const struct pp_op *second = pp_unit_op(w->m, w->rank, unit, 1);
 
-    for (int i = 0; (op = pp_unit_op(w->m, w->rank, unit, i)); i++)
-        w->ops[w->count++] = *op;
-    for (int i = 0; (op = pp_unit_op(w->m, w->rank, unit, i)); i++) {
-        const int32_t id = pp_message_output(w->m, op);
-
-        if (id >= 0)
-            w->ops[w->count++] = message_op(w->m, id, false);
-    }
+    w->ops[w->count++] = *first;
+    if (second)
+        w->ops[w->count++] = *second;
+    write_send(w, first);
+    if (second)
+        write_send(w, second);
 }
 
 /* Messages from a rank by the unit before which they are waited for: a counting sort. */

@@ -25,7 +25,6 @@
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/lower/messages.h"
-#include "schedules/lower/sync_own.h"
 
 #include <stdlib.h>
 
@@ -355,6 +354,59 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
     }
 }
 
+/* ---- sums that a program brings itself ------------------------------------------------------- */
+
+/* none; that of a tied embedding alone, which says nothing of the other weights; those of stages */
+enum own_sums { OWN_NONE, OWN_TIED, OWN_STAGES };
+
+static bool is_sum(const struct pp_op *op)
+{
+    return (op->kind == PP_AR || op->kind == PP_RS) && op->purpose == PP_FOR_STEP;
+}
+
+static bool is_sum_of_stage(const struct pp_op *op)
+{
+    return is_sum(op) && !pp_op_is_tied(op);
+}
+
+static enum own_sums own_sums_of(const struct pp_orders *lists)
+{
+    if (pp_lists_any(lists, is_sum_of_stage))
+        return OWN_STAGES;
+    return pp_lists_any(lists, is_sum) ? OWN_TIED : OWN_NONE;
+}
+
+/* WAITs for the sums of ranks that wait for none: PyTorch's REDUCE_GRAD has no WAIT. */
+static void wait_for_own_sums(const struct pp_lowering *l)
+{
+    struct pp_orders *lists = l->lists;
+
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        const struct pp_op *ops = lists->ops[rank];
+        const int tail = pp_lists_tail(lists, rank);
+        struct pp_inserts waits = {0};
+        bool has_wait = false;
+
+        for (int i = 0; i < lists->count[rank]; i++) {
+            has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
+            if (is_sum(&ops[i]))
+                pp_inserts_add(l->arena, &waits, tail, pp_op_wait(ops[i]));
+        }
+        if (has_wait)
+            continue;
+        for (int i = 0; i < waits.count; i++) {
+            struct pp_op *wait = &waits.data[i].op;
+            const bool is_tied = pp_op_is_tied(wait);
+
+            wait->last_stage = is_tied ? (uint16_t)(l->head->stages - 1) : 0;
+            wait->arg = -1;
+        }
+        pp_inserts_apply(l->arena, lists, rank, &waits);
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
 static bool is_update(const struct pp_op *op)
 {
     return op->kind == PP_U;
@@ -363,20 +415,20 @@ static bool is_update(const struct pp_op *op)
 enum pp_status pp_lower_sync(const struct pp_lowering *l)
 {
     const struct pp_lower_options *options = l->options;
-    const enum pp_own_sums own = pp_own_sums(l->lists);
+    const enum own_sums own = own_sums_of(l->lists);
     struct sync s = {.arena = l->arena,
                      .head = l->head,
                      .options = options,
                      .lists = l->lists,
-                     .has_tied = options->has_tied || own == PP_OWN_TIED};
+                     .has_tied = options->has_tied || own == OWN_TIED};
 
-    if (own == PP_OWN_STAGES || (own == PP_OWN_TIED && !options->has_sync)) {
-        pp_own_sums_wait(l);
+    if (own == OWN_STAGES || (own == OWN_TIED && !options->has_sync)) {
+        wait_for_own_sums(l);
         return PP_OK;
     }
     if (l->head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
         return PP_OK;
-    if (own == PP_OWN_TIED) /* all sums take their place in the common order */
+    if (own == OWN_TIED) /* all sums take their place in the common order */
         pp_lists_drop(l->lists, pp_op_is_tied);
     if (options->has_optimizer) /* updates come after the sums: the optimizer pass puts them back */
         pp_lists_drop(l->lists, is_update);
