@@ -135,7 +135,7 @@ static void advance(struct play *play, int32_t number)
     }
 }
 
-static bool play_channel(struct play *play, struct seat *seat, int i)
+static void play_channel(struct play *play, struct seat *seat, int i)
 {
     const struct pp_program *p = play->p;
     struct transfer *t = &play->transfers[p->arg[i]];
@@ -155,7 +155,6 @@ static bool play_channel(struct play *play, struct seat *seat, int i)
         t->ps = line->ps;
     }
     advance(play, number);
-    return true;
 }
 
 /* ---- what stands on the reduce stream -------------------------------------------------------- */
@@ -208,8 +207,7 @@ static void play_turns(struct play *play, struct seat *seat)
     seat->is_turning = false;
 }
 
-/* Instruction i of a seat that is a SEND, a RECV or on the reduce stream. True: nothing waits. */
-static bool play_reduce(struct play *play, struct seat *seat, int i)
+static void play_reduce(struct play *play, struct seat *seat, int i)
 {
     int numerator, denominator;
     const bool is_inside = pp_program_posted_inside(play->p, i, &numerator, &denominator) >= 0;
@@ -220,18 +218,17 @@ static bool play_reduce(struct play *play, struct seat *seat, int i)
     play->own[i] = UNKNOWN;
     if (!seat->first && (!seat->reduced || *seat->reduced >= 0)) {
         take_turn(play, seat, post, i);
-        return true;
+        return;
     }
     struct queued *q = PP_NEW(play->arena, struct queued);
     *q = (struct queued){.post = post, .at = i};
     *seat->last = q;
     seat->last = &q->next;
-    return true;
 }
 
 /* ---- the other streams ----------------------------------------------------------------------- */
 
-static bool play_compute(struct play *play, struct seat *seat, int i)
+static void play_compute(struct play *play, struct seat *seat, int i)
 {
     const struct pp_program *p = play->p;
     const bool is_fused = p->aux[i] != 0 && pp_graph_is_fused(p, i, seat->end);
@@ -240,17 +237,15 @@ static bool play_compute(struct play *play, struct seat *seat, int i)
     seat->begun = seat->clock;
     seat->lasted = pp_program_ps(p, play->costs, i, is_fused);
     seat->clock = after(play, seat->clock, seat->lasted);
-    return true;
 }
 
-static bool play_copy(struct play *play, struct seat *seat, int i)
+static void play_copy(struct play *play, struct seat *seat, int i)
 {
     const struct pp_op op = pp_program_op(play->p, i);
     int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
 
     play->own[i] = *last =
         after(play, later(seat->clock, *last), pp_costs_op(play->costs, &op, NULL).ps);
-    return true;
 }
 
 static const int64_t *end_of(const struct play *play, int i)
@@ -279,7 +274,7 @@ static const int64_t *end_of_barrier(struct play *play, struct seat *seat)
     return &m->end;
 }
 
-static bool play_control(struct play *play, struct seat *seat, int i)
+static void play_control(struct play *play, struct seat *seat, int i)
 {
     const struct pp_program *p = play->p;
     const int64_t *end = p->kind[i] == PP_BAR ? end_of_barrier(play, seat)
@@ -287,17 +282,13 @@ static bool play_control(struct play *play, struct seat *seat, int i)
                              ? end_of(play, p->begin[seat->rank] + p->arg[i])
                              : NULL;
 
-    if (end && *end < 0) {
+    if (end && *end < 0)
         seat->awaited = end;
-        return false;
-    }
-    if (end)
+    else if (end)
         seat->clock = later(seat->clock, *end);
-    return true;
 }
 
-/* False: the rank waits. */
-static bool (*const play_stream[])(struct play *play, struct seat *seat, int i) = {
+static void (*const play_stream[])(struct play *play, struct seat *seat, int i) = {
     [PP_STREAM_COMPUTE] = play_compute, [PP_STREAM_CHANNEL] = play_channel,
     [PP_STREAM_REDUCE] = play_reduce,   [PP_STREAM_COPY] = play_copy,
     [PP_STREAM_CONTROL] = play_control,
@@ -305,10 +296,9 @@ static bool (*const play_stream[])(struct play *play, struct seat *seat, int i) 
 
 static void play_rank(struct play *play, struct seat *seat)
 {
-    while (seat->next < seat->end) {
+    while (seat->next < seat->end && !seat->awaited) {
         const int i = seat->next++;
-        if (!play_stream[pp_op_kinds[play->p->kind[i]].stream](play, seat, i))
-            return;
+        play_stream[pp_op_kinds[play->p->kind[i]].stream](play, seat, i);
     }
 }
 

@@ -368,12 +368,6 @@ static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at
     end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
 }
 
-/* Nothing is taken or given with it: the tensors of a message live by their lifetimes. */
-static bool is_plain_wait(int kind)
-{
-    return pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
-}
-
 static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
     [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
@@ -423,7 +417,9 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     for (int at = 0; at < w->count; at++) {
         const int i = w->begin + at, kind = w->p->kind[i];
 
-        if (!change_of[kind] || (kind == PP_WAIT && is_plain_wait(w->p->aux[i])))
+        /* the tensors of a message live by their lifetimes, whatever waits for it */
+        if (!change_of[kind] ||
+            (kind == PP_WAIT && pp_op_kinds[w->p->aux[i]].stream == PP_STREAM_CHANNEL))
             continue;
         const struct pp_op op = pp_program_op(w->p, i);
         change_of[kind](w, &op, at);

@@ -14,10 +14,10 @@ struct pp_op_style pp_program_style(const struct pp_program *p)
                                 .versions = is_lowered};
 }
 
-enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
-                               const char *format, ...)
+enum pp_status pp_freeze_error(const struct pp_freeze *f, int i, const char *format, ...)
 {
     const struct pp_program_head *head = f->head;
+    const int rank = pp_program_rank_at(f->p, i), position = i - f->p->begin[rank];
     char cell[PP_OP_TEXT_BYTES], what[512];
     va_list args;
 

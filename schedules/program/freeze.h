@@ -33,10 +33,10 @@ struct pp_freeze {
     int wait_count;
 };
 
-/* PP_EPROGRAM with the place and the text. The place is `file:line:column` or `rank r, instruction
- * k (cell)`. */
-enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
-                               const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* PP_EPROGRAM with the place of instruction i and the text. The place is `file:line:column` or
+ * `rank r, instruction k (cell)`. */
+enum pp_status pp_freeze_error(const struct pp_freeze *f, int i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Check and store those of a rank; the ranks in their order. */
 enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* freeze_ops.c */

@@ -94,17 +94,15 @@ static struct tally *tally_at(const struct pp_program *p, struct tally *tallies,
 }
 
 /* All buckets of a collective are posted, in order, before it is posted again. */
-static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, int rank, int i)
+static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, int i)
 {
     const struct pp_program *p = f->p;
 
     if (t->bucket > 0 && (p->bucket[i] != t->bucket || p->buckets[i] != t->buckets))
-        return pp_freeze_error(f, rank, i - p->begin[rank],
-                               "expected bucket %d of %d: buckets are posted in order", t->bucket,
-                               t->buckets);
+        return pp_freeze_error(f, i, "expected bucket %d of %d: buckets are posted in order",
+                               t->bucket, t->buckets);
     if (t->bucket == 0 && p->bucket[i] > 0)
-        return pp_freeze_error(f, rank, i - p->begin[rank],
-                               "expected bucket 0 before it: buckets are posted in order");
+        return pp_freeze_error(f, i, "expected bucket 0 before it: buckets are posted in order");
     t->buckets = p->buckets[i];
     t->bucket++;
     if (t->bucket >= t->buckets) /* the last one, or not cut */
@@ -125,9 +123,8 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
         if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
             p->last_stage[i] = (uint16_t)(p->stages - 1);
         if (t->running == 0 && !is_member(p, rank, i, t - tallies == TIED_FAMILY))
-            return pp_freeze_error(f, rank, i - p->begin[rank], "this rank does not hold stage %d",
-                                   p->stage[i]);
-        PP_TRY(count_bucket(f, t, rank, i));
+            return pp_freeze_error(f, i, "this rank does not hold stage %d", p->stage[i]);
+        PP_TRY(count_bucket(f, t, i));
         p->arg[i] = t->running++;
     }
     for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
@@ -136,13 +133,11 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
         if (!t || t->running == 0)
             continue;
         if (t->bucket > 0)
-            return pp_freeze_error(f, rank, i - p->begin[rank],
-                                   "rank %d posts only the first %d of %d buckets", rank, t->bucket,
-                                   t->buckets);
+            return pp_freeze_error(f, i, "rank %d posts only the first %d of %d buckets", rank,
+                                   t->bucket, t->buckets);
         if (t->count != 0 && t->count != t->running)
-            return pp_freeze_error(f, rank, i - p->begin[rank],
-                                   "rank %d posts %d of these, rank %d posts %d", rank, t->running,
-                                   t->first_rank, t->count);
+            return pp_freeze_error(f, i, "rank %d posts %d of these, rank %d posts %d", rank,
+                                   t->running, t->first_rank, t->count);
         if (t->members++ == 0) {
             t->first_rank = (uint16_t)rank;
             t->first = i;
@@ -166,8 +161,8 @@ static enum pp_status missing_member(const struct pp_freeze *f, const struct tal
             is_posting |= tally_at(p, (struct tally *)tallies, i) == t;
         if (is_posting)
             continue;
-        return pp_freeze_error(f, t->first_rank, t->first - p->begin[t->first_rank],
-                               "rank %d belongs to this collective but never posts it", rank);
+        return pp_freeze_error(f, t->first, "rank %d belongs to this collective but never posts it",
+                               rank);
     }
     return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
 }
@@ -195,17 +190,15 @@ static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *
     return PP_OK;
 }
 
-static enum pp_status check_tied(const struct pp_freeze *f, int rank, int at)
+static enum pp_status check_tied(const struct pp_freeze *f, int rank, int i)
 {
-    const struct pp_op *op = &f->lists->ops[rank][at];
+    const struct pp_op *op = &f->lists->ops[rank][i - f->p->begin[rank]];
     const int last = f->p->stages - 1;
 
     if (last == 0)
-        return pp_freeze_error(f, rank, at, "a tied sum needs two stages, there is one");
+        return pp_freeze_error(f, i, "a tied sum needs two stages, there is one");
     if (op->stage != 0 || (op->last_stage != 0 && op->last_stage != last))
-        return pp_freeze_error(f, rank, at,
-                               "a tied sum joins the first and the last stage, 0 and "
-                               "%d",
+        return pp_freeze_error(f, i, "a tied sum joins the first and the last stage, 0 and %d",
                                last);
     return PP_OK;
 }
@@ -220,8 +213,8 @@ static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i
     if (rank == t->first_rank)
         c->bucket = p->bucket[i], c->buckets = p->buckets[i];
     if (c->bucket != p->bucket[i] || c->buckets != p->buckets[i])
-        return pp_freeze_error(f, rank, i - p->begin[rank],
-                               "rank %d cuts this collective into other buckets", t->first_rank);
+        return pp_freeze_error(f, i, "rank %d cuts this collective into other buckets",
+                               t->first_rank);
     return PP_OK;
 }
 
@@ -236,7 +229,7 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
             const int i = f->collectives.at[k];
             total += family_of(p, i) >= 0;
             if (family_of(p, i) == TIED_FAMILY)
-                PP_TRY(check_tied(f, r, i - p->begin[r]));
+                PP_TRY(check_tied(f, r, i));
         }
     if (total == 0)
         return PP_OK;

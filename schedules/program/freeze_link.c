@@ -30,20 +30,19 @@ static int64_t edge_of(const struct pp_program *p, int i)
 static enum pp_status check_peer(const struct pp_freeze *f, int rank, int i)
 {
     const struct pp_program *p = f->p;
-    const int at = i - p->begin[rank], kind = p->kind[i];
+    const int kind = p->kind[i];
     const bool is_up = kind == PP_SEND_F || kind == PP_RECV_B; /* the partner is stage + 1 */
     const int partner = p->stage[i] + (is_up ? 1 : -1);
     const int home = pp_program_rank_of(p, p->pipe[i], p->stage[i]);
 
     if (partner < 0 || partner >= p->stages)
-        return pp_freeze_error(f, rank, at, "stage %d has no %s stage", p->stage[i],
+        return pp_freeze_error(f, i, "stage %d has no %s stage", p->stage[i],
                                is_up ? "next" : "previous");
     if (home != rank)
-        return pp_freeze_error(f, rank, at, "stage %d of this micro-batch is on rank %d, not here",
+        return pp_freeze_error(f, i, "stage %d of this micro-batch is on rank %d, not here",
                                p->stage[i], home);
     if (pp_program_rank_of(p, p->pipe[i], partner) == rank)
-        return pp_freeze_error(f, rank, at, "stage %d is on the same rank: no message is needed",
-                               partner);
+        return pp_freeze_error(f, i, "stage %d is on the same rank: no message is needed", partner);
     return PP_OK;
 }
 
@@ -147,7 +146,7 @@ static enum pp_status unequal(const struct pp_freeze *f, const int32_t *channel_
         const bool is_mine = more_sends ? pp_op_is_send(p->kind[i]) : pp_op_is_recv(p->kind[i]);
         if (is_mine && channel_of[edge_of(p, i)] == channel && left-- == 0)
             return pp_freeze_error(
-                f, rank, i - p->begin[rank],
+                f, i,
                 "rank %d sends %d %s messages to rank %d, which receives %d: no %s for this one",
                 c->source, counts[0], pp_op_kinds[c->kind].text + 5, c->dest, counts[1],
                 more_sends ? "RECV" : "SEND");
@@ -268,9 +267,9 @@ static enum pp_status link_wait(const struct pp_freeze *f, const struct posts *p
     const int32_t target = find_post(p, posts, rank, i, is_tied);
 
     if (target < 0)
-        return pp_freeze_error(f, rank, at, "nothing of this name is posted before");
+        return pp_freeze_error(f, i, "nothing of this name is posted before");
     if ((p->granule_count[i] > 1 || is_cut) && p->granule_count[i] != p->granule_count[target])
-        return pp_freeze_error(f, rank, at, "what was posted has other %s",
+        return pp_freeze_error(f, i, "what was posted has other %s",
                                is_cut ? "buckets" : "granules");
     p->arg[i] = target - p->begin[rank];
     p->granule_count[i] = p->granule_count[target];

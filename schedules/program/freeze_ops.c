@@ -16,22 +16,20 @@ static bool op_is_cut(const struct pp_op *op)
            !(is_wait ? op->last_stage != 0 : op->aux == PP_TIED);
 }
 
-static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
+static enum pp_status check_micro_batch(const struct pp_freeze *f, int i, const struct pp_op *op)
 {
-    const struct pp_op *op = &f->lists->ops[rank][at];
     const struct pp_program *p = f->p;
     const int ids = p->micro_batches * p->granules, granules = op->granules ? op->granules : 1;
 
     if (op->mb < 0 || op->mb > ids - granules)
-        return pp_freeze_error(f, rank, at, "micro-batch ids are 0 to %d", ids - 1);
+        return pp_freeze_error(f, i, "micro-batch ids are 0 to %d", ids - 1);
     if (granules > 1 && op->mb / p->granules != (op->mb + granules - 1) / p->granules)
-        return pp_freeze_error(f, rank, at, "granules of different micro-batches (%d each)",
-                               p->granules);
+        return pp_freeze_error(f, i, "granules of different micro-batches (%d each)", p->granules);
     if (op->split >= p->splits)
-        return pp_freeze_error(f, rank, at, "sequence splits are 0 to %d", p->splits - 1);
+        return pp_freeze_error(f, i, "sequence splits are 0 to %d", p->splits - 1);
     for (int id = op->mb + 1; id < op->mb + granules; id++)
         if (p->pipe_of[id] != p->pipe_of[op->mb])
-            return pp_freeze_error(f, rank, at, "granules of different pipelines");
+            return pp_freeze_error(f, i, "granules of different pipelines");
     return PP_OK;
 }
 
@@ -52,24 +50,25 @@ static bool is_fused_badly(const struct pp_freeze *f, int rank, int at)
 static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
 {
     const struct pp_op *op = &f->lists->ops[rank][at];
+    const int i = f->p->begin[rank] + at;
 
     if (op->kind >= PP_OP_KINDS)
-        return pp_freeze_error(f, rank, at, "unknown kind %d", op->kind);
+        return pp_freeze_error(f, i, "unknown kind %d", op->kind);
     if (op->kind == PP_WAIT && (op->aux >= PP_OP_KINDS || !pp_op_is_posted(op->aux)))
-        return pp_freeze_error(f, rank, at, "nothing to wait for");
+        return pp_freeze_error(f, i, "nothing to wait for");
     if (op->stage >= f->p->stages)
-        return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
+        return pp_freeze_error(f, i, "stages are 0 to %d", f->p->stages - 1);
     if (pp_op_has_purpose(op->kind) && op->purpose &&
         (op->purpose >= PP_PURPOSES || pp_purposes[op->purpose].kind != op->kind))
-        return pp_freeze_error(f, rank, at, "this kind has no such purpose");
+        return pp_freeze_error(f, i, "this kind has no such purpose");
     if (op_has_mb(op))
-        PP_TRY(check_micro_batch(f, rank, at));
+        PP_TRY(check_micro_batch(f, i, op));
     else if (op_is_cut(op) && op->split >= op->granules)
-        return pp_freeze_error(f, rank, at, "buckets are 0 to %d", op->granules - 1);
+        return pp_freeze_error(f, i, "buckets are 0 to %d", op->granules - 1);
     else if (op->pipe >= f->p->pipelines)
-        return pp_freeze_error(f, rank, at, "pipelines are 0 to %d", f->p->pipelines - 1);
+        return pp_freeze_error(f, i, "pipelines are 0 to %d", f->p->pipelines - 1);
     if (is_fused_badly(f, rank, at))
-        return pp_freeze_error(f, rank, at,
+        return pp_freeze_error(f, i,
                                "an overlapped pair is a forward directly before a full backward");
     return PP_OK;
 }
