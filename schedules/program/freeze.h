@@ -68,7 +68,7 @@ struct pp_meta {
     struct pp_program_state state;
     int placement_line, state_line;
 };
-const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p);
+void pp_program_meta_print(const struct pp_program *p, FILE *out);
 /* `comments` are rows with one field, as pp_csv_parse gives them. */
 struct pp_csv;
 enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,

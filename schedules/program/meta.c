@@ -55,13 +55,10 @@ static bool is_inferable(const struct pp_program *p)
     return stages == p->stages && found == ids;
 }
 
-static char *put_numbers(char *at, const uint16_t *numbers, int64_t count, int per_list)
+static void print_numbers(const uint16_t *numbers, int64_t count, int64_t per_list, FILE *out)
 {
     for (int64_t k = 0; k < count; k++)
-        at += sprintf(at, "%s %d", k > 0 && k % per_list == 0 ? ";" : "", numbers[k]);
-    *at++ = '\n';
-    *at = '\0';
-    return at;
+        fprintf(out, "%s %d", k > 0 && k % per_list == 0 ? ";" : "", numbers[k]);
 }
 
 /* Names come from files and flags: keep them on one line. */
@@ -78,44 +75,45 @@ static const char *clean_name(struct pp_arena *arena, const char *name)
     return clean + strspn(clean, " ");
 }
 
-static char *put_state(char *at, const struct pp_program *p)
+static void print_state(const struct pp_program *p, FILE *out)
 {
     const struct pp_state_spec *spec = &p->state.spec;
     const uint16_t *units = p->state.units;
 
     if (!units && !pp_state_has_parts(spec))
-        return at;
-    at += sprintf(at, "# state:%s%s%s%s", pp_state_is_gathered(spec) ? " p" : "",
-                  pp_state_is_away(spec, PP_STATE_PARAMS) ? " m" : "",
-                  pp_state_has_parts(spec) ? " g" : "", units ? ";" : "\n");
-    if (!units)
-        return at;
-    at = put_numbers(at, units, p->stages, p->stages + 1);
-    return spec->buffers ? at - 1 + sprintf(at - 1, "; %d\n", spec->buffers) : at;
+        return;
+    fprintf(out, "# state:%s%s%s%s", pp_state_is_gathered(spec) ? " p" : "",
+            pp_state_is_away(spec, PP_STATE_PARAMS) ? " m" : "",
+            pp_state_has_parts(spec) ? " g" : "", units ? ";" : "");
+    if (units)
+        print_numbers(units, p->stages, p->stages, out);
+    if (units && spec->buffers)
+        fprintf(out, "; %d", spec->buffers);
+    fputc('\n', out);
 }
 
-const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p)
+void pp_program_meta_print(const struct pp_program *p, FILE *out)
 {
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const int sizes[PP_META_SIZES] = {p->ranks,    p->stages, p->pipelines, p->micro_batches,
                                       p->granules, p->splits, p->versions};
-    const int64_t paths = (int64_t)p->pipelines * p->stages, ids = p->micro_batches * p->granules;
-    const bool has_placement = !is_inferable(p);
-    const char *name = clean_name(arena, p->name);
-    const size_t room = 512 + strlen(name) + (has_placement ? (size_t)(paths + ids) * 8 : 0) +
-                        (p->state.units ? (size_t)p->stages * 8 + 16 : 0);
-    char *text = pp_arena_alloc_raw(arena, room), *at = text;
+    const int64_t ids = p->micro_batches * p->granules;
 
-    at += sprintf(at, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name, name,
-                  level_names[p->level], mode_names[p->mode]);
+    fprintf(out, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name,
+            clean_name(scratch, p->name), level_names[p->level], mode_names[p->mode]);
     for (int k = 0; k < PP_META_SIZES; k++)
-        at += sprintf(at, "# %s: %d\n", pp_meta_size_names[k], sizes[k]);
-    if (has_placement) {
-        at = put_numbers(at + sprintf(at, "# placement:"), p->rank_of, paths, p->stages);
-        if (p->pipelines > 1)
-            at = put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, (int)ids + 1);
+        fprintf(out, "# %s: %d\n", pp_meta_size_names[k], sizes[k]);
+    if (!is_inferable(p)) {
+        fputs("# placement:", out);
+        print_numbers(p->rank_of, (int64_t)p->pipelines * p->stages, p->stages, out);
+        fputc('\n', out);
     }
-    put_state(at, p);
-    return text;
+    if (p->pipelines > 1) { /* never inferable */
+        fputs("# pipe_of:", out);
+        print_numbers(p->pipe_of, ids, ids, out);
+        fputc('\n', out);
+    }
+    print_state(p, out);
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */
