@@ -14,6 +14,20 @@ struct pp_op_style pp_program_style(const struct pp_program *p)
                                 .versions = is_lowered};
 }
 
+int pp_program_rank_at(const struct pp_program *p, int i)
+{
+    int low = 0, high = p->ranks - 1;
+
+    while (low < high) { /* the last rank that begins at or before i */
+        const int middle = (low + high + 1) / 2;
+        if (p->begin[middle] <= i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 enum pp_status pp_freeze_error(const struct pp_freeze *f, int i, const char *format, ...)
 {
     const struct pp_program_head *head = f->head;

@@ -16,20 +16,6 @@ struct pp_shape pp_program_shape(const struct pp_program *p)
                              .pipelines = p->pipelines};
 }
 
-int pp_program_rank_at(const struct pp_program *p, int i)
-{
-    int low = 0, high = p->ranks - 1;
-
-    while (low < high) { /* the last rank that begins at or before i */
-        const int middle = (low + high + 1) / 2;
-        if (p->begin[middle] <= i)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 struct pp_program_head pp_program_head_of(const struct pp_program *p)
 {
     return (struct pp_program_head){.name = p->name,
