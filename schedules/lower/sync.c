@@ -371,9 +371,9 @@ static bool is_sum_of_stage(const struct pp_op *op)
 
 static enum own_sums own_sums_of(const struct pp_orders *lists)
 {
-    if (pp_lists_any(lists, is_sum_of_stage))
-        return OWN_STAGES;
-    return pp_lists_any(lists, is_sum) ? OWN_TIED : OWN_NONE;
+    if (!pp_lists_any(lists, is_sum))
+        return OWN_NONE;
+    return pp_lists_any(lists, is_sum_of_stage) ? OWN_STAGES : OWN_TIED;
 }
 
 /* WAITs for the sums of ranks that wait for none: PyTorch's REDUCE_GRAD has no WAIT. */
