@@ -32,19 +32,15 @@ enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wi
 enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_run *run,
                                  const struct pp_plot_target *target, struct pp_error *err)
 {
-    const struct pp_trace *predicted = run->result.prediction.trace, *measured = run->result.trace;
     struct pp_plot_timeline options = pp_plot_timeline_whole(NULL, run->plan.program->granules);
-    struct pp_step step;
 
     options.title = run->plan.program->name;
     if (!target->out)
         return PP_OK;
     if (target->format == PP_PLOT_TERMINAL)
         fputc('\n', target->out);
-    if (predicted)
-        return pp_plot_timelines(arena, predicted, measured, &options, target, err);
-    PP_TRY(pp_step_median(arena, measured, 0, &step, err));
-    return pp_plot_timeline(arena, &step.trace, &options, target, err);
+    return pp_plot_timelines(arena, run->result.prediction.trace, run->result.trace, &options,
+                             target, err);
 }
 
 enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,

@@ -176,8 +176,7 @@ static enum pp_status choose(struct pp_arena *arena, const struct pp_exec_wish *
         return PP_OK;
     PP_TRY(make_folder(arena, folder, err));
     run->trace = pp_arena_printf(arena, "%s/measured.csv", *folder);
-    if (run->result.prediction.trace)
-        run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", *folder);
+    run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", *folder);
     return PP_OK;
 }
 

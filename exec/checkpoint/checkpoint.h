@@ -73,9 +73,6 @@ struct pp_checkpoint_parts {
     struct pp_checkpoint_part *part;
     int count;
 };
-/* A stage of the whole model, of which only the tensors are of use. `net` is kept by reference. */
-const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct pp_net *net,
-                                           const struct pp_kernels *kernels);
 /* The part that holds a tensor, beginning at part `*from`; `*from` is then the next. NULL = none.
  */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_DIRECTORY, fdopendir */
 #include "exec/checkpoint/checkpoint.h"
 
+#include "core/quantile.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,13 +42,6 @@ static int step_of(const char *name)
     return strcmp(name, again) == 0 ? (int)step : -1;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-
-    return (x > y) - (x < y);
-}
-
 enum pp_status pp_checkpoint_steps(struct pp_arena *arena, const char *path, int **steps,
                                    int *count, struct pp_error *err)
 {
@@ -62,7 +57,7 @@ enum pp_status pp_checkpoint_steps(struct pp_arena *arena, const char *path, int
             *PP_PUSH(arena, *steps, *count, room) = step_of(entry->d_name);
     closedir(folder);
     if (*count > 0)
-        qsort(*steps, (size_t)*count, sizeof **steps, ascending);
+        qsort(*steps, (size_t)*count, sizeof **steps, pp_ascending_ints);
     return PP_OK;
 }
 

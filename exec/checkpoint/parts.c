@@ -1,29 +1,14 @@
 /* Where the tensors of a state lie, whatever stages hold them. */
 #include "exec/checkpoint/checkpoint.h"
 
-const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct pp_net *net,
-                                           const struct pp_kernels *kernels)
-{
-    const struct pp_stage_shape shape = {.blocks = net->layers,
-                                         .has_embedding = true,
-                                         .has_head = true,
-                                         .rows = 1,
-                                         .tokens = net->seq,
-                                         .splits = 1};
-
-    return pp_stage_create(arena, net, &shape, kernels);
-}
-
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from)
 {
-    while (*from < parts->count) {
-        const struct pp_stage *stage = parts->part[(*from)++].stage;
-        for (int p = 0; p < stage->param_count; p++)
-            if (stage->params[p].id == id)
-                return &stage->params[p];
-    }
-    return NULL;
+    const struct pp_param *found = NULL;
+
+    while (!found && *from < parts->count)
+        found = pp_stage_find(parts->part[(*from)++].stage, id);
+    return found;
 }
 
 /* A vector of a state, and which of the stage's elements it has. */
@@ -36,7 +21,7 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector, struct pp_range *range)
 {
     const struct pp_state *state = &parts->part[part].state;
-    const struct pp_range all = {param->offset, param->offset + param->count};
+    const struct pp_range all = pp_range_of(param);
     const struct held vectors[PP_CHECKPOINT_VECTORS] = {
         state->master ? (struct held){state->master, state->share}
                       : (struct held){state->weights, {0, parts->part[part].stage->elements}},

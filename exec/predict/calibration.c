@@ -34,13 +34,6 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
     c->pair = PP_ARRAY(c->arena, struct pp_samples, c->stages * c->stages);
 }
 
-/* ---- samples --------------------------------------------------------------------------------*/
-
-static void add(struct pp_calibration *c, struct pp_samples *samples, double ps)
-{
-    *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = ps;
-}
-
 /* ---- what was measured ----------------------------------------------------------------------*/
 
 /* Row of the probe that holds a pass, and the pass; a full backward has two. */
@@ -79,7 +72,8 @@ static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
             if (layers == 0)
                 continue;
             inside_ps += s[part] * PS_PER_S;
-            add(c, &samples[part][m->op.split], s[part] * PS_PER_S / layers / m->op.granules);
+            pp_samples_add(c, &samples[part][m->op.split],
+                           s[part] * PS_PER_S / layers / m->op.granules);
         }
     }
     return inside_ps;
@@ -92,17 +86,17 @@ static int cell_of(const struct pp_calibration *c, const struct pp_op *op)
 
 static void add_update(struct pp_calibration *c, const struct pp_timed_op *m, double ps)
 {
-    add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
+    pp_samples_add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
     if (m->stage->elements > 0)
-        add(c, pp_sized(c->arena, &c->updates, (double)m->stage->elements), ps);
+        pp_samples_add(c, pp_sized(c->arena, &c->updates, (double)m->stage->elements), ps);
 }
 
 static void add_pair(struct pp_calibration *c, const struct pp_timed_op *ops, double ps)
 {
     const double cells = 2.0 * c->batch.granules * c->batch.splits;
 
-    add(c, &c->pair[ops[0].op.stage * c->stages + ops[1].op.stage],
-        ps * cells / (ops[0].op.granules + ops[1].op.granules));
+    pp_samples_add(c, &c->pair[ops[0].op.stage * c->stages + ops[1].op.stage],
+                   ps * cells / (ops[0].op.granules + ops[1].op.granules));
 }
 
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
@@ -119,8 +113,8 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
     if (count == 2)
         add_pair(c, ops, (double)duration_ps);
     else
-        add(c, &c->whole[ops[0].op.kind][cell_of(c, &ops[0].op)],
-            (double)duration_ps / ops[0].op.granules);
+        pp_samples_add(c, &c->whole[ops[0].op.kind][cell_of(c, &ops[0].op)],
+                       (double)duration_ps / ops[0].op.granules);
     for (int k = 0; k < count; k++) {
         has_probes &= ops[k].probe != NULL;
         inside_ps[k] = ops[k].probe ? add_parts(c, &ops[k]) : 0;
@@ -130,9 +124,10 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
         const struct pp_op *op = &ops[k].op;
         const double share_ps = outside_ps / count; /* parts that cannot be told apart */
 
-        add(c, &c->outside[op->kind], share_ps / op->granules);
+        pp_samples_add(c, &c->outside[op->kind], share_ps / op->granules);
         if (count == 2)
-            add(c, &c->in_pair[op->kind][cell_of(c, op)], (inside_ps[k] + share_ps) / op->granules);
+            pp_samples_add(c, &c->in_pair[op->kind][cell_of(c, op)],
+                           (inside_ps[k] + share_ps) / op->granules);
     }
 }
 

@@ -65,6 +65,16 @@ struct pp_timed_op {
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps);
 
+/* Where the times of a step have an instruction. */
+static inline size_t pp_step_row(const struct pp_step_times *times, int instruction, int replica)
+{
+    return (size_t)instruction * (size_t)times->replicas + (size_t)replica;
+}
+static inline int64_t pp_later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* What a step on the wall clock tells in addition to durations: the pause before each op; messages
  * and sums, of which `costs` know sizes. */
 void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *program,
@@ -75,11 +85,12 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
 void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibration *c,
                                struct pp_costs *costs);
 
-/* The samples of a size, made where there are none. Smallest and largest; NULL: there is nothing.
- */
+void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double value);
+/* The samples of a size, made where there are none. */
 struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size);
-const struct pp_sized_samples *pp_sized_least(const struct pp_by_size *by_size);
-const struct pp_sized_samples *pp_sized_most(const struct pp_by_size *by_size);
+/* Smallest and largest; NULL: there is nothing. */
+void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_samples **least,
+                   const struct pp_sized_samples **most);
 
 /* Layers of a kind in a stage. */
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
@@ -101,11 +112,7 @@ struct pp_op_terms {
     struct pp_terms *op[PP_OP_KINDS]; /* [stage * splits + split], U: [stage]; NULL: no compute */
     struct pp_terms *pair; /* [stage of F * stages + stage of B]; NULL: what the two ops take */
 };
-/* As pp_calibration_costs and pp_calibration_costs_in_situ. The table refers to the calibration. */
-enum pp_status pp_terms_by_part(struct pp_arena *arena, const struct pp_calibration *c,
-                                const struct pp_program *program,
-                                const struct pp_stage *const *stages, struct pp_op_terms *table,
-                                struct pp_error *err);
-enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibration *c,
-                                const struct pp_program *program, struct pp_op_terms *table,
-                                struct pp_error *err);
+/* As pp_calibration_costs. The table refers to the calibration. */
+enum pp_status pp_terms_find(struct pp_arena *arena, const struct pp_calibration *c,
+                             const struct pp_program *program, const struct pp_stage *const *stages,
+                             struct pp_op_terms *table, struct pp_error *err);

@@ -88,20 +88,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct pp_op_terms table;
 
-    PP_TRY(pp_terms_by_part(scratch, calibration, program, stages, &table, err));
-    fill(calibration->arena, &table, costs);
-    pp_calibration_fill_wires(calibration->arena, calibration, costs);
-    return PP_OK;
-}
-
-enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
-                                            const struct pp_program *program,
-                                            struct pp_costs *costs, struct pp_error *err)
-{
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct pp_op_terms table;
-
-    PP_TRY(pp_terms_in_situ(scratch, calibration, program, &table, err));
+    PP_TRY(pp_terms_find(scratch, calibration, program, stages, &table, err));
     fill(calibration->arena, &table, costs);
     pp_calibration_fill_wires(calibration->arena, calibration, costs);
     return PP_OK;
@@ -170,8 +157,7 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                       .costs = *costs};
     const struct pp_draws draws = {replicas.count, draw_all, &d};
 
-    PP_TRY(stages ? pp_terms_by_part(scratch, calibration, program, stages, &d.table, err)
-                  : pp_terms_in_situ(scratch, calibration, program, &d.table, err));
+    PP_TRY(pp_terms_find(scratch, calibration, program, stages, &d.table, err));
     fill(scratch, &d.table, &d.costs);
     return pp_band_find(program, &d.costs, &draws, band, err);
 }

@@ -4,16 +4,6 @@
 #include "exec/predict/calibration.h"
 #include "schedules/evaluate/weight_stream.h"
 
-static size_t row_of(const struct pp_step_times *times, int instruction, int replica)
-{
-    return (size_t)instruction * (size_t)times->replicas + (size_t)replica;
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* A WAIT that comes first stands for the message before a rank's first op: that one begins late for
  * another reason than the step. */
 static int gap_behind(int gap, int kind)
@@ -48,19 +38,18 @@ static void walk_list(struct pp_calibration *c, const struct pp_program *p, int 
     int gaps[2] = {PP_GAP_STEP, PP_GAP_STEP};
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        const size_t row = row_of(times, i, replica);
+        const size_t row = pp_step_row(times, i, replica);
         const bool is_op = pp_op_is_compute(p->kind[i]);
         const int after = pp_weight_stream_after(p, i);
         struct pp_samples *samples = &c->gap[gap_before(p, i, gaps)];
         int64_t *ready = &ready_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
-            *ready = later(*ready, times->end_ps[row_of(times, after, replica)]);
+            *ready = pp_later(*ready, times->end_ps[pp_step_row(times, after, replica)]);
         if (is_op && p->aux[i] != PP_FUSED_SECOND)
-            *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) =
-                (double)later(0, times->start_ps[row] - *ready);
+            pp_samples_add(c, samples, (double)pp_later(0, times->start_ps[row] - *ready));
         if (is_op || p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR)
-            *ready = later(*ready, times->end_ps[row]);
+            *ready = pp_later(*ready, times->end_ps[row]);
     }
 }
 

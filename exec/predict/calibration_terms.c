@@ -127,9 +127,9 @@ static enum pp_status check_shape(const struct pp_calibration *c, const struct p
  * beyond them in proportion. */
 static void add_update(const struct pp_calibration *c, double elements, struct pp_terms *terms)
 {
-    const struct pp_sized_samples *least = pp_sized_least(&c->updates),
-                                  *most = pp_sized_most(&c->updates);
+    const struct pp_sized_samples *least, *most;
 
+    pp_sized_ends(&c->updates, &least, &most);
     for (int k = 0; k < c->updates.count; k++)
         if (c->updates.at[k].size == elements) {
             add(terms, &c->updates.at[k].took, 1);
@@ -171,10 +171,10 @@ static enum pp_status stage_by_part(const struct pp_calibration *c, const struct
     return PP_OK;
 }
 
-enum pp_status pp_terms_by_part(struct pp_arena *arena, const struct pp_calibration *c,
-                                const struct pp_program *program,
-                                const struct pp_stage *const *stages, struct pp_op_terms *table,
-                                struct pp_error *err)
+static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibration *c,
+                              const struct pp_program *program,
+                              const struct pp_stage *const *stages, struct pp_op_terms *table,
+                              struct pp_error *err)
 {
     const struct used used = find_used(arena, program, true);
 
@@ -244,9 +244,9 @@ static struct pp_terms *pairs_in_situ(struct pp_arena *arena, const struct pp_ca
     return has_pairs ? pairs : NULL;
 }
 
-enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibration *c,
-                                const struct pp_program *program, struct pp_op_terms *table,
-                                struct pp_error *err)
+static enum pp_status in_situ(struct pp_arena *arena, const struct pp_calibration *c,
+                              const struct pp_program *program, struct pp_op_terms *table,
+                              struct pp_error *err)
 {
     const struct used used = find_used(arena, program, true);
     const struct used alone = find_used(arena, program, false);
@@ -264,4 +264,12 @@ enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibrat
             PP_TRY(update_in_situ(c, s, &table->op[PP_U][s], err));
     table->pair = pairs_in_situ(arena, c);
     return PP_OK;
+}
+
+enum pp_status pp_terms_find(struct pp_arena *arena, const struct pp_calibration *c,
+                             const struct pp_program *program, const struct pp_stage *const *stages,
+                             struct pp_op_terms *table, struct pp_error *err)
+{
+    return stages ? by_part(arena, c, program, stages, table, err)
+                  : in_situ(arena, c, program, table, err);
 }

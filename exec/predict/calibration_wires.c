@@ -5,21 +5,6 @@
 
 #include <math.h>
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static void add(struct pp_calibration *c, struct pp_samples *samples, double value)
-{
-    *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = value;
-}
-
-static size_t row_of(const struct pp_step_times *times, int instruction, int replica)
-{
-    return (size_t)instruction * (size_t)times->replicas + (size_t)replica;
-}
-
 /* ---- messages -------------------------------------------------------------------------------*/
 
 static void add_channel(struct pp_calibration *c, const struct pp_program *p,
@@ -30,13 +15,13 @@ static void add_channel(struct pp_calibration *c, const struct pp_program *p,
 
     for (int id = channel->first; id < channel->first + channel->count; id++) {
         const struct pp_op op = pp_program_op(p, sides[id][0]);
-        const size_t send = row_of(times, sides[id][0], replica),
-                     recv = row_of(times, sides[id][1], replica);
-        const int64_t both_ps = later(times->posted_ps[send], times->posted_ps[recv]),
-                      end_ps = later(times->end_ps[send], times->end_ps[recv]);
+        const size_t send = pp_step_row(times, sides[id][0], replica),
+                     recv = pp_step_row(times, sides[id][1], replica);
+        const int64_t both_ps = pp_later(times->posted_ps[send], times->posted_ps[recv]),
+                      end_ps = pp_later(times->end_ps[send], times->end_ps[recv]);
 
-        add(c, pp_sized(c->arena, &c->messages, pp_costs_message_bytes(costs, &op)),
-            (double)later(0, end_ps - later(both_ps, over_ps)));
+        pp_samples_add(c, pp_sized(c->arena, &c->messages, pp_costs_message_bytes(costs, &op)),
+                       (double)pp_later(0, end_ps - pp_later(both_ps, over_ps)));
         over_ps = end_ps;
     }
 }
@@ -69,14 +54,14 @@ static void find_bounds(const struct pp_program *p, const struct pp_step_times *
     int64_t over_ps = times->begin_ps;
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        const size_t row = row_of(times, i, replica);
+        const size_t row = pp_step_row(times, i, replica);
 
         if (!pp_op_is_collective(p->kind[i]))
             continue;
         struct bounds *b = &bounds[p->arg[i]];
         b->instruction = i;
-        b->begin_ps = later(b->begin_ps, later(times->posted_ps[row], over_ps));
-        b->end_ps = later(b->end_ps, times->end_ps[row]);
+        b->begin_ps = pp_later(b->begin_ps, pp_later(times->posted_ps[row], over_ps));
+        b->end_ps = pp_later(b->end_ps, times->end_ps[row]);
         over_ps = times->end_ps[row];
     }
 }
@@ -96,8 +81,9 @@ static void add_sums(struct pp_calibration *c, const struct pp_program *p,
         const int64_t costs_ps = pp_costs_op_ps(costs, &op, NULL);
 
         if (costs_ps > 0)
-            add(c, &c->sum[op.kind],
-                (double)later(0, bounds[k].end_ps - bounds[k].begin_ps) / (double)costs_ps);
+            pp_samples_add(c, &c->sum[op.kind],
+                           (double)pp_later(0, bounds[k].end_ps - bounds[k].begin_ps) /
+                               (double)costs_ps);
     }
 }
 
@@ -115,9 +101,9 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
  * that it costs what it did. Two sizes that take the same are all latency. */
 bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire *wire)
 {
-    const struct pp_sized_samples *least = pp_sized_least(&c->messages),
-                                  *most = pp_sized_most(&c->messages);
+    const struct pp_sized_samples *least, *most;
 
+    pp_sized_ends(&c->messages, &least, &most);
     if (!most)
         return false;
     const double least_ps = pp_samples_median(&least->took),

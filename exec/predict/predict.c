@@ -15,9 +15,9 @@ static struct pp_op op_of(const void *program, int instruction)
     return pp_program_op(program, instruction);
 }
 
-static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program *program,
-                                 const struct pp_costs *costs, const struct pp_times *times,
-                                 const char *engine)
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times,
+                               const char *engine)
 {
     return pp_trace_from_source(
         arena, &(struct pp_trace_source){.name = program->name,
@@ -36,14 +36,6 @@ static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program
                                          .end_ps = times->end_ps,
                                          .posted_ps = times->posted_ps,
                                          .matched_ps = times->matched_ps});
-}
-
-struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
-                               const struct pp_machine_options *options,
-                               const struct pp_costs *costs)
-{
-    return trace_of(arena, options->program, costs, pp_machine_times(machine),
-                    options->backend->name);
 }
 
 /* ---- prediction -----------------------------------------------------------------------------*/
@@ -100,7 +92,7 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
     struct pp_times *times = pp_eval_run(arena, eval, replicas.count, &slowed, PP_TIMES_ALL);
     begin_late(program, replicas, times);
     prediction->step_s = pp_units_s(times->makespan_ps);
-    prediction->trace = trace_of(arena, program, costs, times, "prediction");
+    prediction->trace = pp_exec_trace(arena, program, costs, times, "prediction");
     return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
 }
 
@@ -137,10 +129,9 @@ static int64_t event_error_ps(const struct pp_times *times, size_t first, int64_
     return largest_ps;
 }
 
-enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs, const struct pp_times *times, int k,
-                               const int64_t *compute_ps, struct pp_replay *replay,
-                               struct pp_error *err)
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_program *program,
+                         const struct pp_costs *costs, const struct pp_times *times, int k,
+                         const int64_t *compute_ps, struct pp_replay *replay, struct pp_error *err)
 {
     const struct pp_perturbation given = {.compute_ps = compute_ps};
     const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
@@ -159,12 +150,4 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
     };
     pp_arena_release(arena, mark);
     return PP_OK;
-}
-
-enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, const struct pp_costs *costs,
-                         int k, struct pp_replay *replay, struct pp_error *err)
-{
-    return pp_replay_times(arena, options->program, costs, pp_machine_times(machine), k,
-                           pp_machine_step_times(machine, k).duration_ps, replay, err);
 }

@@ -33,16 +33,13 @@ void pp_calibration_take(struct pp_calibration *calibration, const struct pp_mac
  * stay as they are. An entry is the sum of medians over the layers of a stage, plus the op's time
  * outside its layers. Passes that were never run are derived if possible. B comes from I and W, I
  * and W from their passes of B, and R from F. PP_EINVAL if a part that the stages need was never
- * sampled, or only in other granules or splits. */
+ * sampled, or only in other granules or splits.
+ * Without `stages` (NULL) entries are by (kind, stage, split) as a whole, and by fused pair: for
+ * the very program that was measured, the last one. PP_EINVAL for any other. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,
                                     struct pp_error *err);
-/* The same, but by (kind, stage, split) as a whole, and by fused pair: for the very program that
- * was measured, the last one. PP_EINVAL for any other. */
-enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
-                                            const struct pp_program *program,
-                                            struct pp_costs *costs, struct pp_error *err);
 
 /* A wire as it was measured on the wall clock, by messages from when they could begin to their end.
  * False: no message was. */
@@ -76,9 +73,8 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
-/* The band in which every op takes a sample of its own instead of the median, by part, or in situ
- * when `stages` is NULL. Errors are those of pp_calibration_costs and ..._in_situ. It reads only
- * the wires and sums of costs. */
+/* The band in which every op takes a sample of its own instead of the median. `stages` and errors
+ * are those of pp_calibration_costs. It reads only the wires and sums of costs. */
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,
@@ -90,19 +86,14 @@ struct pp_replay {
     double step_error_s;  /* the step as it went minus that; both from the first compute op on */
     double event_error_s; /* largest difference of a start or an end, without sign */
 };
-/* Kept step k of a machine, whose messages and sums took what `costs` say. Both errors are exactly
- * 0 on the virtual clock. */
-enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, const struct pp_costs *costs,
-                         int k, struct pp_replay *replay, struct pp_error *err);
-/* The same from arrays: step k of `times`, which ran for `times->replicas` replicas under `costs`,
- * and the durations of its compute ops, [instruction * replicas + replica]. */
-enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs, const struct pp_times *times, int k,
-                               const int64_t *compute_ps, struct pp_replay *replay,
-                               struct pp_error *err);
-/* The kept steps as a trace; metrics of it are those of the steps after the first. A fused pair is
- * shared out in proportion to what `costs` say of its two ops. */
-struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
-                               const struct pp_machine_options *options,
-                               const struct pp_costs *costs);
+/* Step k of `times`, which ran for `times->replicas` replicas, and the durations of its compute
+ * ops, [instruction * replicas + replica]. Its messages and sums took what `costs` say. Both errors
+ * are exactly 0 on the virtual clock. */
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_program *program,
+                         const struct pp_costs *costs, const struct pp_times *times, int k,
+                         const int64_t *compute_ps, struct pp_replay *replay, struct pp_error *err);
+/* The steps of `times` as a trace; metrics of it are those of the steps after the first. A fused
+ * pair is shared out in proportion to what `costs` say of its two ops. */
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times,
+                               const char *engine);

@@ -2,6 +2,11 @@
 #include "core/quantile.h"
 #include "exec/predict/calibration.h"
 
+void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double value)
+{
+    *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = value;
+}
+
 double pp_samples_median(const struct pp_samples *samples)
 {
     return pp_median(samples->ps, samples->count);
@@ -19,22 +24,13 @@ struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, 
     return &made->took;
 }
 
-static const struct pp_sized_samples *extreme(const struct pp_by_size *by_size, int sign)
+void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_samples **least,
+                   const struct pp_sized_samples **most)
 {
-    const struct pp_sized_samples *best = NULL;
-
-    for (int k = 0; k < by_size->count; k++)
-        if (!best || sign * (by_size->at[k].size - best->size) > 0)
-            best = &by_size->at[k];
-    return best;
-}
-
-const struct pp_sized_samples *pp_sized_least(const struct pp_by_size *by_size)
-{
-    return extreme(by_size, -1);
-}
-
-const struct pp_sized_samples *pp_sized_most(const struct pp_by_size *by_size)
-{
-    return extreme(by_size, 1);
+    *least = *most = by_size->at;
+    for (int k = 1; k < by_size->count; k++) {
+        const struct pp_sized_samples *one = &by_size->at[k];
+        *least = one->size < (*least)->size ? one : *least;
+        *most = one->size > (*most)->size ? one : *most;
+    }
 }

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
-
 /* Granule of every cell by stage, granule and split. */
 static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
 {
@@ -85,11 +83,6 @@ size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, boo
     }
 }
 
-static size_t up(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 struct layout {
     struct pp_arena *arena;
     const struct pp_program *p;
@@ -104,7 +97,7 @@ static size_t take(struct pp_rank_layout *rank, size_t bytes)
 {
     const size_t offset = rank->block_bytes;
 
-    rank->block_bytes += up(bytes);
+    rank->block_bytes += pp_whole_lines(bytes);
     return offset;
 }
 

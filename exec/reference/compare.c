@@ -1,5 +1,5 @@
 /* Two vectors are equal when their bits are; how far apart they are is measured in double. */
-#include "exec/reference/reference.h"
+#include "exec/reference/parts.h"
 
 #include "kernels/numbers.h"
 
@@ -70,14 +70,6 @@ static void compare_tensor(const struct sides *s, const struct pp_param *param,
     }
 }
 
-static const struct pp_param *find(const struct pp_stage *stage, int id)
-{
-    for (int p = 0; p < stage->param_count; p++)
-        if (stage->params[p].id == id)
-            return &stage->params[p];
-    return NULL;
-}
-
 static const void *vector_at(const struct pp_state *state, int64_t element, enum pp_vector what,
                              size_t element_bytes)
 {
@@ -93,7 +85,7 @@ static const void *vector_at(const struct pp_state *state, int64_t element, enum
 static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
                             enum pp_vector what)
 {
-    const struct pp_range all = {param->offset, param->offset + param->count};
+    const struct pp_range all = pp_range_of(param);
 
     return what == PP_VECTOR_WEIGHTS && !state->master ? all : pp_range_common(all, state->share);
 }
@@ -102,13 +94,13 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
                           const struct pp_state *state, enum pp_vector what,
                           struct pp_difference *difference)
 {
-    const struct pp_stage *whole = pp_reference_stage(reference);
-    const struct pp_state *expected = pp_reference_state(reference);
-    const size_t element_bytes = pp_reference_kernels(reference)->gradient_bytes;
+    const struct pp_stage *whole = reference->stage;
+    const struct pp_state *expected = &reference->seen;
+    const size_t element_bytes = reference->kernels->gradient_bytes;
 
     assert((state->fixed != NULL) == (expected->fixed != NULL));
     for (int p = 0; p < stage->param_count; p++) {
-        const struct pp_param *ours = &stage->params[p], *theirs = find(whole, ours->id);
+        const struct pp_param *ours = &stage->params[p], *theirs = pp_stage_find(whole, ours->id);
 
         assert(theirs && theirs->count == ours->count);
         const struct pp_range range = held(state, ours, what);

@@ -19,13 +19,8 @@ static size_t take(size_t *end, size_t bytes)
 {
     const size_t at = *end;
 
-    *end += (bytes + 63) / 64 * 64;
+    *end += pp_whole_lines(bytes);
     return at;
-}
-
-static size_t up(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
 }
 
 static struct places places_of(const struct pp_stage *stage, const struct pp_kernels *k,
@@ -36,8 +31,8 @@ static struct places places_of(const struct pp_stage *stage, const struct pp_ker
     struct places p = {0};
 
     p.state = take(&p.end, state.weights + state.gradients + state.optimizer);
-    p.kept = take(&p.end, splits * up(stage->kept_bytes));
-    p.saved = take(&p.end, splits * up(stage->saved_bytes));
+    p.kept = take(&p.end, splits * pp_whole_lines(stage->kept_bytes));
+    p.saved = take(&p.end, splits * pp_whole_lines(stage->saved_bytes));
     p.losses = take(&p.end, pp_reference_granule_tokens(stage) * sizeof(double));
     p.scratch = take(&p.end, stage->scratch_bytes);
     p.grad_scratch = take(&p.end, stage->grad_scratch_bytes);
@@ -48,17 +43,8 @@ static struct places places_of(const struct pp_stage *stage, const struct pp_ker
 static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_net *net,
                                  const struct pp_kernels *kernels, const struct pp_batch *batch)
 {
-    const struct pp_stage_shape shape = {
-        .blocks = net->layers,
-        .has_embedding = true,
-        .has_head = true,
-        .rows = batch->mbs / batch->granules,
-        .tokens = net->seq / batch->splits,
-        .splits = batch->splits,
-    };
-
     assert(batch->mbs % batch->granules == 0 && net->seq % batch->splits == 0);
-    return pp_stage_create(arena, net, &shape, kernels);
+    return pp_stage_whole(arena, net, batch->mbs / batch->granules, batch->splits, kernels);
 }
 
 /* Ids and targets, sums of squares. */
@@ -68,23 +54,16 @@ static size_t shared_bytes(const struct pp_stage *stage)
            (size_t)pp_squares_blocks(stage) * sizeof(double);
 }
 
-size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                          const struct pp_batch *batch, bool is_exact)
-{
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const struct pp_stage *stage = stage_of(scratch, net, kernels, batch);
-
-    return places_of(stage, kernels, is_exact).end + shared_bytes(stage);
-}
-
-size_t pp_reference_staging_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                                  const struct pp_batch *batch, bool is_exact)
+void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                        const struct pp_batch *batch, bool is_exact, size_t *bytes,
+                        size_t *staging_bytes)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_stage *stage = stage_of(scratch, net, kernels, batch);
     const struct places p = places_of(stage, kernels, is_exact);
 
-    return p.kept - p.state + p.scratch - p.losses;
+    *bytes = p.end + shared_bytes(stage);
+    *staging_bytes = p.kept - p.state + p.scratch - p.losses;
 }
 
 static enum pp_status check_memory(const struct pp_reference *r, const struct places *p,
@@ -123,8 +102,8 @@ static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct
     r->kept = PP_ARRAY(arena, void *, stage->shape.splits);
     r->saved = PP_ARRAY(arena, void *, stage->shape.splits);
     for (int split = 0; split < stage->shape.splits; split++) {
-        r->kept[split] = at + p->kept + (size_t)split * up(stage->kept_bytes);
-        r->saved[split] = at + p->saved + (size_t)split * up(stage->saved_bytes);
+        r->kept[split] = at + p->kept + (size_t)split * pp_whole_lines(stage->kept_bytes);
+        r->saved[split] = at + p->saved + (size_t)split * pp_whole_lines(stage->saved_bytes);
     }
     r->scratch = at + p->scratch;
     r->grad_scratch = at + p->grad_scratch;

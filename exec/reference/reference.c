@@ -216,8 +216,3 @@ enum pp_status pp_reference_changed(const struct pp_reference *reference, struct
 {
     return pp_staging_push(&reference->staging, err);
 }
-
-const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference)
-{
-    return reference->kernels;
-}

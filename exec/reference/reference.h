@@ -20,12 +20,11 @@ struct pp_place {
     void *stuck_closure;
 };
 struct pp_reference;
-/* Memory that pp_reference_create will take. */
-size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                          const struct pp_batch *batch, bool is_exact);
-/* What of that the host holds as well, where memory of the backend is apart. */
-size_t pp_reference_staging_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                                  const struct pp_batch *batch, bool is_exact);
+/* Memory that pp_reference_create will take, and what of that the host holds as well, where memory
+ * of the backend is apart. */
+void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                        const struct pp_batch *batch, bool is_exact, size_t *bytes,
+                        size_t *staging_bytes);
 /* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
  * when it is more than is left, with sizes. `net` and `kernels` are kept by reference;
  * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
@@ -46,7 +45,6 @@ const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);
 const struct pp_state *pp_reference_state(const struct pp_reference *reference);
 /* The caller has changed it: hand it to the device. */
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err);
-const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference);
 
 /* Differences between a stage's vectors and those of the reference, tensor by tensor (by id), added
  * to what `difference` holds. `what` says which vector; weights are master weights, where there

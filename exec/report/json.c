@@ -115,17 +115,16 @@ static void put_wall(json_t *o, const struct pp_exec_run *run)
 static void put_prediction(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
-    const bool is_predicted = isfinite(r->predicted_step_s);
     const bool is_virtual = run->config.clock == PP_CLOCK_VIRTUAL;
     const struct pp_exec_spread spread = pp_exec_spread(run);
 
     pp_json_put(o, "step_s", r->step_median_s);
     pp_json_put(o, "step_low_s", spread.low_s);
     pp_json_put(o, "step_high_s", spread.high_s);
-    pp_json_put(o, "predicted_step_s", r->predicted_step_s);
-    pp_json_put(o, "predicted_step_low_s", is_predicted ? r->predicted_band.low_s : (double)NAN);
-    pp_json_put(o, "predicted_step_mid_s", is_predicted ? r->predicted_band.mid_s : (double)NAN);
-    pp_json_put(o, "predicted_step_high_s", is_predicted ? r->predicted_band.high_s : (double)NAN);
+    pp_json_put(o, "predicted_step_s", r->prediction.step_s);
+    pp_json_put(o, "predicted_step_low_s", r->predicted_band.low_s);
+    pp_json_put(o, "predicted_step_mid_s", r->predicted_band.mid_s);
+    pp_json_put(o, "predicted_step_high_s", r->predicted_band.high_s);
     pp_json_put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
     pp_json_put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
     put_wall(o, run);
@@ -134,12 +133,9 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
     pp_json_put(o, "null_error_frac", r->null_error_frac);
     pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
-    pp_json_put(o, "predicted_bubble_frac",
-                is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN);
+    pp_json_put(o, "predicted_bubble_frac", r->prediction.metrics.bubble_frac);
     pp_json_put_text(o, "calibrated_on",
-                     !is_predicted                ? NULL
-                     : run->other.program != NULL ? run->other.subject.name
-                                                  : run->plan.subject.name);
+                     run->other.program ? run->other.subject.name : run->plan.subject.name);
     json_object_set_new(o, "steps_s", pp_json_reals(r->step_s, r->steps_done));
     json_object_set_new(o, "time_frac", time_json(&r->metrics));
 }

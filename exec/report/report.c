@@ -1,7 +1,6 @@
 /* The report of one run: what ran, what was learned, prediction and measurement, memory. */
 #include "exec/report/report.h"
 
-#include "core/units.h"
 #include "exec/resolve/resume.h"
 
 #include <inttypes.h>
@@ -79,7 +78,7 @@ static void report_notes(const struct pp_exec_page *page, const struct pp_exec_r
         char text[PP_EXEC_TEXT_BYTES] = "";
         NOTES[i](run, text, sizeof(text));
         if (text[0])
-            pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, "note", text);
+            pp_exec_paragraph(page, "note", "%s", text);
     }
 }
 
@@ -91,26 +90,25 @@ enum { FIGURES = PP_EXEC_LABEL + 34 }; /* columns of the table of figures, witho
 static void print_difference(const struct pp_exec_page *page, const char *label, const char *what,
                              const struct pp_difference *d)
 {
-    char text[PP_EXEC_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES], some[PP_UNITS_TEXT_BYTES];
+    char all[PP_UNITS_TEXT_BYTES], some[PP_UNITS_TEXT_BYTES];
 
     pp_units_print_count(d->elements, all);
     if (d->differing == 0)
-        snprintf(text, sizeof(text),
-                 "%s equal those of training on one rank to the bit (%s~elements)", what, all);
+        pp_exec_paragraph(page, label,
+                          "%s equal those of training on one rank to the bit (%s~elements)", what,
+                          all);
     else
-        snprintf(text, sizeof(text),
-                 "%s differ from those of training on one rank: rel~L2~%.1e, at most %.1e in %s "
-                 "of layer %d; %s of %s~elements",
-                 what, pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-",
-                 d->worst_layer, pp_units_print_count(d->differing, some), all);
-    pp_exec_paragraph(page, label, text);
+        pp_exec_paragraph(page, label,
+                          "%s differ from those of training on one rank: rel~L2~%.1e, at most %.1e "
+                          "in %s of layer %d; %s of %s~elements",
+                          what, pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-",
+                          d->worst_layer, pp_units_print_count(d->differing, some), all);
 }
 
 static void print_check(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
     const bool is_all = run->training.check == PP_CHECK_ALL;
-    char text[PP_EXEC_TEXT_BYTES];
 
     if (!r->is_checked) {
         pp_exec_paragraph(page, "check", "none (--no-check)");
@@ -121,14 +119,11 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
                      &r->gradients);
     if (r->weights.elements > 0)
         print_difference(page, "", "weights after the last step", &r->weights);
-    if (r->gradients.differing == 0)
-        return;
-    snprintf(text, sizeof(text),
-             "additions in another order explain rel~L2~%.1e; --exact-grad makes the order "
-             "irrelevant",
-             pp_exec_check_bound(run));
-    if (!run->config.recipe.is_exact)
-        pp_exec_paragraph(page, "", text);
+    if (r->gradients.differing != 0 && !run->config.recipe.is_exact)
+        pp_exec_paragraph(page, "",
+                          "additions in another order explain rel~L2~%.1e; --exact-grad makes the "
+                          "order irrelevant",
+                          pp_exec_check_bound(run));
 }
 
 /* ---- prediction and measurement ----------------------------------------------------------- */
@@ -159,11 +154,6 @@ static const char *percent(double frac, char text[PP_UNITS_TEXT_BYTES])
     return text;
 }
 
-static const char *seconds(double s, char text[PP_UNITS_TEXT_BYTES])
-{
-    return isfinite(s) ? pp_units_print(s, PP_UNIT_SECONDS, text) : strcpy(text, "-");
-}
-
 static const char *mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
 {
     if (isfinite(bytes))
@@ -176,28 +166,28 @@ static const char *mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
 static void print_figures(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
-    const bool is_predicted = isfinite(r->predicted_step_s);
     const struct pp_exec_spread spread = pp_exec_spread(run);
     char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], remark[64];
 
     fprintf(page->out, "  %-*s%12s%12s%10s\n", PP_EXEC_LABEL - 2, "", "measured", "predicted",
             "error");
     if (spread.steps > 1)
-        snprintf(remark, sizeof(remark), "%s .. %s, %d steps", seconds(spread.low_s, a),
-                 seconds(spread.high_s, b), spread.steps);
+        snprintf(remark, sizeof(remark), "%s .. %s, %d steps", pp_exec_seconds(spread.low_s, a),
+                 pp_exec_seconds(spread.high_s, b), spread.steps);
     else
         strcpy(remark, "1 step");
-    print_pair(page, "step", seconds(r->step_median_s, a), seconds(r->predicted_step_s, b),
-               r->model_error_frac, remark);
+    print_pair(page, "step", pp_exec_seconds(r->step_median_s, a),
+               pp_exec_seconds(r->prediction.step_s, b), r->model_error_frac, remark);
     if (isfinite(r->null_step_s))
-        print_pair(page, "", "", seconds(r->null_step_s, b), r->null_error_frac, "by formula");
+        print_pair(page, "", "", pp_exec_seconds(r->null_step_s, b), r->null_error_frac,
+                   "by formula");
     if (isfinite(r->slowdown)) {
         snprintf(a, sizeof(a), "x %.3f", r->slowdown);
         snprintf(b, sizeof(b), "x %.3f", r->predicted_slowdown);
         print_pair(page, "slowdown", a, b, r->predicted_slowdown / r->slowdown - 1, "by what-if");
     }
     print_pair(page, "bubble", percent(r->metrics.bubble_frac, a),
-               percent(is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN, b), NAN, "");
+               percent(r->prediction.metrics.bubble_frac, b), NAN, "");
     snprintf(remark, sizeof(remark), "worst rank: %d", r->peak_rank);
     print_pair(page, "memory", mebibytes(r->peak_mem_bytes, a),
                mebibytes(r->predicted_peak_mem_bytes, b),
@@ -220,48 +210,44 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
         {PP_TIME_BUBBLE, "bubble"},
     };
     char text[PP_EXEC_TEXT_BYTES];
-    int used = 0;
+    size_t used = 0;
 
     for (size_t i = 0; i < PP_COUNT(PARTS); i++)
         if (metrics->time_frac[PARTS[i].part] > 0)
-            used +=
-                snprintf(text + used, sizeof(text) - (size_t)used, "%s%s~%.1f~%%",
-                         used ? " | " : "", PARTS[i].name, 100 * metrics->time_frac[PARTS[i].part]);
-    pp_exec_paragraph(page, "time", text);
+            used = pp_exec_append(text, used, "%s%s~%.1f~%%", used ? " | " : "", PARTS[i].name,
+                                  100 * metrics->time_frac[PARTS[i].part]);
+    pp_exec_paragraph(page, "time", "%s", text);
 }
 
 static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
     char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
     const struct pp_graph_stats *stats = &r->graphs;
-    int length = snprintf(text, sizeof(text), "%s of the host to issue an op",
-                          seconds(r->issue_s / (double)r->issued, each));
+    size_t used = pp_exec_append(text, 0, "%s of the host to issue an op",
+                                 pp_exec_seconds(r->issue_s / (double)r->issued, each));
 
     if (stats->why_not)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, "; no graphs: %s",
-                           stats->why_not);
+        used = pp_exec_append(text, used, "; no graphs: %s", stats->why_not);
     else if (stats->count + stats->left_out > 0)
-        length += snprintf(text + length, sizeof(text) - (size_t)length,
-                           "; %d~graphs of %" PRId64 "~kernels", stats->count, stats->kernels);
+        used = pp_exec_append(text, used, "; %d~graphs of %" PRId64 "~kernels", stats->count,
+                              stats->kernels);
     if (stats->left_out > 0)
-        snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)",
-                 stats->left_out, stats->why_left);
-    pp_exec_paragraph(page, "runtime", text);
+        pp_exec_append(text, used, ", %d~left out (%s)", stats->left_out, stats->why_left);
+    pp_exec_paragraph(page, "runtime", "%s", text);
 }
 
 static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
-    char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
+    char each[PP_UNITS_TEXT_BYTES];
 
     if (!(r->cpu_s > 0) || r->instructions == 0)
         return;
-    if (r->issued > 0) {
+    if (r->issued > 0)
         print_issue(page, r);
-        return;
-    }
-    snprintf(text, sizeof(text), "%.2f~%% of CPU time is outside ops, %s~per instruction",
-             100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
-    pp_exec_paragraph(page, "runtime", text);
+    else
+        pp_exec_paragraph(page, "runtime", "%.2f~%% of CPU time is outside ops, %s~per instruction",
+                          100 * r->outside_s / r->cpu_s,
+                          pp_exec_seconds(r->outside_s / (double)r->instructions, each));
 }
 
 /* What does not fit continues on the next line after a backslash, for shells. */
@@ -282,12 +268,11 @@ static void print_compare(const struct pp_exec_page *page, const struct pp_exec_
 static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     if (run->result.checkpoint)
-        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "checkpoint", run->result.checkpoint);
+        pp_exec_line(page, "checkpoint", "%s", run->result.checkpoint);
     if (run->trace)
-        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "trace", run->trace);
+        pp_exec_line(page, "trace", "%s", run->trace);
     if (run->predicted_trace)
-        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, run->trace ? "" : "trace",
-                run->predicted_trace);
+        pp_exec_line(page, run->trace ? "" : "trace", "%s", run->predicted_trace);
     if (run->trace && run->predicted_trace)
         print_compare(page, run);
     else

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/text/terminal.h"
+#include "core/units.h"
 #include "exec/resolve/config.h"
 
 #include <stdio.h>
@@ -35,13 +36,21 @@ struct pp_exec_page {
     struct pp_terminal terminal;
     const char *bold, *plain;
 };
-void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *text);
+/* A text of at most PP_EXEC_TEXT_BYTES, wrapped. */
+void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* One line, whatever its length. */
+void pp_exec_line(const struct pp_exec_page *page, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Text after `used` characters of `text`, as far as there is room: characters used then. */
+size_t pp_exec_append(char text[PP_EXEC_TEXT_BYTES], size_t used, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+const char *pp_exec_seconds(double value, char text[PP_UNITS_TEXT_BYTES]);
 /* "*" after what the tool chose. */
 const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
-/* ---- exec/report/prediction.c: where it comes from, what it has in addition to ops, and what it
- * does not explain
- * ---- */
+/* In exec/report/prediction.c: where it comes from, what it has in addition to ops, and what it
+ * does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

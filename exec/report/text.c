@@ -1,16 +1,48 @@
 /* The parts of the report that are paragraphs and tables of their own. */
 #include "exec/report/report.h"
 
-#include "core/units.h"
-
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
 
-void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *format, ...)
 {
+    char text[PP_EXEC_TEXT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
+}
+
+void pp_exec_line(const struct pp_exec_page *page, const char *label, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(page->out, "  %-*s", PP_EXEC_LABEL - 2, label);
+    va_start(arguments, format);
+    vfprintf(page->out, format, arguments);
+    va_end(arguments);
+    fputc('\n', page->out);
+}
+
+size_t pp_exec_append(char text[PP_EXEC_TEXT_BYTES], size_t used, const char *format, ...)
+{
+    const size_t room = PP_EXEC_TEXT_BYTES - used;
+    va_list arguments;
+
+    va_start(arguments, format);
+    const size_t wanted = (size_t)vsnprintf(text + used, room, format, arguments);
+    va_end(arguments);
+    return used + (wanted < room ? wanted : room - 1);
+}
+
+const char *pp_exec_seconds(double value, char text[PP_UNITS_TEXT_BYTES])
+{
+    return pp_units_print(value, PP_UNIT_SECONDS, text);
 }
 
 static const char *plural(int64_t count)
@@ -25,42 +57,30 @@ const char *pp_exec_star(unsigned chosen, unsigned bit)
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-static size_t append(char *text, size_t used, const char *piece)
-{
-    const int wanted = snprintf(text + used, PP_EXEC_TEXT_BYTES - used, "%s", piece);
-    const size_t room = PP_EXEC_TEXT_BYTES - 1 - used;
-
-    return used + ((size_t)wanted < room ? (size_t)wanted : room);
-}
-
 /* "2 layers a stage", or runs of equal stages: "layers by stage 0, 1 x 6, 0". */
-static size_t append_blocks(char *text, size_t used, const struct pp_exec_plan *plan)
+static void append_blocks(char text[PP_EXEC_TEXT_BYTES], size_t used,
+                          const struct pp_exec_plan *plan)
 {
     const int stages = plan->program->stages, *blocks = plan->blocks_per_stage;
-    char piece[96];
     int run;
 
     for (run = 1; run < stages && blocks[run] == blocks[0]; run++)
         ;
     if (run == stages) {
-        snprintf(piece, sizeof(piece), "%d~layer%s a stage", blocks[0], plural(blocks[0]));
-        return append(text, used, piece);
+        pp_exec_append(text, used, "%d~layer%s a stage", blocks[0], plural(blocks[0]));
+        return;
     }
-    used = append(text, used, "layers by stage");
+    used = pp_exec_append(text, used, "layers by stage");
     for (int s = 0; s < stages; s += run) {
         for (run = 1; s + run < stages && blocks[s + run] == blocks[s]; run++)
             ;
-        snprintf(piece, sizeof(piece), run > 1 ? "%s%d~x~%d" : "%s%d", s ? ", " : " ", blocks[s],
-                 run);
-        used = append(text, used, piece);
+        used = pp_exec_append(text, used, run > 1 ? "%s%d~x~%d" : "%s%d", s ? ", " : " ", blocks[s],
+                              run);
     }
-    if (plan->empty_stages > 0) {
-        snprintf(piece, sizeof(piece), " (%d stage%s hold%s none and pass%s activations on)",
-                 plan->empty_stages, plural(plan->empty_stages), plan->empty_stages == 1 ? "s" : "",
-                 plan->empty_stages == 1 ? "es" : "");
-        used = append(text, used, piece);
-    }
-    return used;
+    if (plan->empty_stages > 0)
+        pp_exec_append(text, used, " (%d stage%s hold%s none and pass%s activations on)",
+                       plan->empty_stages, plural(plan->empty_stages),
+                       plan->empty_stages == 1 ? "s" : "", plan->empty_stages == 1 ? "es" : "");
 }
 
 static double parameters(const struct pp_exec_plan *plan)
@@ -82,18 +102,18 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 {
     const struct pp_net *net = &run->config.net;
     char text[PP_EXEC_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
-    const int used = snprintf(text, sizeof(text),
-                              "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ",
-                              net->name, pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
-                              pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
-                              net->has_positions && net->seq < run->config.model.positions
-                                  ? " (position~table of seq~rows)"
-                                  : "",
-                              net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
-                              pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
+    const size_t used = pp_exec_append(
+        text, 0, "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ", net->name,
+        pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
+        pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
+        net->has_positions && net->seq < run->config.model.positions
+            ? " (position~table of seq~rows)"
+            : "",
+        net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
+        pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
 
-    append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
-    pp_exec_paragraph(page, "model", text);
+    append_blocks(text, used, &run->plan);
+    pp_exec_paragraph(page, "model", "%s", text);
 }
 
 static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -102,36 +122,27 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
     const int group = pp_schedule_option_value(run->plan.subject.schedule,
                                                &run->plan.selection.shape, pp_group_option.name);
     char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
-    int used = snprintf(text, sizeof(text), "%s%s~micro-batch%s of %d%s~sample%s",
-                        pp_units_print_count(b->micro_batches, tokens),
-                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MICRO_BATCHES),
-                        b->micro_batches == 1 ? "" : "es", b->mbs,
-                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MBS), plural(b->mbs));
+    size_t used = pp_exec_append(text, 0, "%s%s~micro-batch%s of %d%s~sample%s",
+                                 pp_units_print_count(b->micro_batches, tokens),
+                                 pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MICRO_BATCHES),
+                                 b->micro_batches == 1 ? "" : "es", b->mbs,
+                                 pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MBS), plural(b->mbs));
 
     if (b->splits > 1)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d%s~splits", b->splits,
-                         pp_exec_star(run->plan.selection.chosen, PP_SIZE_SPLITS));
+        used = pp_exec_append(text, used, " in %d%s~splits", b->splits,
+                              pp_exec_star(run->plan.selection.chosen, PP_SIZE_SPLITS));
     if (group > 0)
-        used += snprintf(
-            text + used, sizeof(text) - (size_t)used, " in groups of~%d%s", group,
+        used = pp_exec_append(
+            text, used, " in groups of~%d%s", group,
             pp_exec_star(run->plan.selection.chosen, (unsigned)PP_CHOSEN_OPTION << PP_GROUP_AT));
     if (b->granules > 1)
-        used +=
-            snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
-    snprintf(text + used, sizeof(text) - (size_t)used, ", %s~tokens a step; %s, %s~%s",
-             pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
-             run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes),
-             run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
-    pp_exec_paragraph(page, "data", text);
-}
-
-static void print_start(const struct pp_exec_page *page, const struct pp_exec_run *run)
-{
-    const struct pp_exec_config *c = &run->config;
-
-    if (c->resumed)
-        fprintf(page->out, "  %-*s%s, %d of %d steps\n", PP_EXEC_LABEL - 2, "resumed",
-                c->resumed->path, c->first_step, c->steps);
+        used = pp_exec_append(text, used, ", backwards of 1/%d", b->granules);
+    pp_exec_append(text, used, ", %s~tokens a step; %s, %s~%s",
+                   pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
+                   run->config.text.name,
+                   pp_units_print_count((int64_t)run->config.text.count, bytes),
+                   run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
+    pp_exec_paragraph(page, "data", "%s", text);
 }
 
 static const char *const MODES[] = {
@@ -154,45 +165,39 @@ static void print_processor(const struct pp_exec_run *run, size_t bytes, char *t
 static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_machine_clock *clock = &run->result.clock;
-    char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
+    char error[PP_UNITS_TEXT_BYTES];
 
-    if (run->config.backend->about && !run->config.transport->is_apart) {
+    if (run->config.backend->about && !run->config.transport->is_apart)
         pp_exec_paragraph(page, "clock", "wall: ranks share the device");
-        return;
-    }
-
-    snprintf(text, sizeof(text), "wall: %sstamps of two ranks are within %s of each other",
-             run->config.transport->is_apart ? "" : "ranks share the cores of this machine; ",
-             pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
-    pp_exec_paragraph(page, "clock",
-                      clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
+    else if (clock->error_s > 0)
+        pp_exec_paragraph(
+            page, "clock", "wall: %sstamps of two ranks are within %s of each other",
+            run->config.transport->is_apart ? "" : "ranks share the cores of this machine; ",
+            pp_exec_seconds(clock->error_s, error));
+    else
+        pp_exec_paragraph(page, "clock", "wall: ranks share the cores of this machine");
 }
 
 static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
     const int workers = run->plan.program->ranks * run->plan.batch.replicas;
-    char text[PP_EXEC_TEXT_BYTES], processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
+    char processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
         bandwidth[PP_UNITS_TEXT_BYTES];
 
     print_processor(run, sizeof(processor), processor);
-    snprintf(text, sizeof(text), "%s, %d~%s; %s~with %s", processor, workers,
-             workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
-             c->kernels->about());
-    pp_exec_paragraph(page, "machine", text);
-    if (c->clock == PP_CLOCK_WALL) {
+    pp_exec_paragraph(page, "machine", "%s, %d~%s; %s~with %s", processor, workers,
+                      workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
+                      c->kernels->about());
+    if (c->clock == PP_CLOCK_WALL)
         paragraph_wall(page, run);
-        return;
-    }
-    if (run->plan.unit) {
+    else if (run->plan.unit)
         pp_exec_paragraph(page, "clock", "virtual: ops and messages take the seconds of --unit");
-        return;
-    }
-    snprintf(text, sizeof(text), "virtual: one %s per rank, links of %s and %s",
-             c->backend->about ? "device" : "core",
-             pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
-             pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
-    pp_exec_paragraph(page, "clock", text);
+    else
+        pp_exec_paragraph(page, "clock", "virtual: one %s per rank, links of %s and %s",
+                          c->backend->about ? "device" : "core",
+                          pp_exec_seconds(c->wires.alpha_s, latency),
+                          pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
 }
 
 /* Columns used. */
@@ -230,10 +235,12 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     fputs("\n\n", page->out);
     print_model(page, run);
     print_batch(page, run);
-    print_start(page, run);
+    if (run->config.resumed)
+        pp_exec_line(page, "resumed", "%s, %d of %d steps", run->config.resumed->path,
+                     run->config.first_step, run->config.steps);
     print_machine(page, run);
     if (run->what_if)
-        pp_exec_paragraph(page, "what-if", run->what_if);
+        pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, "what-if", run->what_if);
     fputc('\n', page->out);
 }
 
@@ -255,7 +262,7 @@ static void append_curve(char *text, size_t used, const double *losses, int step
     for (int c = 0; c < columns; c++) {
         const double loss = losses[(int64_t)c * (steps - 1) / (columns > 1 ? columns - 1 : 1)];
         const int level = high > low ? (int)lround(7 * (loss - low) / (high - low)) : 0;
-        used = append(text, used, MARKS[level]);
+        used = pp_exec_append(text, used, "%s", MARKS[level]);
     }
 }
 
@@ -268,21 +275,17 @@ void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec
     size_t used;
 
     if (page->terminal.has_utf8 && steps > 1) {
-        used = (size_t)snprintf(text, sizeof(text), "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
+        used = pp_exec_append(text, 0, "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
         snprintf(number, sizeof(number), "%d steps", steps);
         append_curve(text, used, losses, steps,
                      page->terminal.width - PP_EXEC_LABEL - (int)used - 2 - (int)strlen(number));
-        fprintf(page->out, "  %-*s%s  %s\n", PP_EXEC_LABEL - 2, "loss", text, number);
+        pp_exec_line(page, "loss", "%s  %s", text, number);
         return;
     }
-    text[0] = '\0';
     used = 0;
-    for (int i = 0; i < shown; i++) {
-        snprintf(number, sizeof(number), "%s%.4f", i ? " " : "",
-                 losses[(int64_t)i * (steps - 1) / (shown > 1 ? shown - 1 : 1)]);
-        used = append(text, used, number);
-    }
-    snprintf(number, sizeof(number), " in %d step%s", steps, plural(steps));
-    append(text, used, number);
-    pp_exec_paragraph(page, "loss", text);
+    for (int i = 0; i < shown; i++)
+        used = pp_exec_append(text, used, "%s%.4f", i ? " " : "",
+                              losses[(int64_t)i * (steps - 1) / (shown > 1 ? shown - 1 : 1)]);
+    pp_exec_append(text, used, " in %d step%s", steps, plural(steps));
+    pp_exec_paragraph(page, "loss", "%s", text);
 }

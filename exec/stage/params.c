@@ -9,135 +9,109 @@ enum {
 };
 _Static_assert((int)BLOCK_TENSORS <= (int)IDS_PER_LAYER, "ids of layers do not overlap");
 
-static const char *const embedding_names[] = {
-    [EMBEDDING_WEIGHT] = "embedding.weight", [POSITIONS_WEIGHT] = "positions.weight"};
-static const char *const block_names[] = {
-    [NORM1_WEIGHT] = "norm1.weight", [NORM1_BIAS] = "norm1.bias",   [QKV_WEIGHT] = "qkv.weight",
-    [QKV_BIAS] = "qkv.bias",         [OUT_WEIGHT] = "out.weight",   [OUT_BIAS] = "out.bias",
-    [NORM2_WEIGHT] = "norm2.weight", [NORM2_BIAS] = "norm2.bias",   [UP_WEIGHT] = "up.weight",
-    [UP_BIAS] = "up.bias",           [DOWN_WEIGHT] = "down.weight", [DOWN_BIAS] = "down.bias",
-};
-static const char *const head_names[] = {[HEAD_NORM_WEIGHT] = "norm.weight",
-                                         [HEAD_NORM_BIAS] = "norm.bias",
-                                         [HEAD_WEIGHT] = "head.weight"};
-
-/* Appends a tensor of `count` elements, none when that is 0, with a gap after it where `room` is
- * more. Tables never move: there is room for all of them. */
-static struct pp_param *push_padded(struct pp_stage *stage, int layer, const char *const *names,
-                                    int tensor, int64_t count, int64_t room)
-{
-    if (count == 0)
-        return NULL;
-    struct pp_param *param = &stage->params[stage->param_count++];
-    *param = (struct pp_param){.name = names[tensor],
-                               .id = layer * IDS_PER_LAYER + tensor,
-                               .layer = layer,
-                               .count = count,
-                               .offset = stage->elements};
-    stage->elements += (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return param;
-}
-
-static struct pp_param *push(struct pp_stage *stage, int layer, const char *const *names,
-                             int tensor, int64_t count)
-{
-    return push_padded(stage, layer, names, tensor, count, count);
-}
-
-static const struct pp_param *push_matrix(struct pp_stage *stage, int layer,
-                                          const char *const *names, int tensor, int64_t count,
-                                          double deviation)
-{
-    struct pp_param *param = push(stage, layer, names, tensor, count);
-
-    if (param != NULL) {
-        param->init = PP_INIT_NORMAL;
-        param->deviation = deviation;
-        param->decays = true;
-    }
-    return param;
-}
-
-static const struct pp_param *push_gain(struct pp_stage *stage, int layer, const char *const *names,
-                                        int tensor)
-{
-    struct pp_param *param = push(stage, layer, names, tensor, stage->net->hidden);
-
-    param->init = PP_INIT_ONE;
-    return param;
-}
-
-static const struct pp_param *push_bias(struct pp_stage *stage, int layer, const char *const *names,
-                                        int tensor, bool is_there, int width)
-{
-    return push(stage, layer, names, tensor, is_there ? width : 0);
-}
-
 enum { EMBEDDING_LAYER = 0, FIRST_BLOCK_LAYER = 1 };
-static const double deviation = 0.02;
+static const double DEVIATION = 0.02;
+
+/* A tensor of `count` elements, none when that is 0, with a gap after it where `room` is more. */
+struct wanted {
+    const char *name;
+    int64_t count, room;
+    enum pp_init init;
+    double deviation;
+    bool is_tied;
+};
+
+static struct wanted matrix(const char *name, int64_t rows, int64_t columns, double deviation)
+{
+    return (struct wanted){name, rows * columns, 0, PP_INIT_NORMAL, deviation, false};
+}
+
+static struct wanted gain(const char *name, int width)
+{
+    return (struct wanted){.name = name, .count = width, .init = PP_INIT_ONE};
+}
+
+static struct wanted bias(const char *name, bool is_there, int width)
+{
+    return (struct wanted){.name = name, .count = is_there ? width : 0};
+}
 
 /* A matrix with a row for each word; where a head multiplies with it, also for what it takes for
  * words. */
-static struct pp_param *push_words(struct pp_stage *stage, int layer, const char *const *names,
-                                   int tensor, bool is_multiplied)
+static struct wanted words(const struct pp_stage *stage, const char *name, bool is_multiplied)
 {
     const struct pp_net *net = stage->net;
-    const int rows = is_multiplied ? stage->layout->logits_width : net->vocab;
-    struct pp_param *param =
-        push_padded(stage, layer, names, tensor, (int64_t)net->vocab * net->hidden,
-                    (int64_t)rows * net->hidden);
+    struct wanted w = matrix(name, net->vocab, net->hidden, DEVIATION);
 
-    param->init = PP_INIT_NORMAL;
-    param->deviation = deviation;
-    param->decays = true;
-    return param;
+    w.room = is_multiplied ? (int64_t)stage->layout->logits_width * net->hidden : 0;
+    return w;
 }
 
-static const struct pp_param *push_table(struct pp_stage *stage)
+/* The matrix of the embedding, which a tied head multiplies with. */
+static struct wanted table_of(const struct pp_stage *stage)
 {
     const bool is_tied = stage->net->is_tied;
-    struct pp_param *param = push_words(stage, EMBEDDING_LAYER, embedding_names, EMBEDDING_WEIGHT,
-                                        is_tied && stage->shape.has_head);
+    struct wanted w = words(stage, "embedding.weight", is_tied && stage->shape.has_head);
 
-    param->is_tied = is_tied;
+    w.is_tied = is_tied;
+    return w;
+}
+
+/* Tables never move: there is room for all tensors. */
+static const struct pp_param *push(struct pp_stage *stage, int layer, int tensor, struct wanted w)
+{
+    if (w.count == 0)
+        return NULL;
+    struct pp_param *param = &stage->params[stage->param_count++];
+    const int64_t room = w.room > w.count ? w.room : w.count;
+
+    *param = (struct pp_param){.name = w.name,
+                               .id = layer * IDS_PER_LAYER + tensor,
+                               .layer = layer,
+                               .count = w.count,
+                               .offset = stage->elements,
+                               .init = w.init,
+                               .deviation = w.deviation,
+                               .decays = w.init == PP_INIT_NORMAL,
+                               .is_tied = w.is_tied};
+    stage->elements += (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return param;
 }
 
 static void push_embedding(struct pp_stage *stage, const struct pp_param **params)
 {
     const struct pp_net *net = stage->net;
+    const struct wanted positions =
+        matrix("positions.weight", net->has_positions ? net->seq : 0, net->hidden, DEVIATION);
 
-    params[EMBEDDING_WEIGHT] = push_table(stage);
-    params[POSITIONS_WEIGHT] =
-        push_matrix(stage, EMBEDDING_LAYER, embedding_names, POSITIONS_WEIGHT,
-                    net->has_positions ? (int64_t)net->seq * net->hidden : 0, deviation);
+    params[EMBEDDING_WEIGHT] = push(stage, EMBEDDING_LAYER, EMBEDDING_WEIGHT, table_of(stage));
+    params[POSITIONS_WEIGHT] = push(stage, EMBEDDING_LAYER, POSITIONS_WEIGHT, positions);
 }
 
 static void push_block(struct pp_stage *stage, int layer, const struct pp_param **params)
 {
     const struct pp_net *net = stage->net;
     const struct pp_stage_layout *l = stage->layout;
-    const int64_t hidden = net->hidden;
+    const int hidden = net->hidden;
     /* two matrices of each block end in the residual stream */
-    const double small = deviation / sqrt(2.0 * net->layers);
-    const char *const *names = block_names;
+    const double small = DEVIATION / sqrt(2.0 * net->layers);
+    const struct wanted tensors[BLOCK_TENSORS] = {
+        [NORM1_WEIGHT] = gain("norm1.weight", hidden),
+        [NORM1_BIAS] = bias("norm1.bias", net->has_bias_norm, hidden),
+        [QKV_WEIGHT] = matrix("qkv.weight", l->qkv_width, hidden, DEVIATION),
+        [QKV_BIAS] = bias("qkv.bias", net->has_bias_qkv, l->qkv_width),
+        [OUT_WEIGHT] = matrix("out.weight", hidden, l->q_width, small),
+        [OUT_BIAS] = bias("out.bias", net->has_bias_out, hidden),
+        [NORM2_WEIGHT] = gain("norm2.weight", hidden),
+        [NORM2_BIAS] = bias("norm2.bias", net->has_bias_norm, hidden),
+        [UP_WEIGHT] = matrix("up.weight", l->up_width, hidden, DEVIATION),
+        [UP_BIAS] = bias("up.bias", net->has_bias_mlp, l->up_width),
+        [DOWN_WEIGHT] = matrix("down.weight", hidden, net->ffn, small),
+        [DOWN_BIAS] = bias("down.bias", net->has_bias_mlp, hidden),
+    };
 
-    params[NORM1_WEIGHT] = push_gain(stage, layer, names, NORM1_WEIGHT);
-    params[NORM1_BIAS] =
-        push_bias(stage, layer, names, NORM1_BIAS, net->has_bias_norm, net->hidden);
-    params[QKV_WEIGHT] =
-        push_matrix(stage, layer, names, QKV_WEIGHT, l->qkv_width * hidden, deviation);
-    params[QKV_BIAS] = push_bias(stage, layer, names, QKV_BIAS, net->has_bias_qkv, l->qkv_width);
-    params[OUT_WEIGHT] = push_matrix(stage, layer, names, OUT_WEIGHT, l->q_width * hidden, small);
-    params[OUT_BIAS] = push_bias(stage, layer, names, OUT_BIAS, net->has_bias_out, net->hidden);
-    params[NORM2_WEIGHT] = push_gain(stage, layer, names, NORM2_WEIGHT);
-    params[NORM2_BIAS] =
-        push_bias(stage, layer, names, NORM2_BIAS, net->has_bias_norm, net->hidden);
-    params[UP_WEIGHT] =
-        push_matrix(stage, layer, names, UP_WEIGHT, l->up_width * hidden, deviation);
-    params[UP_BIAS] = push_bias(stage, layer, names, UP_BIAS, net->has_bias_mlp, l->up_width);
-    params[DOWN_WEIGHT] = push_matrix(stage, layer, names, DOWN_WEIGHT, net->ffn * hidden, small);
-    params[DOWN_BIAS] = push_bias(stage, layer, names, DOWN_BIAS, net->has_bias_mlp, net->hidden);
+    for (int i = 0; i < BLOCK_TENSORS; i++)
+        params[i] = push(stage, layer, i, tensors[i]);
 }
 
 /* A tied matrix is that of the embedding: the same one, or its copy. */
@@ -147,13 +121,15 @@ static void push_head(struct pp_stage *stage, const struct pp_param *table,
     const struct pp_net *net = stage->net;
     const int layer = net->layers + 1;
 
-    params[HEAD_NORM_WEIGHT] = push_gain(stage, layer, head_names, HEAD_NORM_WEIGHT);
+    params[HEAD_NORM_WEIGHT] =
+        push(stage, layer, HEAD_NORM_WEIGHT, gain("norm.weight", net->hidden));
     params[HEAD_NORM_BIAS] =
-        push_bias(stage, layer, head_names, HEAD_NORM_BIAS, net->has_bias_norm, net->hidden);
+        push(stage, layer, HEAD_NORM_BIAS, bias("norm.bias", net->has_bias_norm, net->hidden));
     if (!net->is_tied)
-        params[HEAD_WEIGHT] = push_words(stage, layer, head_names, HEAD_WEIGHT, true);
+        params[HEAD_WEIGHT] = push(stage, layer, HEAD_WEIGHT, words(stage, "head.weight", true));
     else
-        params[HEAD_WEIGHT] = table != NULL ? table : push_table(stage);
+        params[HEAD_WEIGHT] =
+            table ? table : push(stage, EMBEDDING_LAYER, EMBEDDING_WEIGHT, table_of(stage));
 }
 
 void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage)
@@ -176,6 +152,14 @@ void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage)
         stage->tensors[i] =
             (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
     }
+}
+
+const struct pp_param *pp_stage_find(const struct pp_stage *stage, int id)
+{
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].id == id)
+            return &stage->params[i];
+    return NULL;
 }
 
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage)

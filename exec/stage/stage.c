@@ -3,11 +3,6 @@
 
 #include <assert.h>
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 static size_t largest(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -125,7 +120,7 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
                                            .head_dim = net->head_dim,
                                            .split = stage->shape.splits - 1};
 
-    return round_up(k->attention_scratch_bytes(&attention));
+    return pp_whole_lines(k->attention_scratch_bytes(&attention));
 }
 
 /* Parts that are alive together. Attention: its scratch and the gradients of its output and of qkv.
@@ -147,7 +142,7 @@ static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
         l->attention_bytes = attention_scratch_bytes(stage, k);
         transient = largest(transient, l->attention_bytes + token_bytes * widths);
         transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
-        l->transient_at = stage->shape.has_head ? round_up(l->hidden_bytes) : 0;
+        l->transient_at = stage->shape.has_head ? pp_whole_lines(l->hidden_bytes) : 0;
     }
     stage->scratch_bytes = l->transient_at + transient;
 }
@@ -204,4 +199,17 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     place_scratch(stage, kernels);
     size_grad_scratch(stage);
     return stage;
+}
+
+struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
+                                int splits, const struct pp_kernels *kernels)
+{
+    const struct pp_stage_shape shape = {.blocks = net->layers,
+                                         .has_embedding = true,
+                                         .has_head = true,
+                                         .rows = rows,
+                                         .tokens = net->seq / splits,
+                                         .splits = splits};
+
+    return pp_stage_create(arena, net, &shape, kernels);
 }

@@ -26,6 +26,12 @@ struct pp_stage_shape {
     int rows, tokens, splits;
 };
 
+/* Rounded up to lines of the cache. */
+static inline size_t pp_whole_lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
 struct pp_stage {
     const struct pp_net *net;
     struct pp_stage_shape shape;
@@ -46,6 +52,12 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
                                  const struct pp_stage_shape *shape,
                                  const struct pp_kernels *kernels);
 
+/* The whole model as one stage, in granules of `rows` samples. */
+struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
+                                int splits, const struct pp_kernels *kernels);
+
+/* The tensor with an id; NULL when the stage holds none. */
+const struct pp_param *pp_stage_find(const struct pp_stage *stage, int id);
 /* The tied embedding matrix; NULL when the stage holds none. */
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage);
 

@@ -84,7 +84,7 @@ static void *at(void *vector, const struct pp_kernels *k, int64_t element)
     return vector == NULL ? NULL : (char *)vector + (size_t)element * k->gradient_bytes;
 }
 
-static struct pp_range range_of(const struct pp_param *param)
+struct pp_range pp_range_of(const struct pp_param *param)
 {
     return (struct pp_range){param->offset, param->offset + param->count};
 }
@@ -125,7 +125,7 @@ static struct pp_range squared(const struct pp_param *param, struct pp_range sha
         param->offset + PP_SQUARES_BLOCK * block_from(param, share.from),
         param->offset + PP_SQUARES_BLOCK * block_from(param, share.until)};
 
-    return pp_range_common(blocks, range_of(param));
+    return pp_range_common(blocks, pp_range_of(param));
 }
 
 int64_t pp_squares_blocks(const struct pp_stage *stage)
@@ -184,7 +184,7 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
 {
     const struct pp_param *tied = stage->shape.has_embedding ? NULL : pp_stage_tied(stage);
     const struct pp_range none = {stage->elements, stage->elements};
-    const struct pp_range left_out = tied ? range_of(tied) : none;
+    const struct pp_range left_out = tied ? pp_range_of(tied) : none;
     const struct pp_range before = {0, left_out.from},
                           behind = {unit_from(left_out.until), none.from};
 

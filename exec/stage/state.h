@@ -25,6 +25,7 @@ struct pp_range {
 int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* from >= until: none */
+struct pp_range pp_range_of(const struct pp_param *param);
 
 struct pp_state {
     void *weights;         /* of T, as kernels.h calls it, all others of G */

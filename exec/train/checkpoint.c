@@ -7,22 +7,24 @@ static void add_part(struct pp_checkpoint_parts *parts, const struct pp_stage *s
     parts->part[parts->count++] = (struct pp_checkpoint_part){stage, state};
 }
 
-/* The copies of `replicas` and `pipelines`, and that of the reference. */
+/* All copies, and that of the reference. */
 static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training *training,
-                               const struct pp_machine *machine, int replicas, int pipelines,
+                               const struct pp_machine *machine,
                                const struct pp_reference *reference,
                                struct pp_checkpoint_parts *parts, struct pp_error *err)
 {
     const struct pp_program *p = training->machine.program;
+    const int replicas = training->machine.batch->replicas;
     struct pp_state state;
 
     *parts = (struct pp_checkpoint_parts){
-        .whole = pp_checkpoint_whole(arena, &training->net, training->machine.kernels),
+        .whole = pp_stage_whole(arena, &training->net, 1, 1, training->machine.kernels),
         .kernels = training->machine.kernels,
-        .part = PP_ARRAY(arena, struct pp_checkpoint_part, replicas * pipelines * p->stages + 1)};
+        .part =
+            PP_ARRAY(arena, struct pp_checkpoint_part, replicas * p->pipelines * p->stages + 1)};
 
     for (int replica = 0; replica < replicas; replica++)
-        for (int pipe = 0; pipe < pipelines; pipe++)
+        for (int pipe = 0; pipe < p->pipelines; pipe++)
             for (int stage = 0; stage < p->stages; stage++) {
                 PP_TRY(pp_machine_state(machine, replica, pipe, stage, &state, err));
                 add_part(parts, training->machine.stages[stage], state);
@@ -36,13 +38,11 @@ enum pp_status pp_train_resume(const struct pp_training *training, const struct 
                                const struct pp_reference *reference, struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-
     struct pp_checkpoint_parts parts;
 
     if (!training->resumed)
         return PP_OK;
-    PP_TRY(parts_of(scratch, training, machine, training->machine.batch->replicas,
-                    training->machine.program->pipelines, reference, &parts, err));
+    PP_TRY(parts_of(scratch, training, machine, reference, &parts, err));
     PP_TRY(pp_checkpoint_load(training->resumed, &parts, err));
     PP_TRY(pp_machine_changed(machine, err));
     return reference ? pp_reference_changed(reference, err) : PP_OK;
@@ -63,8 +63,7 @@ static enum pp_status write_parts(struct pp_arena *arena, const struct pp_traini
     struct pp_checkpoint_parts parts;
 
     manifest.step = done;
-    PP_TRY(parts_of(arena, training, machine, training->machine.batch->replicas,
-                    training->machine.program->pipelines, NULL, &parts, err));
+    PP_TRY(parts_of(arena, training, machine, NULL, &parts, err));
     return pp_checkpoint_write(arena, training->folder, &manifest, &parts, path, err);
 }
 

@@ -152,16 +152,14 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     r->pauses = replicas.pauses;
     r->is_wire_measured = pp_calibration_wire(c, &r->wire);
     *costs = *m->costs;
-    PP_TRY(stages ? pp_calibration_costs(c, m->program, stages, costs, err)
-                  : pp_calibration_costs_in_situ(c, m->program, costs, err));
+    PP_TRY(pp_calibration_costs(c, m->program, stages, costs, err));
     PP_TRY(pp_predict(run->arena, m->program, costs, replicas, &r->prediction, err));
     PP_TRY(
         pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
-    r->predicted_step_s = r->prediction.step_s;
     r->null_step_s = pp_formula_step_s(m->program, t->schedule, costs);
     r->is_contended = pp_machine_is_contended(m);
     r->model_error_frac =
-        r->is_contended ? (double)NAN : r->predicted_step_s / r->step_median_s - 1;
+        r->is_contended ? (double)NAN : r->prediction.step_s / r->step_median_s - 1;
     r->null_error_frac = r->is_contended ? (double)NAN : r->null_step_s / r->step_median_s - 1;
     return PP_OK;
 }
@@ -172,13 +170,15 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
     struct pp_training_result *r = run->result;
-    const int steps = pp_machine_kept(run->machine), first = r->steps_done - steps;
+    const struct pp_times *times = pp_machine_times(run->machine);
+    const int steps = times->steps, first = r->steps_done - steps;
     int judged = 0;
     double *left_s = PP_ARRAY(run->arena, double, steps);
 
     for (int k = 0; k < steps; k++) {
         struct pp_replay replay;
-        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, &run->costs, k, &replay, err));
+        PP_TRY(pp_replay(run->arena, t->machine.program, &run->costs, times, k,
+                         pp_machine_step_times(run->machine, k).duration_ps, &replay, err));
         if (t->machine.clock == PP_CLOCK_VIRTUAL)
             r->structural_error_s =
                 fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
@@ -248,7 +248,8 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
     PP_TRY(pp_machine_clock(run->machine, &r->clock, err));
-    r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
+    r->trace = pp_exec_trace(run->arena, t->machine.program, &run->costs,
+                             pp_machine_times(run->machine), t->machine.backend->name);
     r->trace->clock_error_s = r->clock.error_s;
     PP_TRY(hold_against(run, err));
     if (run->reference && t->check == PP_CHECK_ALL)
@@ -289,12 +290,9 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                                           .step_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
-    if (training->check != PP_CHECK_NONE) {
-        options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
-                                                    options.recipe->is_exact);
-        options.reserved_staging_bytes = pp_reference_staging_bytes(
-            &training->net, options.kernels, options.batch, options.recipe->is_exact);
-    }
+    if (training->check != PP_CHECK_NONE)
+        pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
+                           &options.reserved_bytes, &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     result->is_member = pp_machine_is_member(run.machine);

@@ -48,8 +48,8 @@ struct pp_training_result {
     double issue_s;                       /* likewise, see pp_step_result */
     int64_t instructions, issued;
     struct pp_graph_stats graphs;
-    /* prediction; NAN where there is none */
-    double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
+    /* what the prediction is held against; NAN where there is none */
+    double null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks took each other's time: there is no error, both are NAN */
     struct pp_band predicted_band;
     /* Wall clock: what the prediction has in addition to durations. */

@@ -68,6 +68,6 @@ enum pp_status pp_train_slowdown(const struct pp_training *training,
     const struct pp_costs plain_costs = without(training, costs);
     PP_TRY(pp_predict(scratch, m->program, &plain_costs,
                       (struct pp_replicas){.count = m->batch->replicas}, &plain, err));
-    result->predicted_slowdown = result->predicted_step_s / plain.step_s;
+    result->predicted_slowdown = result->prediction.step_s / plain.step_s;
     return PP_OK;
 }

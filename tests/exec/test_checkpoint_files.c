@@ -36,7 +36,7 @@ static struct rig *make_rig(void)
     small.vocab = 5;
     cr_assert_eq(exec_run_make(arena, &small, &rig->run, &err), PP_OK, "%s", err.message);
     const struct pp_kernels *k = rig->run.training.machine.kernels;
-    const struct pp_stage *whole = pp_checkpoint_whole(arena, &rig->run.training.net, k);
+    const struct pp_stage *whole = pp_stage_whole(arena, &rig->run.training.net, 1, 1, k);
     const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false, 1);
     rig->parts = (struct pp_checkpoint_parts){
         .whole = whole, .kernels = k, .part = PP_NEW(arena, struct pp_checkpoint_part), .count = 1};

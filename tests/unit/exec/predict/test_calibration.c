@@ -196,7 +196,7 @@ Test(calibration, medians)
     measure(calibration, &c, 0.5);
     cr_assert_eq(pp_calibration_costs(calibration, c.program, c.stages, costs, &err), PP_OK);
     costs_are(&c, costs, own_kind);
-    cr_assert_eq(pp_calibration_costs_in_situ(calibration, c.program, costs, &err), PP_OK);
+    cr_assert_eq(pp_calibration_costs(calibration, c.program, NULL, costs, &err), PP_OK);
     costs_are(&c, costs, own_kind);
 
     struct pp_samples four = {.ps = (double[]){4, 1, 8, 2}, .count = 4}, none = {0};
@@ -223,10 +223,10 @@ Test(calibration, what_was_not_measured_is_named)
 
     refuses(pp_calibration_costs(calibration, c.program, c.stages, costs, &err), &err,
             "stage 0: F of the embedding was never measured");
-    refuses(pp_calibration_costs_in_situ(calibration, c.program, costs, &err), &err,
+    refuses(pp_calibration_costs(calibration, c.program, NULL, costs, &err), &err,
             "1f1b is not the program that was measured last");
     measure(calibration, &c, 1);
-    refuses(pp_calibration_costs_in_situ(calibration, other.program, costs, &err), &err,
+    refuses(pp_calibration_costs(calibration, other.program, NULL, costs, &err), &err,
             "gpipe is not the program that was measured last");
     wide.shape.rows = 2 * CASE_ROWS;
     c.stages[0] = &wide;
@@ -243,8 +243,8 @@ static void measured_as_a_whole(struct predict_case *c, int number)
     const struct pp_program *p = c->program;
 
     measure(calibration, c, 1 + number % 3);
-    cr_assert_eq(pp_calibration_costs_in_situ(calibration, p, costs, &err), PP_OK, "%s: %s",
-                 p->name, err.message);
+    cr_assert_eq(pp_calibration_costs(calibration, p, NULL, costs, &err), PP_OK, "%s: %s", p->name,
+                 err.message);
     for (int i = 0; i < pp_program_size(p); i++) {
         const struct pp_op op = pp_program_op(p, i);
         const bool is_fused = op.aux == PP_FUSED_FIRST;
@@ -296,9 +296,9 @@ static double predicted_s(const struct predict_case *c, const struct pp_calibrat
     struct pp_prediction prediction;
     struct pp_error err = {0};
 
-    cr_assert_eq(is_in_situ ? pp_calibration_costs_in_situ(calibration, c->program, &own, &err)
-                            : pp_calibration_costs(calibration, c->program, c->stages, &own, &err),
-                 PP_OK, "%s: %s", c->program->name, err.message);
+    cr_assert_eq(
+        pp_calibration_costs(calibration, c->program, is_in_situ ? NULL : c->stages, &own, &err),
+        PP_OK, "%s: %s", c->program->name, err.message);
     for (int at = 0; at < c->program->stages * c->program->splits; at++)
         cr_assert(wires->op[PP_F][at].ps == 0 && wires->op[PP_U][at].ps == 0 &&
                   own.op[PP_F][at].ps > 0);

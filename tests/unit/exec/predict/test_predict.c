@@ -175,15 +175,15 @@ static void replay_is_exact(struct predict_case *c, int number)
     int64_t *ps = durations_of(c, times);
     costs = case_costs(c); /* knows of no compute */
     for (int k = 0; k < STEPS; k++) {
-        cr_assert_eq(pp_replay_times(c->arena, c->program, costs, times, k, ps + (size_t)k * rows,
-                                     &replay, &err),
-                     PP_OK, "%s", err.message);
+        cr_assert_eq(
+            pp_replay(c->arena, c->program, costs, times, k, ps + (size_t)k * rows, &replay, &err),
+            PP_OK, "%s", err.message);
         cr_assert(replay.step_error_s == 0 && replay.event_error_s == 0, "%s step %d: %g s, %g s",
                   c->program->name, k, replay.step_error_s, replay.event_error_s);
     }
     for (size_t row = 0; row < rows; row++) /* every update a nanosecond later */
         ps[row] += c->program->kind[row / (size_t)c->batch.replicas] == PP_U ? 1000 : 0;
-    cr_assert_eq(pp_replay_times(c->arena, c->program, costs, times, 0, ps, &replay, &err), PP_OK);
+    cr_assert_eq(pp_replay(c->arena, c->program, costs, times, 0, ps, &replay, &err), PP_OK);
     cr_assert_leq(replay.step_error_s, -1e-9); /* the step went faster than its replay */
     cr_assert_geq(replay.event_error_s, -replay.step_error_s);
     cr_assert_float_eq(replay.step_s + replay.step_error_s, pp_units_s(times->step_end_ps[0]),
