@@ -31,13 +31,6 @@ static int encoded_at(const struct pp_text *text, size_t i)
     return ((const int32_t *)(const void *)text->bytes)[i];
 }
 
-static enum pp_status open_bytes(struct pp_text *text, struct pp_error *err)
-{
-    (void)text;
-    (void)err;
-    return PP_OK;
-}
-
 /* text->count is that of the file's bytes, then that of the tokens. */
 static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
 {
@@ -64,12 +57,12 @@ static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
 }
 
 static const struct kind {
-    const char *token, *tokens; /* in messages */
-    size_t bytes;               /* of one */
-    enum pp_status (*open)(struct pp_text *text, struct pp_error *err);
+    const char *token, *tokens;                                         /* in messages */
+    size_t bytes;                                                       /* of one */
+    enum pp_status (*open)(struct pp_text *text, struct pp_error *err); /* NULL: all are tokens */
     int (*at)(const struct pp_text *text, size_t i);
 } KINDS[PP_TOKEN_KINDS] = {
-    [PP_TOKENS_BYTES] = {"byte", "bytes", 1, open_bytes, byte_at},
+    [PP_TOKENS_BYTES] = {"byte", "bytes", 1, NULL, byte_at},
     [PP_TOKENS_U16] = {"token", "tokens", 2, open_shard, u16_at},
     [PP_TOKENS_ENCODED] = {"token", "tokens", sizeof(int32_t), NULL, encoded_at},
 };
@@ -135,7 +128,8 @@ enum pp_status pp_text_load(struct pp_arena *arena, const char *path, enum pp_to
     PP_TRY(read_bytes(arena, path, text, err));
     text->name = pp_arena_strdup(arena, text->name);
     text->kind = kind;
-    PP_TRY(KINDS[kind].open(text, err));
+    if (KINDS[kind].open)
+        PP_TRY(KINDS[kind].open(text, err));
     PP_TRY(check_length(text, seq, err));
     return check_tokens(text, vocab, err);
 }

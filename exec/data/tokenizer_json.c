@@ -18,65 +18,36 @@ static const json_t *value_at(const json_t *root, const char *path)
     return json_is_null(value) ? NULL : value;
 }
 
-static bool is_text(const json_t *value, const char *text)
+/* A value that must be what this JSON says, or may also be absent. */
+static bool is_known(const json_t *value, const char *expected, bool may_be_absent)
 {
-    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
-}
+    json_t *known = json_loads(expected, JSON_DECODE_ANY, NULL);
+    const bool is_same = json_equal(value, known);
 
-static bool is_absent(const json_t *value)
-{
-    return !value;
-}
-
-static bool is_false(const json_t *value)
-{
-    return json_is_false(value);
-}
-
-static bool is_not_true(const json_t *value)
-{
-    return !value || json_is_false(value);
-}
-
-static bool is_not_false(const json_t *value)
-{
-    return !value || json_is_true(value);
-}
-
-static bool is_empty(const json_t *value)
-{
-    return !value || is_text(value, "");
-}
-
-static bool is_bpe(const json_t *value)
-{
-    return is_text(value, "BPE");
-}
-
-static bool is_byte_level(const json_t *value)
-{
-    return is_text(value, "ByteLevel");
+    json_decref(known);
+    return is_same || (!value && may_be_absent);
 }
 
 static const struct {
     const char *path, *expected;
-    bool (*is_known)(const json_t *value);
+    bool may_be_absent;
 } RULES[] = {
-    {"model.type", "\"BPE\"", is_bpe},
-    {"normalizer", "null", is_absent},
-    {"pre_tokenizer.type", "\"ByteLevel\"", is_byte_level},
-    {"pre_tokenizer.add_prefix_space", "false", is_false},
-    {"pre_tokenizer.use_regex", "true", is_not_false},
-    {"model.dropout", "null", is_absent},
-    {"model.continuing_subword_prefix", "\"\"", is_empty},
-    {"model.end_of_word_suffix", "\"\"", is_empty},
-    {"model.ignore_merges", "false", is_not_true},
+    {"model.type", "\"BPE\"", false},
+    {"normalizer", "null", true},
+    {"pre_tokenizer.type", "\"ByteLevel\"", false},
+    {"pre_tokenizer.add_prefix_space", "false", false},
+    {"pre_tokenizer.use_regex", "true", true},
+    {"model.dropout", "null", true},
+    {"model.continuing_subword_prefix", "\"\"", true},
+    {"model.end_of_word_suffix", "\"\"", true},
+    {"model.ignore_merges", "false", true},
 };
 
 static enum pp_status check_rules(const struct pp_json *json, struct pp_error *err)
 {
     for (size_t i = 0; i < PP_COUNT(RULES); i++)
-        if (!RULES[i].is_known(value_at(json->root, RULES[i].path)))
+        if (!is_known(value_at(json->root, RULES[i].path), RULES[i].expected,
+                      RULES[i].may_be_absent))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is not %s: only tokenizers that cut words as GPT-2's are "
                                 "known",
@@ -96,7 +67,7 @@ static enum pp_status take_added(struct pp_arena *arena, const struct pp_json *j
     PP_TRY(pp_json_int(json, object, "id", 0, PP_MOST_TOKENS - 1, &id, NULL, err));
     PP_TRY(pp_json_string(json, object, "content", &content, NULL, err));
     for (size_t i = 0; i < PP_COUNT(FLAGS); i++)
-        if (!is_not_true(value_at(object, FLAGS[i])))
+        if (!is_known(value_at(object, FLAGS[i]), "false", true))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: added token %d: %s is not false: only tokens that stand for "
                                 "their own text are known",

@@ -34,8 +34,8 @@ void pp_calibration_take(struct pp_calibration *calibration, const struct pp_mac
  * outside its layers. Passes that were never run are derived if possible. B comes from I and W, I
  * and W from their passes of B, and R from F. PP_EINVAL if a part that the stages need was never
  * sampled, or only in other granules or splits.
- * Without `stages` (NULL) entries are by (kind, stage, split) as a whole, and by fused pair: for
- * the very program that was measured, the last one. PP_EINVAL for any other. */
+ * Without `stages` (NULL) entries are by (kind, stage, split) as a whole, and by fused pair. These
+ * are for the very program that was measured, the last one. PP_EINVAL for any other. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,

@@ -18,6 +18,11 @@ static enum pp_status find_backend(const struct pp_exec_wish *wish, struct pp_ex
     return PP_OK;
 }
 
+static enum pp_clock_kind clock_of(const struct pp_exec_wish *wish, enum pp_clock_kind usual)
+{
+    return wish->given.clock.count ? (enum pp_clock_kind)wish->clock : usual;
+}
+
 static enum pp_status choose_graphs(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
@@ -45,9 +50,7 @@ enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_co
                             wish->given.device_mode.typed, config->backend->name);
     PP_TRY(choose_graphs(wish, config, err));
     config->mode = mode;
-    config->clock = (enum pp_clock_kind)(wish->given.clock.count    ? wish->clock
-                                         : mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL
-                                                                    : PP_CLOCK_WALL);
+    config->clock = clock_of(wish, mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return PP_OK;
 }
 
@@ -87,9 +90,7 @@ enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_e
                             "%s each rank is one; leave it out, or use --transport local",
                             wish->given.device_mode.typed, config->transport->name);
     config->mode = PP_DEVICE_STREAMS;
-    config->clock = (enum pp_clock_kind)(wish->given.clock.count ? wish->clock
-                                         : is_serial             ? PP_CLOCK_VIRTUAL
-                                                                 : PP_CLOCK_WALL);
+    config->clock = clock_of(wish, is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return config->transport->is_mapped ? config->ipc->check(err) : config->nccl->check(err);
 }
 

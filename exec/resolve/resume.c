@@ -1,22 +1,21 @@
 /* From --resume and the checkpoint options to the state that a training goes on from. */
 #include "exec/resolve/resume.h"
 
+#include "core/lines.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Options that are recorded as they were given. */
 static const char *const GIVEN[] = {
-    "model",  "layers",    "hidden",       "heads", "kv-heads", "ffn",       "mlp",
-    "vocab",  "positions", "embedding",    "data",  "tokens",   "tokenizer", "lr",
-    "min-lr", "lr-warmup", "weight-decay", "clip",  "seed",     "precision", "exact-grad",
+    "model",        "layers",    "hidden", "heads",     "kv-heads",   "ffn", "mlp",    "vocab",
+    "positions",    "embedding", "data",   "tokens",    "tokenizer",  "lr",  "min-lr", "lr-warmup",
+    "weight-decay", "clip",      "seed",   "precision", "exact-grad", NULL,
 };
 /* What follows from the layout and from defaults is recorded as it turned out. */
-static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps"};
-enum {
-    GIVEN_COUNT = PP_COUNT(GIVEN),
-    RESOLVED_COUNT = PP_COUNT(RESOLVED),
-};
+static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps", NULL};
+enum { RECORDED = PP_COUNT(GIVEN) + PP_COUNT(RESOLVED) };
 
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
 
@@ -26,31 +25,24 @@ static bool is_overruled(const struct pp_exec_wish *wish, const char *name)
     return strcmp(name, "gbs") == 0 && wish->given.micro_batches.count;
 }
 
-static bool is_among(const char *const *names, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* A manifest may only name options of the training and none that say which files a run writes. */
 static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *err)
 {
     for (int i = 0; i < m->option_count; i++) {
         const char *name = m->options[i].name;
-        if (is_among(GIVEN, GIVEN_COUNT, name) || is_among(RESOLVED, RESOLVED_COUNT, name))
+        if (pp_is_one_of(name, GIVEN) || pp_is_one_of(name, RESOLVED))
             continue;
         pp_error_set(err, PP_EINVAL, "option '%s' is not one that a checkpoint records:", name);
-        for (int k = 0; k < GIVEN_COUNT + RESOLVED_COUNT; k++)
-            pp_error_append(err, "%s %s", k ? "," : "",
-                            k < GIVEN_COUNT ? GIVEN[k] : RESOLVED[k - GIVEN_COUNT]);
+        for (int k = 0; GIVEN[k]; k++)
+            pp_error_append(err, " %s,", GIVEN[k]);
+        for (int k = 0; RESOLVED[k]; k++)
+            pp_error_append(err, "%s %s", k ? "," : "", RESOLVED[k]);
         return PP_EINVAL;
     }
     return PP_OK;
 }
 
-static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
+static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
                                     struct pp_exec_wish *with, struct pp_error *err)
 {
     const struct pp_manifest *m = &resumed->manifest;
@@ -66,21 +58,11 @@ static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_chec
         if (*o->value)
             arguments[count++] = o->value;
     }
+    PP_TRY(check_names(m, err));
     *row = (struct pp_preset){.name = resumed->path, .arguments = arguments};
     PP_TRY(pp_request_defaults(arena, &with->request, row, err));
     pp_wish_bind(arena, &with->request);
     return PP_OK;
-}
-
-static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
-                                    struct pp_exec_wish *with, struct pp_error *err)
-{
-    enum pp_status status = check_names(&resumed->manifest, err);
-
-    if (status == PP_OK)
-        status = give_defaults(arena, resumed, with, err);
-    return status == PP_OK ? PP_OK
-                           : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
 }
 
 enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
@@ -95,7 +77,9 @@ enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_
         return PP_OK;
     PP_TRY(pp_checkpoint_read(arena, wish->resume, checkpoint, err));
     *resumed = checkpoint;
-    return take_defaults(arena, checkpoint, with, err);
+    return take_defaults(arena, checkpoint, with, err) == PP_OK
+               ? PP_OK
+               : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", checkpoint->path);
 }
 
 static enum pp_status check_data(const struct pp_exec_wish *with,
@@ -138,10 +122,10 @@ static void record(struct pp_manifest *m, const char *name, const char *value)
 static void record_resolved(struct pp_arena *arena, const struct pp_exec_run *run,
                             struct pp_manifest *m)
 {
-    const int values[RESOLVED_COUNT] = {run->config.net.seq, run->plan.batch.mbs,
-                                        pp_batch_samples(&run->plan.batch), run->config.steps};
+    const int values[] = {run->config.net.seq, run->plan.batch.mbs,
+                          pp_batch_samples(&run->plan.batch), run->config.steps};
 
-    for (int i = 0; i < RESOLVED_COUNT; i++)
+    for (size_t i = 0; i < PP_COUNT(values); i++)
         record(m, RESOLVED[i], pp_arena_printf(arena, "%d", values[i]));
 }
 
@@ -150,13 +134,12 @@ static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_exec
 {
     struct pp_manifest *m = PP_NEW(arena, struct pp_manifest);
 
-    *m = (struct pp_manifest){
-        .identity = pp_identity_of(&run->config.net, run->config.kernels),
-        .tokens = (int64_t)run->config.text.count,
-        .tokens_crc = pp_text_crc(&run->config.text),
-        .options = PP_ARRAY(arena, struct pp_manifest_option, GIVEN_COUNT + RESOLVED_COUNT)};
+    *m = (struct pp_manifest){.identity = pp_identity_of(&run->config.net, run->config.kernels),
+                              .tokens = (int64_t)run->config.text.count,
+                              .tokens_crc = pp_text_crc(&run->config.text),
+                              .options = PP_ARRAY(arena, struct pp_manifest_option, RECORDED)};
     run->training.manifest = m;
-    for (int i = 0; i < GIVEN_COUNT; i++) {
+    for (int i = 0; GIVEN[i]; i++) {
         const struct pp_option_value *value = pp_request_get(&with->request, GIVEN[i], NULL);
         if (value && value->text && strchr(value->text, '\n'))
             return pp_error_set(err, PP_EINVAL,

@@ -17,11 +17,6 @@ struct values {
     int count;
 };
 
-static void add_value(struct values *values, const char *text)
-{
-    values->text[values->count++] = text;
-}
-
 static struct values values_of(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_given *own, const char *name)
 {
@@ -31,10 +26,10 @@ static struct values values_of(struct pp_arena *arena, const struct pp_exec_wish
                                 PP_ARRAY(arena, const char *, own->count + injected->count + 1)};
 
     for (int i = 0; i < own->count; i++)
-        add_value(&values, own->all[i]);
+        values.text[values.count++] = own->all[i];
     for (int i = 0; i < injected->count; i++)
         if (strncmp(injected->all[i], name, length) == 0 && injected->all[i][length] == ':')
-            add_value(&values, injected->all[i] + length + 1);
+            values.text[values.count++] = injected->all[i] + length + 1;
     return values;
 }
 
@@ -177,7 +172,6 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
                                  const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                  struct pp_error *err)
 {
-
     if (!wish->unit || plan->subject.is_listed)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
@@ -190,14 +184,6 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
                             wish->given.link.typed);
     plan->unit = PP_NEW(arena, struct pp_unit_costs);
     return pp_unit_costs_parse(wish->unit, plan->unit, err);
-}
-
-static enum pp_status take_all(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                               const struct pp_exec_config *config, struct pp_exec_plan *plan,
-                               struct pp_exec_wires *wires, struct pp_error *err)
-{
-    PP_TRY(take_slow(arena, wish, config, plan, err));
-    return take_links(arena, wish, config, plan, wires, err);
 }
 
 /* All of a step one after another, on the slowest device. */
@@ -261,12 +247,13 @@ enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_exec_w
                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                   struct pp_error *err)
 {
-    const bool is_trained = !plan->subject.is_listed; /* what calibrates is measured as it is */
     const struct pp_stage *const *stages = plan->stages;
     struct pp_exec_wires wires = config->wires;
 
-    if (is_trained)
-        PP_TRY(take_all(arena, wish, config, plan, &wires, err));
+    if (!plan->subject.is_listed) { /* what calibrates is measured as it is */
+        PP_TRY(take_slow(arena, wish, config, plan, err));
+        PP_TRY(take_links(arena, wish, config, plan, &wires, err));
+    }
     plan->costs = pp_exec_costs(arena, plan->program, stages, &plan->batch, config->kernels, &wires,
                                 config->recipe.is_exact);
     if (plan->slow || wires.factors)

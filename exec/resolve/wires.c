@@ -3,43 +3,33 @@
 
 #include "core/units.h"
 
-#include <stddef.h>
 #include <string.h>
 
+enum { KEYS = 2, WORD_BYTES = 64 };
 static const struct key {
     const char *name, *example, *range; /* range: least and most in words */
     enum pp_unit unit;
-    size_t offset;
-    double usual, least, most;
-} KEYS[] = {
-    {"latency", "10us", "0s to 10s", PP_UNIT_SECONDS, offsetof(struct pp_exec_wires, alpha_s),
-     10e-6, 0, 10},
-    {"bandwidth", "10GBps", "1Bps to 1e6TBps", PP_UNIT_BYTES_PER_S,
-     offsetof(struct pp_exec_wires, bytes_per_s), 10e9, 1, 1e18},
+    double least, most;
+} LATENCY_AND_BANDWIDTH[KEYS] = {
+    {"latency", "10us", "0s to 10s", PP_UNIT_SECONDS, 0, 10},
+    {"bandwidth", "10GBps", "1Bps to 1e6TBps", PP_UNIT_BYTES_PER_S, 1, 1e18},
 };
-enum { KEY_COUNT = PP_COUNT(KEYS), WORD_BYTES = 64 };
 
-static double *field(struct pp_exec_wires *wires, const struct key *key)
-{
-    return (double *)(void *)((char *)wires + key->offset);
-}
-
-static enum pp_status take_word(const char *word, struct pp_exec_wires *wires, unsigned *seen,
+static enum pp_status take_word(const char *word, double values[KEYS], bool is_seen[KEYS],
                                 struct pp_error *err)
 {
     const char *colon = strchr(word, ':');
 
-    for (int i = 0; colon && i < KEY_COUNT; i++) {
-        const struct key *key = &KEYS[i];
-        double *value = field(wires, key);
+    for (int i = 0; colon && i < KEYS; i++) {
+        const struct key *key = &LATENCY_AND_BANDWIDTH[i];
         if (strlen(key->name) != (size_t)(colon - word) ||
             strncmp(word, key->name, (size_t)(colon - word)) != 0)
             continue;
-        if (*seen & 1U << i)
+        if (is_seen[i])
             return pp_error_set(err, PP_EINVAL, "%s is given twice", key->name);
-        *seen |= 1U << i;
-        PP_TRY(pp_units_parse(colon + 1, key->unit, value, err));
-        if (*value < key->least || *value > key->most)
+        is_seen[i] = true;
+        PP_TRY(pp_units_parse(colon + 1, key->unit, &values[i], err));
+        if (values[i] < key->least || values[i] > key->most)
             return pp_error_set(err, PP_EINVAL, "%s is out of range: %s", word, key->range);
         return PP_OK;
     }
@@ -48,10 +38,10 @@ static enum pp_status take_word(const char *word, struct pp_exec_wires *wires, u
 
 enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, struct pp_error *err)
 {
-    unsigned seen = 0;
+    const struct key *keys = LATENCY_AND_BANDWIDTH;
+    double values[KEYS] = {10e-6, 10e9};
+    bool is_seen[KEYS] = {false};
 
-    for (int i = 0; i < KEY_COUNT; i++)
-        *field(wires, &KEYS[i]) = KEYS[i].usual;
     for (const char *at = text ? text : ""; *at;) {
         char word[WORD_BYTES];
         at += strspn(at, " ,");
@@ -60,10 +50,11 @@ enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, str
             return pp_error_set(err, PP_EINVAL, "\"%.20s...\" is too long", at);
         memcpy(word, at, length);
         word[length] = '\0';
-        if (length > 0 && take_word(word, wires, &seen, err) != PP_OK)
-            return pp_error_append(err, "; expected words like %s:%s %s:%s", KEYS[0].name,
-                                   KEYS[0].example, KEYS[1].name, KEYS[1].example);
+        if (length > 0 && take_word(word, values, is_seen, err) != PP_OK)
+            return pp_error_append(err, "; expected words like %s:%s %s:%s", keys[0].name,
+                                   keys[0].example, keys[1].name, keys[1].example);
         at += length;
     }
+    *wires = (struct pp_exec_wires){.alpha_s = values[0], .bytes_per_s = values[1]};
     return PP_OK;
 }
