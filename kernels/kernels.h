@@ -114,7 +114,7 @@ struct pp_kernels {
     const char *(*about)(void); /* the libraries and instruction sets in use, one line */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
-    /* x [rows][width] += bias [width] */
+    /* x [rows][width] += bias [width]; NULL in tables of CUDA, where gemm does it. */
     void (*add_bias)(void *stream, int rows, int width, const void *bias, void *x);
     /* dbias [width] of G = sum over rows of dy */
     void (*sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
@@ -125,7 +125,8 @@ struct pp_kernels {
     void (*norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
                          bool add);
 
-    /* y = gelu(x), tanh form (Hendrycks and Gimpel 2016). dx = dy * gelu'(x); dx may be x or dy. */
+    /* y = gelu(x), tanh form (Hendrycks and Gimpel 2016). dx = dy * gelu'(x); dx may be x or dy.
+     * NULL in tables of CUDA, where gemm does it. */
     void (*gelu_forward)(void *stream, int64_t count, const void *x, void *y);
     void (*gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
     /* x [rows][2 width]: gate, then value. y [rows][width] = silu(gate) * value. dx may be x. */

@@ -25,13 +25,10 @@ static const char *about(void)
         .vocab_multiple = PP_CUDA_VOCAB_MULTIPLE,                                                  \
         .about = about,                                                                            \
         .gemm = pp_cuda_gemm_##T,                                                                  \
-        .add_bias = pp_cuda_add_bias_##T,                                                          \
         .sum_rows = pp_cuda_sum_rows_##T,                                                          \
         .norm_forward = pp_cuda_norm_forward_##T,                                                  \
         .norm_backward = pp_cuda_norm_backward_##T,                                                \
         .norm_weights = pp_cuda_norm_weights_##T,                                                  \
-        .gelu_forward = pp_cuda_gelu_forward_##T,                                                  \
-        .gelu_backward = pp_cuda_gelu_backward_##T,                                                \
         .swiglu_forward = pp_cuda_swiglu_forward_##T,                                              \
         .swiglu_backward = pp_cuda_swiglu_backward_##T,                                            \
         .rotate = pp_cuda_rotate_##T,                                                              \

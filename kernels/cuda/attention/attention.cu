@@ -1,8 +1,7 @@
 /* kernels/cuda/attention/attention.cu — causal attention: which kernels a call gets, and the rows
  * of scratch that all backwards begin with. */
 #include "kernels/cuda/attention/attention.cuh"
-#include "kernels/cuda/device/stream.h"
-#include "kernels/cuda/device/vector.cuh"
+#include "kernels/cuda/device/map.cuh"
 
 #include <assert.h>
 
@@ -94,11 +93,6 @@ static bool is_flash_backward(const struct pp_attention *a)
     return is;
 }
 
-static cudaStream_t stream_of(void *stream)
-{
-    return ((struct pp_cuda_stream *)stream)->stream;
-}
-
 static size_t scratch_bytes(const struct pp_attention *a)
 {
     return sizeof(pp_attention_row) * a->batch * a->heads * pp_attention_shape_of(a).padded;
@@ -116,30 +110,30 @@ size_t pp_cuda_attention_scratch_bytes_bf16(const struct pp_attention *a)
 
 void pp_cuda_attention_forward_fp32(void *stream, const struct pp_attention *a)
 {
-    pp_attention_simple_forward_fp32(stream_of(stream), a);
+    pp_attention_simple_forward<float>(pp_cuda_of(stream), a);
 }
 
 void pp_cuda_attention_forward_bf16(void *stream, const struct pp_attention *a)
 {
     if (is_flash(a))
-        pp_attention_flash_forward(stream_of(stream), a);
+        pp_attention_flash_forward(pp_cuda_of(stream), a);
     else
-        pp_attention_simple_forward_bf16(stream_of(stream), a);
+        pp_attention_simple_forward<pp_bf16>(pp_cuda_of(stream), a);
 }
 
 void pp_cuda_attention_backward_fp32(void *stream, const struct pp_attention *a)
 {
-    make_rows<float, 1>(stream_of(stream), a, 1);
-    pp_attention_simple_backward_fp32(stream_of(stream), a);
+    make_rows<float, 1>(pp_cuda_of(stream), a, 1);
+    pp_attention_simple_backward<float>(pp_cuda_of(stream), a);
 }
 
 void pp_cuda_attention_backward_bf16(void *stream, const struct pp_attention *a)
 {
     if (is_flash_backward(a)) {
-        make_rows<__nv_bfloat16, 8>(stream_of(stream), a, (float)M_LOG2E);
-        pp_attention_flash_backward(stream_of(stream), a);
+        make_rows<pp_bf16, 8>(pp_cuda_of(stream), a, (float)M_LOG2E);
+        pp_attention_flash_backward(pp_cuda_of(stream), a);
     } else {
-        make_rows<__nv_bfloat16, 1>(stream_of(stream), a, 1);
-        pp_attention_simple_backward_bf16(stream_of(stream), a);
+        make_rows<pp_bf16, 1>(pp_cuda_of(stream), a, 1);
+        pp_attention_simple_backward<pp_bf16>(pp_cuda_of(stream), a);
     }
 }

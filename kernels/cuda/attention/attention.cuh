@@ -112,10 +112,10 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a);
 struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a);
 
 /* Any head_dim up to PP_CUDA_HEAD_DIM. Backward: `rows` are made, with lse as it is. */
-void pp_attention_simple_forward_fp32(cudaStream_t stream, const struct pp_attention *a);
-void pp_attention_simple_forward_bf16(cudaStream_t stream, const struct pp_attention *a);
-void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a);
-void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_attention *a);
+template <typename T>
+void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention *a);
+template <typename T>
+void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention *a);
 
 /* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes; backward: `rows` with
  * lse in log2. */

@@ -92,7 +92,8 @@ static constexpr size_t shared_bytes(int head_dim)
 }
 static_assert(shared_bytes(PP_CUDA_HEAD_DIM) <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-template <typename T> static void forward(cudaStream_t stream, const struct pp_attention *a)
+template <typename T>
+void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention *a)
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, ROWS));
@@ -105,12 +106,5 @@ template <typename T> static void forward(cudaStream_t stream, const struct pp_a
               pp_attention_splits_of(a), (T *)a->out, (float *)a->lse);
 }
 
-void pp_attention_simple_forward_fp32(cudaStream_t stream, const struct pp_attention *a)
-{
-    forward<float>(stream, a);
-}
-
-void pp_attention_simple_forward_bf16(cudaStream_t stream, const struct pp_attention *a)
-{
-    forward<__nv_bfloat16>(stream, a);
-}
+template void pp_attention_simple_forward<float>(cudaStream_t, const struct pp_attention *);
+template void pp_attention_simple_forward<__nv_bfloat16>(cudaStream_t, const struct pp_attention *);

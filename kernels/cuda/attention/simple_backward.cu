@@ -142,7 +142,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
         }
 }
 
-template <typename T> static void backward(cudaStream_t stream, const struct pp_attention *a)
+template <typename T>
+void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention *a)
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const int tiles = pp_attention_tiles(a->tokens, ROWS);
@@ -164,12 +165,6 @@ template <typename T> static void backward(cudaStream_t stream, const struct pp_
                   (T *)a->dqkv[j]);
 }
 
-void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a)
-{
-    backward<float>(stream, a);
-}
-
-void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_attention *a)
-{
-    backward<__nv_bfloat16>(stream, a);
-}
+template void pp_attention_simple_backward<float>(cudaStream_t, const struct pp_attention *);
+template void pp_attention_simple_backward<__nv_bfloat16>(cudaStream_t,
+                                                          const struct pp_attention *);

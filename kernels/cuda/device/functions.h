@@ -21,8 +21,7 @@ enum {
 #define PP_CUDA_PARTS(T)                                                                           \
     /* gemm.c */                                                                                   \
     void pp_cuda_gemm_##T(void *stream, const struct pp_gemm *g);                                  \
-    /* rows.cu, columns.cu */                                                                      \
-    void pp_cuda_add_bias_##T(void *stream, int rows, int width, const void *bias, void *x);       \
+    /* columns.cu */                                                                               \
     void pp_cuda_sum_rows_##T(void *stream, int rows, int width, const void *dy, void *dbias,      \
                               bool add);                                                           \
     void pp_cuda_norm_weights_##T(void *stream, const struct pp_norm *n, void *dgamma,             \
@@ -31,9 +30,6 @@ enum {
     void pp_cuda_norm_forward_##T(void *stream, const struct pp_norm *n);                          \
     void pp_cuda_norm_backward_##T(void *stream, const struct pp_norm *n);                         \
     /* activation.cu */                                                                            \
-    void pp_cuda_gelu_forward_##T(void *stream, int64_t count, const void *x, void *y);            \
-    void pp_cuda_gelu_backward_##T(void *stream, int64_t count, const void *x, const void *dy,     \
-                                   void *dx);                                                      \
     void pp_cuda_swiglu_forward_##T(void *stream, int rows, int width, const void *x, void *y);    \
     void pp_cuda_swiglu_backward_##T(void *stream, int rows, int width, const void *x,             \
                                      const void *dy, void *dx);                                    \

@@ -1,4 +1,4 @@
-/* kernels/cuda/device/reduce.cuh — sums and maxima over the threads of a warp or of a row of
+/* kernels/cuda/device/reduce.cuh — sums over the threads of a warp or of a row of
  * threads. All additions are in a fixed order, and all threads get the same bits. */
 #pragma once
 
@@ -9,14 +9,6 @@ template <class V> __device__ __forceinline__ V pp_warp_sum(V x)
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
         x += __shfl_xor_sync(0xffffffffu, x, distance);
-    return x;
-}
-
-static __device__ __forceinline__ float pp_warp_max(float x)
-{
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
-        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, distance));
     return x;
 }
 

@@ -52,6 +52,13 @@ template <int N, class T> __device__ __forceinline__ void pp_save(T *to, const p
     *(pp_packed<T, N> *)to = packed;
 }
 
+template <int N> __device__ __forceinline__ void pp_add(pp_floats<N> &x, const pp_floats<N> &y)
+{
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        x.at[j] += y.at[j];
+}
+
 /* For launchers: whether all of these may be accessed 16 bytes at a time. NULL may. */
 template <class... Pointers> static inline bool pp_are_aligned(Pointers... pointers)
 {

@@ -13,12 +13,8 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
     const size_t at = row * (size_t)g.ldc + column;
     C *const c = (C *)g.c + at;
 
-    if (g.bias) {
-        const pp_floats<N> bias = pp_load<N>((const T *)g.bias + column);
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            x.at[j] += bias.at[j];
-    }
+    if (g.bias)
+        pp_add(x, pp_load<N>((const T *)g.bias + column));
     if (g.gelu_of) { /* which may be c */
         const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
 #pragma unroll

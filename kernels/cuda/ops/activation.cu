@@ -1,40 +1,9 @@
-/* GELU and SwiGLU, element by element. Bytes moved: every tensor of the call once. */
+/* SwiGLU, element by element. Bytes moved: every tensor of the call once. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
 namespace
 {
-
-template <class T> struct gelu_forward {
-    const T *x;
-    T *y;
-
-    template <int N> __device__ void run(int64_t i) const
-    {
-        pp_floats<N> v = pp_load<N>(x + i);
-
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            v.at[j] = pp_gelu(v.at[j]);
-        pp_save(y + i, v);
-    }
-};
-
-template <class T> struct gelu_backward {
-    const T *x, *dy;
-    T *dx;
-
-    template <int N> __device__ void run(int64_t i) const
-    {
-        const pp_floats<N> v = pp_load<N>(x + i);
-        pp_floats<N> d = pp_load<N>(dy + i);
-
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            d.at[j] *= pp_gelu_slope(v.at[j]);
-        pp_save(dx + i, d);
-    }
-};
 
 template <class T> struct swiglu_forward {
     const T *x; /* [rows][2 width] */
@@ -82,17 +51,6 @@ template <class T> struct swiglu_backward {
 } // namespace
 
 #define ACTIVATION(name, T)                                                                        \
-    void pp_cuda_gelu_forward_##name(void *stream, int64_t count, const void *x, void *y)          \
-    {                                                                                              \
-        pp_map<PP_WIDE<T>>(stream, count, pp_are_aligned(x, y),                                    \
-                           gelu_forward<T>{(const T *)x, (T *)y});                                 \
-    }                                                                                              \
-    void pp_cuda_gelu_backward_##name(void *stream, int64_t count, const void *x, const void *dy,  \
-                                      void *dx)                                                    \
-    {                                                                                              \
-        pp_map<PP_WIDE<T>>(stream, count, pp_are_aligned(x, dy, dx),                               \
-                           gelu_backward<T>{(const T *)x, (const T *)dy, (T *)dx});                \
-    }                                                                                              \
     void pp_cuda_swiglu_forward_##name(void *stream, int rows, int width, const void *x, void *y)  \
     {                                                                                              \
         pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, y),                         \

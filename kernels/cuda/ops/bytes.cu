@@ -10,13 +10,10 @@ struct add {
 
     template <int N> __device__ void run(int64_t i) const
     {
-        const pp_floats<N> a = pp_load<N>(x + i);
-        pp_floats<N> b = pp_load<N>(y + i);
+        pp_floats<N> sum = pp_load<N>(y + i);
 
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            b.at[j] += a.at[j];
-        pp_save(y + i, b);
+        pp_add(sum, pp_load<N>(x + i));
+        pp_save(y + i, sum);
     }
 };
 } // namespace

@@ -53,9 +53,7 @@ __global__ __launch_bounds__(LANES *ROWS) void columns_kernel(columns<T> c)
 #pragma unroll 4
         for (int row = first + (int)threadIdx.y; row < end; row += ROWS) {
             const pp_floats<N> dy = pp_load<N>(c.dy + (int64_t)row * c.width + column);
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                bias.at[j] += dy.at[j];
+            pp_add(bias, dy);
             if (IS_NORM) {
                 const pp_floats<N> x = pp_load<N>(c.x + (int64_t)row * c.width + column);
                 const float mean = c.stats[2 * (int64_t)row];

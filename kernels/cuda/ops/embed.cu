@@ -22,10 +22,7 @@ template <class T> struct embed {
 
         if (positions) {
             const int64_t position = first + row % tokens;
-            const pp_floats<N> p = pp_load<N>(positions + position * width + column);
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                v.at[j] += p.at[j];
+            pp_add(v, pp_load<N>(positions + position * width + column));
         }
         pp_save(y + (int64_t)row * width + column, v);
     }
@@ -42,16 +39,9 @@ template <class T> struct add_positions {
         float *const to = dpositions + (int64_t)(first + row) * width + column;
         pp_floats<N> sum = {};
 
-        for (int b = 0; b < batch; b++) {
-            const pp_floats<N> d = pp_load<N>(dy + ((int64_t)b * tokens + row) * width + column);
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                sum.at[j] += d.at[j];
-        }
-        const pp_floats<N> before = pp_load<N>(to);
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            sum.at[j] += before.at[j];
+        for (int b = 0; b < batch; b++)
+            pp_add(sum, pp_load<N>(dy + ((int64_t)b * tokens + row) * width + column));
+        pp_add(sum, pp_load<N>(to));
         pp_save(to, sum);
     }
 };
@@ -80,20 +70,13 @@ __global__ __launch_bounds__(THREADS) void gather_kernel(int count, int width, i
 #pragma unroll 4
         for (int k = 0; k < run; k++) {
             const int64_t row = __shfl_sync(0xffffffffu, token, k);
-            if (column < width) {
-                const pp_floats<N> d = pp_load<N>(dy + row * width + column);
-#pragma unroll
-                for (int j = 0; j < N; j++)
-                    sum.at[j] += d.at[j];
-            }
+            if (column < width)
+                pp_add(sum, pp_load<N>(dy + row * width + column));
         }
     }
     if (column < width) {
         float *const to = dtable + (int64_t)id * width + column;
-        const pp_floats<N> before = pp_load<N>(to);
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            sum.at[j] += before.at[j];
+        pp_add(sum, pp_load<N>(to));
         pp_save(to, sum);
     }
 }

@@ -119,12 +119,8 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 2) void norm_forward_kernel(norm_c
 #pragma unroll
         for (int j = 0; j < N; j++)
             y.at[j] = (x[0].at[j] - mean[0]) * inverse * gamma.at[j];
-        if (n.beta) {
-            const pp_floats<N> beta = pp_load<N>(n.beta + column);
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                y.at[j] += beta.at[j];
-        }
+        if (n.beta)
+            pp_add(y, pp_load<N>(n.beta + column));
         pp_save(n.y + at + column, y);
     });
     if (threadIdx.x == 0) {

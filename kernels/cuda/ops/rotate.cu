@@ -1,4 +1,4 @@
-/* What happens to each row alike: bias, and rotary positions. */
+/* Rotary positions. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
@@ -6,25 +6,6 @@
 
 namespace
 {
-/* Bytes moved: x twice; the bias comes from caches. */
-template <class T> struct add_bias {
-    const T *bias;
-    T *x;
-    int width;
-
-    template <int N> __device__ void run(int row, int column) const
-    {
-        T *const to = x + (int64_t)row * width + column;
-        pp_floats<N> sum = pp_load<N>(to);
-        const pp_floats<N> b = pp_load<N>(bias + column);
-
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            sum.at[j] += b.at[j];
-        pp_save(to, sum);
-    }
-};
-
 /* A thread rotates N pairs of up to HEADS heads of a token, so that their angles are computed once
  * for these. Column: group of heads, then pair. Bytes moved: the rotated heads of x twice.
  * An angle is a fraction of a turn, in double: t theta^(-2 i / head_dim) / 2 pi, without the whole
@@ -75,12 +56,7 @@ template <class T> void rotate_rows(void *stream, int rows, const rotate<T> &r)
 }
 } // namespace
 
-#define ROWS(name, T)                                                                              \
-    void pp_cuda_add_bias_##name(void *stream, int rows, int width, const void *bias, void *x)     \
-    {                                                                                              \
-        pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(bias, x),                      \
-                                add_bias<T>{(const T *)bias, (T *)x, width});                      \
-    }                                                                                              \
+#define ROTATE(name, T)                                                                            \
     void pp_cuda_rotate_##name(void *stream, int batch, int tokens, int heads, int head_dim,       \
                                int stride, int first, double theta, bool is_inverse, void *x)      \
     {                                                                                              \
@@ -88,5 +64,5 @@ template <class T> void rotate_rows(void *stream, int rows, const rotate<T> &r)
                        {(T *)x, tokens, heads, head_dim, stride, first,                            \
                         log2(theta) / (head_dim / 2), is_inverse});                                \
     }
-ROWS(fp32, float)
-ROWS(bf16, pp_bf16)
+ROTATE(fp32, float)
+ROTATE(bf16, pp_bf16)
