@@ -1,74 +1,50 @@
 /* A table with a row for each rank, in as many columns as the terminal has room for. */
 #include "exec/report/report.h"
 
-#include "core/units.h"
-
 #include <math.h>
-#include <string.h>
 
 #define MIB (1024.0 * 1024.0)
 enum { MAX_RANK_ROWS = 16, NUMBER = 6, MARK = 2 };
 
-static void print_mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
-{
-    if (isfinite(bytes))
-        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2f", bytes / MIB);
-    else
-        strcpy(text, "-");
-}
-
-static void print_busy(const struct pp_training_result *r, int rank, char *text)
-{
-    pp_units_print(r->metrics.ranks[rank].busy_s, PP_UNIT_SECONDS, text);
-}
-
-static void print_idle(const struct pp_training_result *r, int rank, char *text)
-{
-    const struct pp_rank_times *times = &r->metrics.ranks[rank];
-
-    snprintf(text, PP_UNITS_TEXT_BYTES, "%.1f %%",
-             100 * times->idle_s / (times->busy_s + times->idle_s));
-}
-
-static void print_memory(const struct pp_training_result *r, int rank, char *text)
-{
-    print_mebibytes((double)r->layout[rank].peak_bytes, text);
-}
-
-static void print_touched(const struct pp_training_result *r, int rank, char *text)
-{
-    print_mebibytes(r->touched_bytes[rank], text);
-}
-
-static void print_state(const struct pp_training_result *r, int rank, char *text)
-{
-    const struct pp_rank_layout *l = &r->layout[rank];
-
-    print_mebibytes((double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes), text);
-}
-
-static void print_activations(const struct pp_training_result *r, int rank, char *text)
-{
-    print_mebibytes((double)r->layout[rank].activations_bytes, text);
-}
-
-static void print_count(const struct pp_training_result *r, int rank, char *text)
-{
-    snprintf(text, PP_UNITS_TEXT_BYTES, "%g", r->lifetimes[rank].peak_activations);
-}
-
-static const struct column {
+enum { BUSY, IDLE, MEMORY, TOUCHED, STATE, ACTIVATIONS, CHUNKS, COLUMN_COUNT };
+static const struct {
     const char *title;
     int width;
     int place; /* the less, the longer it stays when columns must go */
-    void (*print)(const struct pp_training_result *r, int rank, char text[PP_UNITS_TEXT_BYTES]);
-} COLUMNS[] = {
-    {"busy", 11, 0, print_busy},         {"idle", 10, 1, print_idle},
-    {"memory MiB", 13, 2, print_memory}, {"touched", 10, 3, print_touched},
-    {"state", 9, 5, print_state},        {"activ.", 10, 6, print_activations},
-    {"chunks", 8, 4, print_count},
+} COLUMNS[COLUMN_COUNT] = {
+    [BUSY] = {"busy", 11, 0},       [IDLE] = {"idle", 10, 1},  [MEMORY] = {"memory MiB", 13, 2},
+    [TOUCHED] = {"touched", 10, 3}, [STATE] = {"state", 9, 5}, [ACTIVATIONS] = {"activ.", 10, 6},
+    [CHUNKS] = {"chunks", 8, 4},
 };
-enum { COLUMN_COUNT = PP_COUNT(COLUMNS) };
+
+/* Of the columns that are sizes. */
+static double bytes_of(const struct pp_training_result *r, int rank, int column)
+{
+    const struct pp_rank_layout *l = &r->layout[rank];
+
+    return column == MEMORY    ? (double)l->peak_bytes
+           : column == TOUCHED ? r->touched_bytes[rank]
+           : column == STATE   ? (double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes)
+                               : (double)l->activations_bytes;
+}
+
+static void print_cell(const struct pp_training_result *r, int rank, int column,
+                       char text[PP_UNITS_TEXT_BYTES])
+{
+    const struct pp_rank_times *times = &r->metrics.ranks[rank];
+
+    if (column == BUSY)
+        pp_exec_seconds(times->busy_s, text);
+    else if (column == IDLE)
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.1f %%",
+                 100 * times->idle_s / (times->busy_s + times->idle_s));
+    else if (column == CHUNKS)
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%g", r->lifetimes[rank].peak_activations);
+    else if (isfinite(bytes_of(r, rank, column)))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2f", bytes_of(r, rank, column) / MIB);
+    else
+        snprintf(text, PP_UNITS_TEXT_BYTES, "-");
+}
 
 /* Columns whose place is below this are shown. */
 static int fitting(int width)
@@ -93,7 +69,7 @@ static void print_rank(const struct pp_exec_page *page, const struct pp_training
 
     fprintf(page->out, "%*d", NUMBER, rank);
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        COLUMNS[c].print(r, rank, text);
+        print_cell(r, rank, c, text);
         if (COLUMNS[c].place < shown)
             fprintf(page->out, "%*s", COLUMNS[c].width, text);
     }

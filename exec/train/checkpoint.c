@@ -1,12 +1,6 @@
 /* A training from a checkpoint, and checkpoints from a training. */
 #include "exec/train/parts.h"
 
-static void add_part(struct pp_checkpoint_parts *parts, const struct pp_stage *stage,
-                     struct pp_state state)
-{
-    parts->part[parts->count++] = (struct pp_checkpoint_part){stage, state};
-}
-
 /* All copies, and that of the reference. */
 static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training *training,
                                const struct pp_machine *machine,
@@ -27,10 +21,12 @@ static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training 
         for (int pipe = 0; pipe < p->pipelines; pipe++)
             for (int stage = 0; stage < p->stages; stage++) {
                 PP_TRY(pp_machine_state(machine, replica, pipe, stage, &state, err));
-                add_part(parts, training->machine.stages[stage], state);
+                parts->part[parts->count++] =
+                    (struct pp_checkpoint_part){training->machine.stages[stage], state};
             }
     if (reference)
-        add_part(parts, pp_reference_stage(reference), *pp_reference_state(reference));
+        parts->part[parts->count++] = (struct pp_checkpoint_part){pp_reference_stage(reference),
+                                                                  *pp_reference_state(reference)};
     return PP_OK;
 }
 
@@ -54,31 +50,24 @@ static bool is_due(const struct pp_training *t, int done)
     return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
 }
 
-/* Weights of all copies are equal: the first are written. Moments may lie in any of them. */
-static enum pp_status write_parts(struct pp_arena *arena, const struct pp_training *training,
-                                  const struct pp_machine *machine, int done, const char **path,
-                                  struct pp_error *err)
-{
-    struct pp_manifest manifest = *training->manifest;
-    struct pp_checkpoint_parts parts;
-
-    manifest.step = done;
-    PP_TRY(parts_of(arena, training, machine, NULL, &parts, err));
-    return pp_checkpoint_write(arena, training->folder, &manifest, &parts, path, err);
-}
-
-/* A full disk does not end the training. */
+/* Weights of all copies are equal: the first are written. Moments may lie in any of them. A full
+ * disk does not end the training. */
 void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
                    const struct pp_machine *machine, int done, struct pp_training_result *result)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct pp_error *err = &result->checkpoint_error;
+    struct pp_checkpoint_parts parts;
     const char *path;
 
     if (!training->folder || !is_due(training, done))
         return;
+    struct pp_manifest manifest = *training->manifest;
+    manifest.step = done;
     *err = (struct pp_error){0};
-    err->status = write_parts(scratch, training, machine, done, &path, err);
+    err->status = parts_of(scratch, training, machine, NULL, &parts, err);
+    if (err->status == PP_OK)
+        err->status = pp_checkpoint_write(scratch, training->folder, &manifest, &parts, &path, err);
     if (err->status == PP_OK) {
         result->checkpoint = pp_arena_strdup(arena, path);
         result->checkpoints++;
