@@ -137,7 +137,7 @@ static enum pp_status check_inputs(const struct pp_exec_wish *wish,
 
 /* Where each rank needs a process and no launcher has started them. */
 static enum pp_status launch(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                             struct pp_exec_run *run, struct pp_launched **others,
+                             struct pp_exec_run *run, struct pp_tcp_launched **others,
                              struct pp_error *err)
 {
     const int count = run->plan.program->ranks * run->plan.batch.replicas;
@@ -216,7 +216,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
     struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     const struct pp_checkpoint *resumed;
-    struct pp_launched *others;
+    struct pp_tcp_launched *others;
     struct pp_plot_target target;
     struct pp_error unwritten, undrawn;
 

@@ -90,9 +90,9 @@ static void try_ramp(struct search *s, const struct ramp *ramp)
 static void set_ramp(struct ramp *ramp, const struct pp_zb *zb, int m)
 {
     for (int r = 0; r < zb->ranks; r++) {
-        const int behind = zb->ranks - r;
-        const int extra = PP_MAX(0, PP_MIN(behind - 1, m - zb->ranks));
-        ramp->warmup[r] = PP_MIN(behind + extra, zb->limit);
+        const int from_here = zb->ranks - r;
+        const int extra = PP_MAX(0, PP_MIN(from_here - 1, m - zb->ranks));
+        ramp->warmup[r] = PP_MIN(from_here + extra, zb->limit);
         ramp->keep[r] = PP_MIN(PP_MAX(0, m - ramp->warmup[r]), zb->micro_batches);
     }
 }

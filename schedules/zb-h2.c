@@ -42,9 +42,9 @@ static int held(const struct pp_shape *shape)
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {
     const int n = shape->micro_batches, m = held(shape);
-    const int behind = shape->ranks - rank; /* ranks from here to the end */
-    const int extra = PP_MIN(behind - 1, PP_MAX(0, m - shape->ranks));
-    const int warmup = PP_MIN(PP_MIN(behind + extra, m), n), keep = PP_MIN(m - warmup, n);
+    const int from_here = shape->ranks - rank; /* ranks from here to the end */
+    const int extra = PP_MIN(from_here - 1, PP_MAX(0, m - shape->ranks));
+    const int warmup = PP_MIN(PP_MIN(from_here + extra, m), n), keep = PP_MIN(m - warmup, n);
 
     pp_phase(out, warmup - 1, "F");
     pp_phase(out, keep, "F I");

@@ -6,9 +6,10 @@
 # The exit status is 1 unless it finds nothing.
 #
 # Read are paragraphs of Markdown outside of blocks of code, and comments of C, CUDA, shell, Meson and
-# tests/cli/*.t. Texts in quotes of C are read for words alone. Counted are words for persons that stand for
-# processes, and words of place that stand for time. Sentences of more than 25 words or more than one colon are
-# counted too. Code in `backquotes`, paths and identifiers are one word each, and never a forbidden one.
+# tests/cli/*.t. Texts in quotes of C, and names in its code, are read for words alone. Counted are words for
+# persons that stand for processes, and words of place that stand for time. Sentences of more than 25 words or
+# more than one colon are counted too. In prose, code in `backquotes`, paths and identifiers are one word each,
+# and never a forbidden one.
 set -eu
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PYTHON'
@@ -16,6 +17,8 @@ import re, subprocess, sys
 
 LONGEST = 25
 WORDS = re.compile(r"\b(nobody|somebody|anybody|whoever|unkind(?:ly)?|strangers?|g[eo]ts? on|behind|besides?)\b", re.I)
+IN_NAMES = re.compile(r"(?<![a-z])(nobody|somebody|anybody|whoever|unkind|strangers?|behind|besides?)(?![a-z])")
+TOKEN = re.compile(r'/\*(.*?)\*/|//([^\n]*)|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])\'', re.S)
 CODE = re.compile(r"`[^`]*`|<[^<>\s][^<>]*>|\S*[\w)][_/=(|\[]\S*?(?=[.,;:!?)]*(?:\s|$))|\b[\w-]+\.[\w.]*\w\b|--?\w[\w-]*")
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(`\[]?[A-Z0-9X])|\n\s*\n|\f") # \f: put where a piece ends
 LEFT_OUT = re.compile(r"^(LICENSE|docs/schedules\.md)|pride_and_prejudice|/(corpus|data)/")
@@ -32,7 +35,7 @@ def markdown(text):
 
 def c(text):
     pieces, at = [], 1
-    for token in re.finditer(r'/\*(.*?)\*/|//([^\n]*)|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])\'', text, re.S):
+    for token in TOKEN.finditer(text):
         line = text.count("\n", 0, token.start()) + 1
         comment = token[1] if token[1] is not None else token[2]
         if comment is not None:
@@ -40,6 +43,9 @@ def c(text):
             pieces.append((line, re.sub(r"^([ \t]*|  +\S.*)$", "\f", comment, flags=re.M), True))
         elif token[3]:
             pieces.append((line, token[3].replace("\\n", "\n"), False))
+    code = TOKEN.sub(lambda m: "\n" * m[0].count("\n"), text)
+    for name in IN_NAMES.finditer(code):
+        pieces.append((code.count("\n", 0, name.start()) + 1, name[1], False))
     return pieces
 
 

@@ -173,16 +173,16 @@ static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_even
 
 /* Finds the W of the second compute stream before other events of the rank are added. A stream runs
  * one op at a time, so these must not overlap. */
-static enum pp_status find_beside(const struct cursor *cursor, struct pp_metrics_walk *walk,
-                                  struct pp_error *err)
+static enum pp_status find_concurrent(const struct cursor *cursor, struct pp_metrics_walk *walk,
+                                      struct pp_error *err)
 {
     const struct pp_trace *trace = cursor->trace;
-    struct pp_metrics_beside *found = NULL;
+    struct pp_metrics_concurrent *found = NULL;
     int capacity = 0;
 
     for (int i = cursor->at; i < trace->count && is_of(walk, &trace->events[i]); i++) {
         const struct pp_trace_event *event = &trace->events[i];
-        const int count = walk->beside_count;
+        const int count = walk->concurrent_count;
 
         if (!event->is_concurrent)
             continue;
@@ -192,10 +192,11 @@ static enum pp_status find_beside(const struct cursor *cursor, struct pp_metrics
                                 "runs until %.12g s",
                                 event->rank, event->replica, event->cell, event->start_s,
                                 found[count - 1].end_s);
-        *PP_PUSH(cursor->arena, found, walk->beside_count, capacity) = (struct pp_metrics_beside){
-            event->start_s, event->end_s, event->step == walk->window.steps - 1};
+        *PP_PUSH(cursor->arena, found, walk->concurrent_count, capacity) =
+            (struct pp_metrics_concurrent){event->start_s, event->end_s,
+                                           event->step == walk->window.steps - 1};
     }
-    walk->beside = found;
+    walk->concurrent = found;
     return PP_OK;
 }
 
@@ -239,7 +240,7 @@ static enum pp_status walk_trace(void *context, struct pp_metrics_walk *walk, st
     struct cursor *cursor = context;
     const struct pp_trace *trace = cursor->trace;
 
-    PP_TRY(find_beside(cursor, walk, err));
+    PP_TRY(find_concurrent(cursor, walk, err));
     for (; cursor->at < trace->count; cursor->at++) {
         const struct pp_trace_event *event = &trace->events[cursor->at];
         if (!is_of(walk, event))

@@ -24,13 +24,14 @@ struct pp_metrics_walk {
     int rank, replica;
     double clock_s; /* everything before is accounted for */
     struct pp_rank_times times;
-    double first_s, last_s, last_busy_s;    /* compute of the last step */
-    double slack_s;                         /* rounding that is forgiven */
-    const struct pp_metrics_beside *beside; /* [beside_count] of its W, in the order of time */
-    int beside_count, beside_at;            /* those before this one ended before `clock_s` */
+    double first_s, last_s, last_busy_s; /* compute of the last step */
+    double slack_s;                      /* rounding that is forgiven */
+    const struct pp_metrics_concurrent
+        *concurrent;                     /* [concurrent_count] of its W, in the order of time */
+    int concurrent_count, concurrent_at; /* those before this one ended before `clock_s` */
 };
 /* A W that ran concurrently with other compute: it counts for the rank while nothing else runs. */
-struct pp_metrics_beside {
+struct pp_metrics_concurrent {
     double start_s, end_s;
     bool is_last; /* of the last step */
 };
@@ -89,11 +90,12 @@ static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from
 static inline void pp_metrics_add_wanting(struct pp_metrics_walk *walk, double from_s, double to_s,
                                           int target, struct pp_metrics_wire wire)
 {
-    for (int k = walk->beside_at; k < walk->beside_count && walk->beside[k].start_s < to_s; k++) {
-        const struct pp_metrics_beside *w = &walk->beside[k];
+    for (int k = walk->concurrent_at;
+         k < walk->concurrent_count && walk->concurrent[k].start_s < to_s; k++) {
+        const struct pp_metrics_concurrent *w = &walk->concurrent[k];
         const double start_s = pp_later_s(from_s, w->start_s), end_s = pp_earlier_s(to_s, w->end_s);
 
-        walk->beside_at += k == walk->beside_at && w->end_s <= from_s;
+        walk->concurrent_at += k == walk->concurrent_at && w->end_s <= from_s;
         if (end_s <= start_s)
             continue;
         if (start_s > from_s)

@@ -52,7 +52,7 @@ struct pp_cost pp_cost_sum(struct pp_cost a, struct pp_cost b)
 
 /* A forward and a backward that run concurrently. The exchanges of experts of one overlap with the
  * compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
-static struct pp_cost beside(struct pp_cost f, struct pp_cost b)
+static struct pp_cost overlapped(struct pp_cost f, struct pp_cost b)
 {
     struct pp_cost both = pp_cost_sum(f, b);
     const int64_t compute_ps = both.ps - both.ep_ps,
@@ -130,7 +130,7 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
     if (costs->overlap && op->stage < costs->stages && fused->stage < costs->stages)
         pair = &costs->overlap[(size_t)op->stage * (size_t)costs->stages + fused->stage];
     if (!pair)
-        return beside(single(costs, op), single(costs, fused));
+        return overlapped(single(costs, op), single(costs, fused));
     /* The table speaks of one whole micro-batch each way: the mean share of the two, and of a
      * sequence split 1/q. */
     return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);

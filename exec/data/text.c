@@ -46,11 +46,10 @@ static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
                             text->name, (unsigned long)u32_at(text->bytes + 4), VERSION);
     const size_t stated = u32_at(text->bytes + 8), bytes = text->count - HEADER_BYTES;
     if (bytes != 2 * stated)
-        return pp_error_set(
-            err, PP_EINVAL,
-            "%s:8: its header says %zu tokens, that is %zu bytes behind the header, "
-            "but %zu follow",
-            text->name, stated, 2 * stated, bytes);
+        return pp_error_set(err, PP_EINVAL,
+                            "%s:8: its header says %zu tokens, that is %zu bytes after the header, "
+                            "but %zu follow",
+                            text->name, stated, 2 * stated, bytes);
     text->bytes += HEADER_BYTES;
     text->count = stated;
     return PP_OK;

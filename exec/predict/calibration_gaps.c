@@ -6,7 +6,7 @@
 
 /* A WAIT that comes first stands for the message before a rank's first op: that one begins late for
  * another reason than the step. */
-static int gap_behind(int gap, int kind)
+static int gap_after(int gap, int kind)
 {
     if (pp_op_is_compute(kind))
         return 0;
@@ -24,9 +24,9 @@ static int gap_before(const struct pp_program *p, int i, int gaps[2])
     int *gap = &gaps[pp_weight_stream_has(p, i)];
 
     if (pp_weight_stream_after(p, i) >= 0)
-        *gap = gap_behind(*gap, PP_WAIT);
+        *gap = gap_after(*gap, PP_WAIT);
     const int before = *gap;
-    *gap = gap_behind(*gap, p->kind[i]);
+    *gap = gap_after(*gap, p->kind[i]);
     return before;
 }
 

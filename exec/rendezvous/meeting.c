@@ -93,7 +93,7 @@ static bool is_port_taken(void)
 }
 
 /* All processes come to the same one. */
-static int beside(int port)
+static int port_near(int port)
 {
     return port < 65535 ? port + 1 : port - 1;
 }
@@ -108,7 +108,7 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
             port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
     if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
         return pp_error_prefix(err, "MASTER_PORT: ");
-    meeting->port = given && is_port_taken() ? beside((int)port) : (int)port;
+    meeting->port = given && is_port_taken() ? port_near((int)port) : (int)port;
     return PP_OK;
 }
 

@@ -186,10 +186,10 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
     const struct pp_range none = {stage->elements, stage->elements};
     const struct pp_range left_out = tied ? pp_range_of(tied) : none;
     const struct pp_range before = {0, left_out.from},
-                          behind = {unit_from(left_out.until), none.from};
+                          after = {unit_from(left_out.until), none.from};
 
     range_squares(k, stream, stage, state, pp_range_common(state->share, before), scratch, blocks);
-    range_squares(k, stream, stage, state, pp_range_common(state->share, behind), scratch, blocks);
+    range_squares(k, stream, stage, state, pp_range_common(state->share, after), scratch, blocks);
 }
 
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares)

@@ -170,7 +170,7 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
 
 /* ---- callers of no run ------------------------------------------------------------------------*/
 
-static void note_stranger(struct pp_door *door, const struct pp_caller *caller)
+static void note_unknown(struct pp_door *door, const struct pp_caller *caller)
 {
     door->refused++;
     pp_socket_name(&caller->from, door->last);
@@ -178,7 +178,7 @@ static void note_stranger(struct pp_door *door, const struct pp_caller *caller)
 
 static void leave(struct pp_door *door, struct pp_caller *caller)
 {
-    note_stranger(door, caller);
+    note_unknown(door, caller);
     close(caller->fd);
     caller->fd = -1;
 }
@@ -192,7 +192,7 @@ static void leave_the_silent(struct pp_door *door, double now_s)
 
 static void refuse_other_run(struct pp_door *door, struct pp_caller *caller)
 {
-    note_stranger(door, caller);
+    note_unknown(door, caller);
     pp_door_refuse(caller->fd, PP_EFAIL,
                    "another run of pipeexec listens there: give each run its own MASTER_PORT (or "
                    "all processes of a run the same PIPEEXEC_RUN_ID)");

@@ -143,7 +143,7 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
 
 /* Where the way to node 0 leaves this host others find it, too. Who knows node 0 by a name that
  * means this host itself is found by others at some other address. */
-static int listen_beside(struct pp_tcp *t, const char *host)
+static int listen_for_peers(struct pp_tcp *t, const char *host)
 {
     struct sockaddr_storage at;
 
@@ -258,7 +258,7 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     if (fd < 0)
         return cannot_reach_first(t, host, port, err);
     keep(t, 0, fd);
-    const int listener = listen_beside(t, host);
+    const int listener = listen_for_peers(t, host);
     if (listener < 0)
         return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->node,
                             strerror(errno));

@@ -16,7 +16,7 @@
 enum { LOOK_US = 1000, LOOKS = 2000, ARGUMENTS_BYTES = 1 << 17, TOLD_BYTES = 1024 };
 static const char HERE[] = "127.0.0.1", PREFIX[] = "pipeexec: error: ";
 
-struct pp_launched {
+struct pp_tcp_launched {
     pid_t *processes;
     int count;
     int listener;
@@ -84,7 +84,7 @@ static void become(char **arguments, pid_t parent, int log)
     _exit(PP_EFAIL);
 }
 
-static enum pp_status start_all(struct pp_arena *arena, struct pp_launched *l, int count,
+static enum pp_status start_all(struct pp_arena *arena, struct pp_tcp_launched *l, int count,
                                 struct pp_error *err)
 {
     char **arguments = own_arguments(arena);
@@ -115,7 +115,7 @@ static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_err
 
 static enum pp_status look(void *closure, struct pp_error *err)
 {
-    const struct pp_launched *l = closure;
+    const struct pp_tcp_launched *l = closure;
 
     for (int k = 0; k < l->count; k++) {
         siginfo_t info = {0};
@@ -131,9 +131,9 @@ static enum pp_status look(void *closure, struct pp_error *err)
 /* ---- all -------------------------------------------------------------------------------------*/
 
 enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
-                             struct pp_launched **launched, struct pp_error *err)
+                             struct pp_tcp_launched **launched, struct pp_error *err)
 {
-    struct pp_launched *l = PP_NEW(arena, struct pp_launched);
+    struct pp_tcp_launched *l = PP_NEW(arena, struct pp_tcp_launched);
 
     l->processes = PP_ARRAY(arena, pid_t, count);
     l->log = pp_process_log();
@@ -156,7 +156,7 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
 
 /* ---- the end --------------------------------------------------------------------------------*/
 
-static bool have_ended(const struct pp_launched *l)
+static bool have_ended(const struct pp_tcp_launched *l)
 {
     int left = 0;
 
@@ -169,7 +169,7 @@ static bool have_ended(const struct pp_launched *l)
 }
 
 /* The first message, unless it is known. */
-static void add_told(const struct pp_launched *l, struct pp_error *err)
+static void add_told(const struct pp_tcp_launched *l, struct pp_error *err)
 {
     char text[TOLD_BYTES];
     const ssize_t bytes = pread(l->log, text, sizeof(text) - 1, 0);
@@ -181,7 +181,7 @@ static void add_told(const struct pp_launched *l, struct pp_error *err)
         pp_error_append(err, "\n  another process says: %s", told);
 }
 
-void pp_launched_end(struct pp_launched *l, struct pp_error *err)
+void pp_launched_end(struct pp_tcp_launched *l, struct pp_error *err)
 {
     if (!l)
         return;

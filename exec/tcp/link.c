@@ -39,9 +39,9 @@ static void close_link(struct pp_tcp *t, int node)
 static ssize_t write_some(const struct pp_tcp_link *link, const struct pp_frame_out *out)
 {
     const size_t head = link->written < HEAD_BYTES ? HEAD_BYTES - link->written : 0,
-                 behind = link->written > HEAD_BYTES ? link->written - HEAD_BYTES : 0;
+                 done = link->written > HEAD_BYTES ? link->written - HEAD_BYTES : 0;
     struct iovec parts[2] = {{(char *)(uintptr_t)&out->frame + (HEAD_BYTES - head), head},
-                             {(char *)(uintptr_t)out->payload + behind, out->frame.bytes - behind}};
+                             {(char *)(uintptr_t)out->payload + done, out->frame.bytes - done}};
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 
     return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -77,8 +77,8 @@ static ssize_t read_some(struct pp_tcp_link *link)
     if (link->read < HEAD_BYTES)
         return recv(link->fd, (char *)&link->frame + link->read, HEAD_BYTES - link->read,
                     MSG_DONTWAIT);
-    const size_t behind = link->read - HEAD_BYTES;
-    return recv(link->fd, link->payload + behind, link->frame.bytes - behind, MSG_DONTWAIT);
+    const size_t done = link->read - HEAD_BYTES;
+    return recv(link->fd, link->payload + done, link->frame.bytes - done, MSG_DONTWAIT);
 }
 
 /* A head is there: where its payload goes. False = that is no frame that may come here. */

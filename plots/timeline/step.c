@@ -38,8 +38,8 @@ struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *
         chosen.trace = &step->trace;
         chosen.note = pp_arena_printf(arena, "step %d of %d", step->number + 1, step->steps);
     } else if (step->steps > FEW) { /* `step` is the last */
-        const int behind = (step->steps - 1) / 2;
-        choose_window(arena, trace, step->number - behind, step->steps - behind, step->steps,
+        const int later = (step->steps - 1) / 2;
+        choose_window(arena, trace, step->number - later, step->steps - later, step->steps,
                       &chosen);
     }
     return chosen;

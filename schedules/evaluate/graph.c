@@ -1,7 +1,7 @@
 /* The graph of a lowered program: one walk over each rank's instructions. */
 #include "schedules/evaluate/eval.h"
 
-#include "schedules/evaluate/beside.h"
+#include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/weight_stream.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  * looked at once.
  */
 #include "schedules/evaluate/makespan.h"
-#include "schedules/evaluate/beside.h"
 #include "schedules/evaluate/eval.h"
+#include "schedules/evaluate/op_cost.h"
 
 #include <assert.h>
 #include <string.h>

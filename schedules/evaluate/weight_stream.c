@@ -52,7 +52,7 @@ static int slot_of(const struct walk *w, const struct pp_cell_life *life)
     return filler < 0 ? NONE : w->p->slot[w->first + filler];
 }
 
-static void walk_beside(struct walk *w, int i)
+static void walk_concurrent(struct walk *w, int i)
 {
     const int stage = w->p->stage[i];
     int32_t made = w->adder[stage][false];
@@ -85,7 +85,7 @@ static void walk_compute(struct walk *w, int i)
     const int kind = w->p->kind[i];
 
     if (is_concurrent(w->p, i)) {
-        walk_beside(w, i);
+        walk_concurrent(w, i);
         return;
     }
     if (fills(w, i))

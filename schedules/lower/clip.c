@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Stands after the meeting of all ranks. */
-static bool is_behind(const struct pp_op *op)
+static bool is_after_clip(const struct pp_op *op)
 {
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
 
@@ -20,7 +20,7 @@ static bool is_clipped(const struct pp_orders *lists, int rank)
     const int update = pp_lists_next_update(lists, rank, 0);
 
     for (int i = update; i < lists->count[rank]; i++)
-        if (!is_behind(&lists->ops[rank][i]))
+        if (!is_after_clip(&lists->ops[rank][i]))
             return false;
     for (int i = update - 1; i >= 0; i--) {
         const struct pp_op *op = &lists->ops[rank][i];
@@ -44,16 +44,16 @@ static void clip(struct pp_arena *arena, struct pp_orders *lists, int rank)
 {
     const int update = pp_lists_next_update(lists, rank, 0), count = lists->count[rank];
     struct pp_op *ops = lists->ops[rank];
-    struct pp_op *behind = PP_ARRAY(arena, struct pp_op, count - update);
-    int before_end = update, behind_count = 0;
+    struct pp_op *after = PP_ARRAY(arena, struct pp_op, count - update);
+    int before_end = update, after_count = 0;
     struct pp_inserts meeting = {0};
 
     for (int i = update; i < count; i++)
-        if (is_behind(&ops[i]))
-            behind[behind_count++] = ops[i];
+        if (is_after_clip(&ops[i]))
+            after[after_count++] = ops[i];
         else
             ops[before_end++] = ops[i];
-    memcpy(ops + before_end, behind, sizeof(*ops) * (size_t)behind_count);
+    memcpy(ops + before_end, after, sizeof(*ops) * (size_t)after_count);
     pp_inserts_add(arena, &meeting, before_end, pp_stage_op(PP_BAR, 0, 0));
     pp_inserts_apply(arena, lists, rank, &meeting);
 }

@@ -163,12 +163,12 @@ static void place_sums(struct gathers *g, const struct pp_visits *visits, enum p
     int waited = 0;
 
     for (int k = 0; k < visits->count; k++) {
-        const int behind = g->walk.moments[visits->list[k].until].end;
+        const int after = g->walk.moments[visits->list[k].until].end;
         for (; waited < k && waited <= before_of(visits, k, buffers); waited++)
-            add_wait(g, behind, post_of(purpose, &visits->list[waited]));
-        add(g, behind, post_of(purpose, &visits->list[k]));
+            add_wait(g, after, post_of(purpose, &visits->list[waited]));
+        add(g, after, post_of(purpose, &visits->list[k]));
         for (; buffers < 2 && waited <= k; waited++)
-            add_wait(g, behind, post_of(purpose, &visits->list[waited]));
+            add_wait(g, after, post_of(purpose, &visits->list[waited]));
     }
     for (; waited < visits->count; waited++)
         add_wait(g, end, post_of(purpose, &visits->list[waited]));

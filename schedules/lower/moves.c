@@ -242,7 +242,7 @@ static void write_restored(struct moves *m, int k, const struct pp_op *ops)
     }
 }
 
-static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct written *w)
+static void write_after(struct moves *m, int k, const struct pp_op *ops, struct written *w)
 {
     const struct pp_moment *moment = &m->moments[k];
 
@@ -268,7 +268,7 @@ static void move_rank(struct moves *m, int rank)
         write_before(m, k, &w);
         if (is_quantised)
             write_restored(m, k, ops);
-        write_behind(m, k, ops, &w);
+        write_after(m, k, ops, &w);
     }
     pp_inserts_apply(m->l->arena, m->l->lists, rank, &m->inserts);
 }

@@ -112,8 +112,8 @@ static enum pp_status post_jit(struct pp_arena *arena, struct pp_messages *m, in
  * it, on any rank. So batches cannot wait for each other in a circle. */
 
 /* First unit of `rank` from `unit` on that starts in slot `slot` or later. */
-static int32_t first_behind(const struct pp_messages *m, int32_t *const *ends, int rank,
-                            int32_t unit, int32_t slot)
+static int32_t first_after(const struct pp_messages *m, int32_t *const *ends, int rank,
+                           int32_t unit, int32_t slot)
 {
     while (unit < m->units[rank].count &&
            ends[rank][unit] - pp_messages_weight(m, rank, unit) < slot)
@@ -155,8 +155,8 @@ static enum pp_status post_batched(struct pp_arena *arena, struct pp_messages *m
         for (int32_t id = channel->first; id < channel->first + channel->count; id++) {
             struct pp_message *message = &m->messages[id];
 
-            unit = first_behind(m, ends, channel->dest, unit,
-                                ends[channel->source][message->produced]);
+            unit =
+                first_after(m, ends, channel->dest, unit, ends[channel->source][message->produced]);
             message->post = message->wait = unit < message->consumed ? unit : message->consumed;
             message->done = message->produced + 1;
         }

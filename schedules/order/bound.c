@@ -56,7 +56,7 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 /* What a rank has to do, and how far it lies from both ends of the pipeline. */
 struct seat {
     double work_s, late_s; /* late: the part that is weight gradients off the critical path */
-    double before_s, behind_s;
+    double before_s, after_s;
 };
 
 enum { SEATS = 512 }; /* ranks whose seats lie on the stack */
@@ -91,16 +91,16 @@ static void fill_seats(const struct pp_bound_rule *rule, const struct pp_bound_s
     const bool is_split = rule->schedule->splits_backward;
 
     for (int r = 0; r < rule->shape.ranks; r++)
-        seats[r] = (struct seat){.before_s = INFINITY, .behind_s = INFINITY};
+        seats[r] = (struct seat){.before_s = INFINITY, .after_s = INFINITY};
     for (int p = 0; p < rule->shape.pipelines; p++) {
-        double before_s = 0, behind_s = 0;
+        double before_s = 0, after_s = 0;
         for (int s = 0; s < stages->stages && rule->of_pipe[p] > 0; s++) {
             struct seat *seat = &seats[rule->rank_of[p * stages->stages + s]];
             take_stage(rule, stages, s, rule->of_pipe[p], seat);
             seat->before_s = fmin(seat->before_s, before_s);
-            seat->behind_s = fmin(seat->behind_s, behind_s);
+            seat->after_s = fmin(seat->after_s, after_s);
             before_s += t->forward_s[s];
-            behind_s += t->input_s[s] + (is_split ? 0 : t->weight_s[s]);
+            after_s += t->input_s[s] + (is_split ? 0 : t->weight_s[s]);
         }
     }
 }
@@ -136,7 +136,7 @@ static double closed_s(const struct pp_bound_rule *rule, const struct pp_bound_s
 /* The rank's own way of a step, with or without the weight gradients that may come later. */
 static double way_s(const struct seat *seat)
 {
-    return seat->before_s + seat->work_s - seat->late_s + seat->behind_s;
+    return seat->before_s + seat->work_s - seat->late_s + seat->after_s;
 }
 
 static double flush_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,

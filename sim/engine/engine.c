@@ -1,7 +1,7 @@
 /* sim/engine/engine.c — traces and figures from the times that an engine returns. */
 #include "sim/engine/engine.h"
 
-#include "schedules/evaluate/beside.h"
+#include "schedules/evaluate/op_cost.h"
 #include "traces/from_times.h"
 
 static struct pp_op op_of(const void *program, int instruction)

@@ -2,7 +2,7 @@
 #include "sim/engine/interpret.h"
 
 #include "core/units.h"
-#include "schedules/evaluate/beside.h"
+#include "schedules/evaluate/op_cost.h"
 #include "sim/engine/interpret_parts.h"
 
 #include <string.h>

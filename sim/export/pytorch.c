@@ -31,7 +31,7 @@ static void wait_for(struct waiter *w, struct pp_op send)
 }
 
 /* The backward that a forward was sent for has come: its receiver has it. */
-static void wait_behind(struct waiter *w, const struct pp_op *op)
+static void wait_after(struct waiter *w, const struct pp_op *op)
 {
     int32_t *at = op->kind == PP_B || op->kind == PP_I ? pp_map64_find(&w->open, key_of(op)) : NULL;
 
@@ -51,7 +51,7 @@ static void copy_list(struct waiter *w, const struct pp_op *ops, int count, uint
         if (op.kind == PP_SEND_F)
             *pp_map64_at(&w->open, key_of(&op), -1) = w->orders->count[w->rank];
         pp_orders_add(w->arena, w->orders, w->rank, op);
-        wait_behind(w, &op);
+        wait_after(w, &op);
     }
     for (int k = 0, sent = w->orders->count[w->rank]; k < sent; k++) {
         const struct pp_op *op = &w->orders->ops[w->rank][k];

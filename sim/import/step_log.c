@@ -46,7 +46,7 @@ struct reader {
 /* ---- words -----------------------------------------------------------------------------------*/
 
 /* The text after the words and ':' or '=', if they are there. */
-static const char *behind(struct line line, const char *words)
+static const char *after(struct line line, const char *words)
 {
     const char *end = line.text + line.length,
                *p = memmem(line.text, line.length, words, strlen(words));
@@ -83,7 +83,7 @@ static bool read_number(struct line line, const char *at, double *value)
 static double find_number(struct line line, const char *const *words)
 {
     for (; *words; words++) {
-        const char *at = behind(line, *words);
+        const char *at = after(line, *words);
         double value;
         if (at && read_number(line, at, &value))
             return value;
@@ -96,7 +96,7 @@ static double find_number(struct line line, const char *const *words)
 static enum pp_status read_line(struct reader *r, struct line line, struct pp_error *err)
 {
     struct pp_step_log *log = r->log;
-    const char *at = behind(line, r->form->words);
+    const char *at = after(line, r->form->words);
     double value;
 
     if (!at)
@@ -124,7 +124,7 @@ static const struct form *find_form(const char *text, size_t length)
             if (!p)
                 break;
             rest = (struct line){p, (size_t)(text + length - p)};
-            if (behind(rest, FORMS[k].words))
+            if (after(rest, FORMS[k].words))
                 return &FORMS[k];
             rest = (struct line){p + 1, rest.length - 1};
         }

@@ -185,13 +185,13 @@ static const char *flip_text(struct pp_arena *arena, const struct pp_search *sea
 
     if (!flip->is_known)
         return pp_arena_printf(arena, "%s: none of these layouts fits", name);
-    if (flip->fits && (flip->winner == 0 || flip->behind_frac <= PP_TIE_FRAC))
+    if (flip->fits && (flip->winner == 0 || flip->slower_frac <= PP_TIE_FRAC))
         return NULL;
     const char *winner = *named == flip->winner ? pp_arena_printf(arena, "#%d", flip->winner + 1)
                                                 : short_layout(arena, search, flip->winner);
     *named = flip->winner;
     return flip->fits ? pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name,
-                                        100 * flip->behind_frac, winner)
+                                        100 * flip->slower_frac, winner)
                       : pp_arena_printf(arena, "%s: #1 does not fit, best is %s", name, winner);
 }
 

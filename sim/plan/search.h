@@ -225,7 +225,7 @@ struct pp_search_flip {
     bool is_known;      /* false: the cluster has no such thing, or nothing fits */
     int winner;         /* row */
     bool fits;          /* the best row still does */
-    double behind_frac; /* how much slower the best row is than the winner */
+    double slower_frac; /* how much slower the best row is than the winner */
 };
 /* Simulate the first rows again on each of the other machines, into search->flips. */
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,

@@ -50,7 +50,7 @@ static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
             flip.winner = i;
     flip.is_known = flip.winner >= 0;
     if (flip.is_known && flip.fits)
-        flip.behind_frac = list[0].s_per_sample / list[flip.winner].s_per_sample - 1;
+        flip.slower_frac = list[0].s_per_sample / list[flip.winner].s_per_sample - 1;
     return flip;
 }
 

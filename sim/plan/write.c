@@ -102,7 +102,7 @@ static json_t *flips_json(const struct pp_search *search)
         json_t *o =
             json_pack("{ss sb}", "what_if", pp_search_what_ifs[i].name, "best_fits", flip->fits);
         json_object_set_new(o, "winner", flip->is_known ? json_integer(flip->winner) : json_null());
-        pp_json_put(o, "best_behind_frac", flip->fits ? flip->behind_frac : (double)NAN);
+        pp_json_put(o, "best_behind_frac", flip->fits ? flip->slower_frac : (double)NAN);
         json_array_append_new(list, o);
     }
     return list;

@@ -97,10 +97,9 @@ static int64_t count_radical(const char *at, const char *end)
 
     while (at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
-        char *behind;
-        const long long first = strtoll(at, &behind, 10);
-        const long long last =
-            *behind == '-' && behind + 1 < end ? strtoll(behind + 1, NULL, 10) : first;
+        char *rest;
+        const long long first = strtoll(at, &rest, 10);
+        const long long last = *rest == '-' && rest + 1 < end ? strtoll(rest + 1, NULL, 10) : first;
 
         if (first >= 0 && last >= first)
             count += last - first < INT64_MAX / 4 ? last - first + 1 : INT64_MAX / 4;

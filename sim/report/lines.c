@@ -52,12 +52,11 @@ const char *pp_line_model(struct pp_arena *arena, const struct pp_config *c)
     const struct pp_model *m = &c->model;
     char params[PP_UNITS_TEXT_BYTES];
 
-    return pp_arena_printf(arena, "%s%s~ %s parameters, %d~layer%s, hidden~%d, seq~%d%s, %s",
-                           m->name, pp_text_star(c, PP_CHOSE_MODEL),
-                           pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers,
-                           m->layers == 1 ? "" : "s", m->hidden, c->layout.seq,
-                           pp_text_star(c, PP_CHOSE_SEQ),
-                           pp_precision_names[c->cluster.device.precision]);
+    return pp_arena_printf(
+        arena, "%s%s~ %s parameters, %d~layer%s, hidden~%d, seq~%d%s, %s", m->name,
+        pp_text_star(c, PP_CHOSE_MODEL), pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params),
+        m->layers, m->layers == 1 ? "" : "s", m->hidden, c->layout.seq,
+        pp_text_star(c, PP_CHOSE_SEQ), pp_precision_names[c->cluster.device.precision]);
 }
 
 const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *c)

@@ -1,5 +1,6 @@
 /* sim/report/lines.h — what a report says of a run in one sentence or one figure. The report in
- * text and the page say it alike. Texts are in the arena. A "~" is a blank at which no line ends. */
+ * text and the page say it alike. Texts are in the arena. A "~" is a blank at which no line ends.
+ */
 #pragma once
 
 #include "sim/report/text.h"

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { REPEATS = 3, TENSORS_MAX = 9, BEHIND_BYTES = 64 };
+enum { REPEATS = 3, TENSORS_MAX = 9, AFTER_BYTES = 64 };
 
 /* OF_T and OF_G lie on the device, doubles in memory that host and device share. */
 enum element { OF_T, OF_G, SHARED_DOUBLE };
@@ -72,30 +72,30 @@ static inline size_t tensor_bytes(const struct pp_kernels *k, const struct tenso
                                             : sizeof(double));
 }
 
-/* After a tensor on the device lie BEHIND_BYTES that no kernel may write. */
+/* After a tensor on the device lie AFTER_BYTES that no kernel may write. */
 static inline void *tensor_create(const struct pp_kernels *k, const struct tensor *t)
 {
     const size_t bytes = tensor_bytes(k, t);
 
     if (t->element == SHARED_DOUBLE)
         return shared_bytes(bytes);
-    char *x = device_bytes(bytes + BEHIND_BYTES);
-    device_must(cudaMemsetAsync(x + bytes, 0xa5, BEHIND_BYTES, device_stream()->stream));
+    char *x = device_bytes(bytes + AFTER_BYTES);
+    device_must(cudaMemsetAsync(x + bytes, 0xa5, AFTER_BYTES, device_stream()->stream));
     return x;
 }
 
 static inline bool tensor_ends_as_created(const struct pp_kernels *k, const struct tensor *t,
                                           const void *x)
 {
-    unsigned char behind[BEHIND_BYTES];
+    unsigned char after[AFTER_BYTES];
     bool is_same = true;
 
     if (t->element == SHARED_DOUBLE)
         return true;
-    device_must(cudaMemcpy(behind, (const char *)x + tensor_bytes(k, t), BEHIND_BYTES,
+    device_must(cudaMemcpy(after, (const char *)x + tensor_bytes(k, t), AFTER_BYTES,
                            cudaMemcpyDeviceToHost));
-    for (int i = 0; i < BEHIND_BYTES; i++)
-        is_same &= behind[i] == 0xa5;
+    for (int i = 0; i < AFTER_BYTES; i++)
+        is_same &= after[i] == 0xa5;
     return is_same;
 }
 

@@ -22,7 +22,7 @@ __global__ void copy(const int *from, int *to)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-Test(runtime, work_waits_for_somebody_who_waits)
+Test(runtime, work_waits_for_a_thread_that_waits)
 {
     int *x = pinned_array(1);
 

@@ -43,7 +43,7 @@ Test(runtime_attempts, other_streams_go_on)
         cr_assert_eq(x[k], 7);
 }
 
-Test(runtime_attempts, somebody_outside_ends_them)
+Test(runtime_attempts, another_process_ends_them)
 {
     cudaStream_t stream = stream_of();
     std::atomic<bool> is_over(false);

@@ -68,7 +68,7 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
 
 /* What comes after has the lowest priority, which is the usual one: so all others have a higher,
  * and the highest is left free. */
-Test(cuda_streams, weights_come_behind_all_others)
+Test(cuda_streams, weights_come_after_all_others)
 {
     struct pp_arena *arena = pp_arena_create();
     struct pp_device_options options = {.streams = STREAMS,

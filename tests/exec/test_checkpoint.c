@@ -180,7 +180,7 @@ static void kill_a_child(void)
     cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 }
 
-static void kill_behind(void *closure, int step, const struct pp_step_result *result)
+static void kill_after(void *closure, int step, const struct pp_step_result *result)
 {
     (void)result;
     if (step == *(const int *)closure)
@@ -204,7 +204,7 @@ Test(checkpoint, weights_that_cannot_be_fetched_are_not_written)
         run.training.folder = &opened;
         run.training.manifest = &head;
         run.training.checkpoint_every = 1;
-        run.training.on_step = kill_behind;
+        run.training.on_step = kill_after;
         run.training.closure = &step;
         cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_EFAIL);
         const char *named = pp_arena_printf(arena, "step %d: rank 3", step + 1);

@@ -151,7 +151,7 @@ Test(cuda, every_schedule_one_op_at_a_time)
     cr_assert_geq(every_schedule(load(1), PP_DEVICE_SERIAL), 15);
 }
 
-Test(cuda, every_schedule_beside_each_other)
+Test(cuda, every_schedule_concurrently)
 {
     cr_assert_geq(every_schedule(load(2), PP_DEVICE_STREAMS), 15);
 }
@@ -217,7 +217,7 @@ Test(cuda, variants_one_op_at_a_time)
     check_variants(load(3), PP_DEVICE_SERIAL);
 }
 
-Test(cuda, variants_beside_each_other)
+Test(cuda, variants_concurrently)
 {
     check_variants(load(4), PP_DEVICE_STREAMS);
 }
@@ -250,14 +250,14 @@ ParameterizedTest(int *seed, cuda, whatever_the_order)
     check_run(arena, &c, &run);
 }
 
-ParameterizedTestParameters(cuda, weights_beside_whatever_the_order)
+ParameterizedTestParameters(cuda, concurrent_weights_whatever_the_order)
 {
     static int seeds[] = {20, 21, 22, 23};
 
     return cr_make_param_array(int, seeds, sizeof(seeds) / sizeof(*seeds));
 }
 
-ParameterizedTest(int *seed, cuda, weights_beside_whatever_the_order)
+ParameterizedTest(int *seed, cuda, concurrent_weights_whatever_the_order)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct exec_case c =
@@ -337,7 +337,7 @@ Test(cuda, wall_clock_one_op_at_a_time)
     check_clock(PP_DEVICE_SERIAL, false);
 }
 
-Test(cuda, wall_clock_beside_each_other)
+Test(cuda, wall_clock_concurrently)
 {
     check_clock(PP_DEVICE_STREAMS, false);
 }
@@ -347,7 +347,7 @@ Test(cuda, wall_clock_on_parts)
     check_clock(PP_DEVICE_PARTITION, false);
 }
 
-Test(cuda, wall_clock_of_weights_beside)
+Test(cuda, wall_clock_of_concurrent_weights)
 {
     check_clock(PP_DEVICE_STREAMS, true);
     check_clock(PP_DEVICE_PARTITION, true);

@@ -158,7 +158,7 @@ Test(nccl_faults, another_thread_may_abort)
 }
 
 /* An operation that connects two processes holds up its caller: others must not be. */
-static void check_beside(struct rig *r)
+static void check_concurrent(struct rig *r)
 {
     open_or_fail(r);
     pthread_mutex_lock(&r->nccl->mutex);
@@ -169,9 +169,9 @@ static void check_beside(struct rig *r)
     pp_nccl_abort(r->nccl);
 }
 
-Test(nccl_faults, who_checks_waits_for_nobody)
+Test(nccl_faults, a_rank_that_checks_waits_for_none)
 {
-    rig_run(&PLAN, check_beside, -1);
+    rig_run(&PLAN, check_concurrent, -1);
 }
 
 /* ---- calls that fail ------------------------------------------------------------------------- */

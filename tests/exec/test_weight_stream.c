@@ -136,7 +136,7 @@ Test(weight_stream, each_wait_is_needed)
 }
 
 /* Halves and whole backwards of one stage. */
-Test(weight_stream, each_wait_beside_whole_backwards_is_needed)
+Test(weight_stream, each_wait_next_to_whole_backwards_is_needed)
 {
     struct exec_case c = usual();
 

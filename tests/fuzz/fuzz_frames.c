@@ -96,9 +96,9 @@ static void feed(struct pp_tcp *t, const struct record *r)
     if (node == t->node || t->links[node].is_closed)
         return;
     frame.bytes = bytes_of(t, node, &frame, r->bytes);
-    const size_t behind = frame.bytes < sizeof(payload) ? (size_t)frame.bytes : sizeof(payload);
-    memset(payload, r->fill, behind);
-    if (write(peers[node], &frame, sizeof(frame)) < 0 || write(peers[node], payload, behind) < 0)
+    const size_t sent = frame.bytes < sizeof(payload) ? (size_t)frame.bytes : sizeof(payload);
+    memset(payload, r->fill, sent);
+    if (write(peers[node], &frame, sizeof(frame)) < 0 || write(peers[node], payload, sent) < 0)
         return;
     const bool is_open = pp_tcp_read(t, node);
     FUZZ_CHECK(is_open == !t->links[node].is_closed);

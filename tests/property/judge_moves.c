@@ -114,7 +114,7 @@ static const struct post *moved_before(const struct machine *m, int rank, const 
     return moved(m, rank, op, PP_FOR_GRADS, PP_FOR_FETCH);
 }
 
-static const struct post *moved_behind(const struct machine *m, int rank, const struct pp_op *op)
+static const struct post *moved_after(const struct machine *m, int rank, const struct pp_op *op)
 {
     return moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_STORE);
 }
@@ -141,7 +141,7 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
         return op->purpose == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
     case PP_FOR_PARAMS:
     case PP_FOR_STORE:
-        return is_updated && !moved_behind(m, rank, op)
+        return is_updated && !moved_after(m, rank, op)
                    ? 1
                    : judge_complain(m, op, rank, "moves what nothing has updated");
     case PP_FOR_HOME:
@@ -175,13 +175,13 @@ int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op)
 /* Passes and gathers: no gradient after the MOVE of gradients, no parameters before they came. */
 int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
 {
-    const struct post *behind = moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_PARAMS);
+    const struct post *after = moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_PARAMS);
     const bool is_gradient = op->kind == PP_B || op->kind == PP_W;
 
     if (is_gradient && moved_before(m, rank, op))
         return judge_complain(m, op, rank, "a gradient comes after their MOVE");
     if (is_program_of(m, PP_FOR_PARAMS) && judge_has(m, 'U', rank, op->stage, op->pipe, 0) &&
-        !(behind && behind->is_waited))
+        !(after && after->is_waited))
         return judge_complain(m, op, rank, "updated parameters have not come");
     return 1;
 }
@@ -203,7 +203,7 @@ bool judge_are_moves_left(const struct machine *m)
     for (int k = 0; k < m->thing_count; k++) {
         const struct thing *t = &m->things[k];
         const struct pp_op chunk = {.stage = (uint16_t)t->stage, .pipe = (uint16_t)t->granule};
-        if (t->what == 'U' && ((returns && !moved_behind(m, t->rank, &chunk)) ||
+        if (t->what == 'U' && ((returns && !moved_after(m, t->rank, &chunk)) ||
                                (is_leaving && !moved_home(m, t->rank, &chunk))))
             return true;
     }

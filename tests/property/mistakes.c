@@ -96,12 +96,12 @@ static bool drop_wait(uint64_t *random, struct pp_orders *o, int rank)
 static bool delay_wait(uint64_t *random, struct pp_orders *o, int rank)
 {
     const struct pp_op like = {.kind = PP_WAIT};
-    const int at = draw_like(random, o, rank, is_of_kind, &like), behind = o->count[rank] - 1 - at;
+    const int at = draw_like(random, o, rank, is_of_kind, &like), after = o->count[rank] - 1 - at;
     struct pp_op *ops = o->ops[rank];
 
-    if (at < 0 || behind == 0)
+    if (at < 0 || after == 0)
         return false;
-    const int to = at + 1 + list_draw(random, behind < 4 ? behind : 4);
+    const int to = at + 1 + list_draw(random, after < 4 ? after : 4);
     const struct pp_op op = ops[at];
     if (pp_op_is_compute(ops[to].kind) && ops[to].aux == PP_FUSED_FIRST)
         return false;

@@ -97,8 +97,8 @@ void mutant_cut_backward(struct mutation *t, struct pp_orders *o, int rank)
             struct pp_op weight = o->ops[rank][i];
             o->ops[rank][i].kind = PP_I;
             weight.kind = PP_W;
-            const int behind = o->count[rank] - i;
-            int at = i + 1 + draw(t, behind);
+            const int after = o->count[rank] - i;
+            int at = i + 1 + draw(t, after);
             at += at < o->count[rank] && is_second(&o->ops[rank][at]); /* not between a pair */
             paste(t->arena, o, rank, at, weight);
         }

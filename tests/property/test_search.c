@@ -138,7 +138,7 @@ Test(search, other_machines_are_those_that_options_describe)
         cr_assert_eq(fits, flip->fits, "%s", name);
         cr_assert(wins, "%s", name);
         if (fits)
-            cr_assert_float_eq(best_s / winner_s - 1, flip->behind_frac, 1e-6, "%s", name);
+            cr_assert_float_eq(best_s / winner_s - 1, flip->slower_frac, 1e-6, "%s", name);
         for (int row = 0; row < here->count && row < 16; row++) {
             const double s = run_s(arena, there, here->rows[row].point, &fits);
             cr_assert(!fits || s >= winner_s * (1 - 1e-9), "%s: row %d is faster", name, row);

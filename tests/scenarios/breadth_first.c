@@ -178,7 +178,7 @@ static void throughput(void)
  * and messages, and in the last column in order and sharding. */
 static void alike(void)
 {
-    bool is_ahead = true, is_not_behind = true;
+    bool is_ahead = true, is_not_after = true;
 
     puts("samples/s of the best layout, all with --framework megatron\n");
     puts("           rivals: messages between ops     ... during compute");
@@ -192,12 +192,12 @@ static void alike(void)
         printf("%3d  %6.2f %5.2f %12.2f %5.2f  %6.2f %12.2f %5.2f\n", n, bfs, flat, depth, gain,
                flat_early, depth_early, order);
         is_ahead = is_ahead && (i >= SMALL || gain > 1.1);
-        is_not_behind = is_not_behind && order > 0.99;
+        is_not_after = is_not_after && order > 0.99;
     }
     putchar('\n');
     scenario_assert(is_ahead, "in one software still ahead by more than a tenth at the three "
                               "smallest batches");
-    scenario_assert(is_not_behind, "never slower than rivals with messages during compute");
+    scenario_assert(is_not_after, "never slower than rivals with messages during compute");
 }
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@ static double op_s(const struct pp_costs *costs, enum pp_op_kind kind, int stage
 /* Rabenseifner's all-reduce of the gradients of a stage over its 2 W replicas. */
 static double reduce_s(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_link link = pp_roofline_links(in).inter;
+    const struct pp_link link = pp_analytic_links(in).inter;
     const double r = 2.0 * in->layout.dp;
     const double bytes = pp_cost_stage_params(in, stage) * pp_cost_state_bytes(in).grads;
 
@@ -40,8 +40,8 @@ static double unoverlapped_s(const struct pp_cost_inputs *in, double backward_s)
 
 static double step_s(const struct pp_cost_inputs *in, const struct pp_costs *costs, int n)
 {
-    const struct pp_link link = pp_roofline_links(in).inter;
-    const double p2p_s = link.alpha_s + pp_roofline_boundary_bytes(in) / link.bytes_per_s;
+    const struct pp_link link = pp_analytic_links(in).inter;
+    const double p2p_s = link.alpha_s + pp_analytic_boundary_bytes(in) / link.bytes_per_s;
     const double forward_s = op_s(costs, PP_F, 0);
     const double backward_s = op_s(costs, PP_B, 0) + op_s(costs, PP_R, 0);
 

@@ -38,15 +38,15 @@ static struct pp_device_group group_of(const struct pp_cost_inputs *in, int memb
     for (int i = 1; i < members; i++)
         nodes += !pp_cluster_same_node(in->cluster, device_at(in, i * step),
                                        device_at(in, (i - 1) * step));
-    return pp_roofline_group_over(members, nodes, 0);
+    return pp_analytic_group_over(members, nodes, 0);
 }
 
-struct pp_device_group pp_roofline_expert_group(const struct pp_cost_inputs *in)
+struct pp_device_group pp_analytic_expert_group(const struct pp_cost_inputs *in)
 {
     return group_of(in, in->layout.ep, pp_layout_etp(&in->layout));
 }
 
-struct pp_device_group pp_roofline_expert_replicas(const struct pp_cost_inputs *in)
+struct pp_device_group pp_analytic_expert_replicas(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
     const int devices = pp_layout_expert_devices(l), all = l->tp * l->cp * l->dp;
@@ -66,7 +66,7 @@ static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind
            (kind == PP_LAYER_MTP && pp_model_last_kind(in->model) == PP_LAYER_MOE);
 }
 
-double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work)
+double pp_analytic_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
     return pp_layer_expert_work(in, work).sent * in->model->hidden *
            pp_dtype_bytes(&in->cluster->device);
@@ -83,7 +83,7 @@ static double places_met(double places, double experts, double chosen)
     return places * (1 - missed);
 }
 
-double pp_roofline_places_met(const struct pp_experts *e, double places)
+double pp_analytic_places_met(const struct pp_experts *e, double places)
 {
     double experts = e->count, within = places;
 
@@ -101,27 +101,27 @@ static double once_s(const struct pp_cost_inputs *in, struct pp_device_group gro
 {
     const struct pp_experts *e = &in->model->experts;
     const struct pp_device_group node = {group.per_node, group.per_node, 1, 0};
-    const double copy = pp_roofline_expert_bytes(in, work) / e->top_k;
-    const double to_nodes = copy * pp_roofline_places_met(e, group.nodes),
-                 to_devices = copy * pp_roofline_places_met(e, group.members);
+    const double copy = pp_analytic_expert_bytes(in, work) / e->top_k;
+    const double to_nodes = copy * pp_analytic_places_met(e, group.nodes),
+                 to_devices = copy * pp_analytic_places_met(e, group.members);
 
-    return fmax(pp_roofline_collective_s(in, PP_A2A, group, to_nodes),
-                pp_roofline_collective_s(in, PP_A2A, node, to_devices));
+    return fmax(pp_analytic_collective_s(in, PP_A2A, group, to_nodes),
+                pp_analytic_collective_s(in, PP_A2A, node, to_devices));
 }
 
 /* Tokens go out and come back, in the backward their gradients. */
-double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass)
 {
     enum { EXCHANGES = 2 };
 
     if (!has_experts(in, kind) || pass == PP_PASS_W || in->layout.ep == 1)
         return 0;
-    const struct pp_device_group group = pp_roofline_expert_group(in);
+    const struct pp_device_group group = pp_analytic_expert_group(in);
     return EXCHANGES *
            (in->is_sent_once
                 ? once_s(in, group, work)
-                : pp_roofline_collective_s(in, PP_A2A, group, pp_roofline_expert_bytes(in, work)));
+                : pp_analytic_collective_s(in, PP_A2A, group, pp_analytic_expert_bytes(in, work)));
 }
 
 /* Devices that share an expert gather what they were sent and scatter the sums. */
@@ -132,17 +132,17 @@ static double etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
 
     if (!has_experts(in, kind) || pass == PP_PASS_W || etp == 1)
         return 0;
-    return 2 * pp_roofline_collective_s(in, PP_AG, group_of(in, etp, 1),
-                                        etp * pp_roofline_expert_bytes(in, work));
+    return 2 * pp_analytic_collective_s(in, PP_AG, group_of(in, etp, 1),
+                                        etp * pp_analytic_expert_bytes(in, work));
 }
 
 /* ---- experts: sums --------------------------------------------------------------------------*/
 
-void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
+void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
                                  struct pp_costs *costs)
 {
-    const double params = pp_roofline_apart_params(in, stage);
+    const double params = pp_analytic_apart_params(in, stage);
     const struct {
         enum pp_op_kind kind;
         double value_bytes;
@@ -153,10 +153,10 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
 
     if (params == 0)
         return;
-    const struct pp_device_group group = pp_roofline_expert_replicas(in);
+    const struct pp_device_group group = pp_analytic_expert_replicas(in);
     for (size_t i = 0; i < PP_COUNT(sums); i++) {
         struct pp_cost *cost = &costs->op[sums[i].kind][stage];
-        *cost = pp_cost_sum(*cost, pp_roofline_collective(in, sums[i].kind, group, links,
+        *cost = pp_cost_sum(*cost, pp_analytic_collective(in, sums[i].kind, group, links,
                                                           params * sums[i].value_bytes));
     }
 }
@@ -165,12 +165,12 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
 
 static struct pp_link slowest(const struct pp_cost_inputs *in, struct pp_device_group group)
 {
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
 
     return group.nodes > 1 ? links.inter : links.intra;
 }
 
-double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
+double pp_analytic_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
                                double bytes)
 {
     const struct pp_link link = slowest(in, group);
@@ -206,10 +206,10 @@ static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     return count;
 }
 
-double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+double pp_analytic_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass)
 {
-    const struct pp_device_group group = pp_roofline_group(in, PP_AXIS_TP);
+    const struct pp_device_group group = pp_analytic_group(in, PP_AXIS_TP);
     const double bytes = work.tokens * in->model->hidden * pp_dtype_bytes(&in->cluster->device);
     const int exchanges = tp_exchanges(in, kind, pass);
     double s = 0;
@@ -217,18 +217,18 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     if (group.members <= 1)
         return 0;
     if (exchanges > 0)
-        s = exchanges * pp_roofline_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
+        s = exchanges * pp_analytic_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
     s += etp_s(in, kind, work, pass);
     if ((kind == PP_LAYER_HEAD || kind == PP_LAYER_MTP) &&
         pass == PP_PASS_F) /* maximum, sum and target of every token */
-        s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);
+        s += 3 * pp_analytic_collective_s(in, PP_AR, group, work.tokens * 4);
     return s;
 }
 
 /* Ring attention (Liu et al. 2023): cp - 1 rounds, each passes one device's keys and values on
  * while the attention over another's is computed. Only what takes longer than that is exposed. The
  * backward passes keys, values and their gradients. */
-double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+double pp_analytic_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                         enum pp_pass pass)
 {
     const struct pp_layout *l = &in->layout;
@@ -240,9 +240,9 @@ double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work wo
     const double kv = fmax((double)m->kv_heads / l->tp, 1) * m->head_dim;
     const double bytes =
         (is_backward ? 4 : 2) * work.tokens * kv * pp_dtype_bytes(&in->cluster->device);
-    const struct pp_link link = slowest(in, pp_roofline_group(in, PP_AXIS_CP));
+    const struct pp_link link = slowest(in, pp_analytic_group(in, PP_AXIS_CP));
     const double round_s = link.alpha_s + bytes / link.bytes_per_s;
-    const double core_s = pp_roofline_attention(in, work).s * (is_backward ? 2 : 1) / l->cp;
+    const double core_s = pp_analytic_attention(in, work).s * (is_backward ? 2 : 1) / l->cp;
     return (l->cp - 1) * fmax(0, round_s - core_s);
 }
 
@@ -250,10 +250,10 @@ double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work wo
  * Parallelism): every rank holds 1/p of the vocabulary. For each micro-batch the last blocks'
  * output goes to all ranks. Maximum, sum and target of its tokens are reduced over them, and their
  * parts of its gradient are summed. All of it overlaps with the compute of other micro-batches. */
-double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+double pp_analytic_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                            enum pp_pass pass, double blocks_s)
 {
-    const struct pp_device_group ranks = pp_roofline_group(in, PP_AXIS_PP);
+    const struct pp_device_group ranks = pp_analytic_group(in, PP_AXIS_PP);
     const double tp = in->is_tp_only ? 1 : in->layout.tp,
                  bytes =
                      work.tokens * in->model->hidden / tp * pp_dtype_bytes(&in->cluster->device);
@@ -262,10 +262,10 @@ double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work
     if (in->head != PP_HEAD_PARALLEL || ranks.members < 2)
         return 0;
     if (pass == PP_PASS_F)
-        s = pp_roofline_collective_s(in, PP_BC, ranks, bytes) +
-            3 * pp_roofline_collective_s(in, PP_AR, ranks, work.tokens * 4);
+        s = pp_analytic_collective_s(in, PP_BC, ranks, bytes) +
+            3 * pp_analytic_collective_s(in, PP_AR, ranks, work.tokens * 4);
     if (pass == PP_PASS_I)
-        s = pp_roofline_collective_s(in, PP_AR, ranks, bytes);
+        s = pp_analytic_collective_s(in, PP_AR, ranks, bytes);
     /* Each stage of a rank takes its part of them. */
     return fmax(0, s * in->layout.pp / in->stages - blocks_s);
 }

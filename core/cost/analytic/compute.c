@@ -1,7 +1,7 @@
 /* Kernels of a layer, summed to seconds, bytes and flops. */
 #include "core/cost/analytic/parts.h"
 
-struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
+struct pp_layer_work pp_analytic_work(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_layout *l = &in->layout;
     const double splits = in->splits, seq = l->seq;
@@ -18,11 +18,11 @@ struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split
     return work;
 }
 
-struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split)
+struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_window *window = &in->model->window;
     const double length = (double)in->layout.seq / in->splits;
-    struct pp_layer_work work = pp_roofline_work(in, split);
+    struct pp_layer_work work = pp_analytic_work(in, split);
 
     if (window->keys == 0 || in->cluster->device.is_attention_unfused)
         return work;
@@ -69,30 +69,30 @@ static struct pp_compute sum_of(const struct pp_cost_inputs *in, enum pp_layer_k
     return sum;
 }
 
-struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_compute pp_analytic_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_layer_work work, enum pp_pass pass)
 {
     return sum_of(in, kind, work, pass, ALL, 0);
 }
 
-struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_compute pp_analytic_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                       struct pp_layer_work work, unsigned modules)
 {
     return sum_of(in, kind, work, PP_PASS_F, OF_MODULES, modules);
 }
 
-struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
+struct pp_compute pp_analytic_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
-    return pp_roofline_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
+    return pp_analytic_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
 }
 
-struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_compute pp_analytic_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work)
 {
     return sum_of(in, kind, work, PP_PASS_F, UNTIL_END, 0);
 }
 
-struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_compute pp_analytic_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
     return sum_of(in, kind, work, PP_PASS_F, SELECTED, 0);

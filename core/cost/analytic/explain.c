@@ -41,18 +41,18 @@ static void explain_kernel(const struct pp_device *device, const struct pp_kerne
 static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kind, const char *what,
                          enum pp_pass pass, FILE *out)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
-    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
+    const struct pp_compute compute = pp_analytic_layer(in, kind, work, pass);
     const double host_s =
         pp_cost_has_fused_experts(in) ? 0 : compute.launches * pp_cost_framework(in)->kernel_gap_s;
     struct pp_layer_kernels list;
 
     fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],
-            TIME(compute.s), TIME(pp_roofline_tp_s(in, kind, work, pass)));
+            TIME(compute.s), TIME(pp_analytic_tp_s(in, kind, work, pass)));
     if (kind == PP_LAYER_MOE && in->layout.ep > 1)
-        fprintf(out, " + %s expert-parallel", TIME(pp_roofline_ep_s(in, kind, work, pass)));
+        fprintf(out, " + %s expert-parallel", TIME(pp_analytic_ep_s(in, kind, work, pass)));
     if (kind != PP_LAYER_HEAD && kind != PP_LAYER_EMBEDDING && in->layout.cp > 1)
-        fprintf(out, " + %s context-parallel", TIME(pp_roofline_cp_s(in, work, pass)));
+        fprintf(out, " + %s context-parallel", TIME(pp_analytic_cp_s(in, work, pass)));
     if (host_s > 0)
         fprintf(out, ", host at least %s", TIME(host_s));
     fputc('\n', out);
@@ -71,7 +71,7 @@ static void explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind 
 static void explain_window(const struct pp_cost_inputs *in, FILE *out)
 {
     const struct pp_model *m = in->model;
-    const struct pp_layer_work full = pp_roofline_work(in, 0), near = pp_roofline_near_work(in, 0);
+    const struct pp_layer_work full = pp_analytic_work(in, 0), near = pp_analytic_near_work(in, 0);
 
     if (m->window.keys == 0)
         return;
@@ -79,8 +79,8 @@ static void explain_window(const struct pp_cost_inputs *in, FILE *out)
             "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f; "
             "forward %s, else %s between the projections\n",
             pp_model_windowed_blocks(m), m->layers, m->window.is_chunked ? "its chunk" : "the last",
-            m->window.keys, near.context, full.context, TIME(pp_roofline_attention(in, near).s),
-            TIME(pp_roofline_attention(in, full).s));
+            m->window.keys, near.context, full.context, TIME(pp_analytic_attention(in, near).s),
+            TIME(pp_analytic_attention(in, full).s));
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -88,7 +88,7 @@ static void explain_window(const struct pp_cost_inputs *in, FILE *out)
 static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                              FILE *out)
 {
-    const double bytes = pp_roofline_boundary_bytes(in) / in->splits;
+    const double bytes = pp_analytic_boundary_bytes(in) / in->splits;
 
     for (int i = 0; i < costs->links; i++)
         fprintf(out, "  message over the %s: %s + bytes / %s\n", costs->link_names[i],
@@ -132,7 +132,7 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
 
 static void explain_start(const struct pp_cost_inputs *in, FILE *out)
 {
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
 
     if (in->algorithm == PP_ALGORITHM_AUTO &&
         links.intra_ring.start_s + links.inter_ring.start_s > 0)
@@ -145,7 +145,7 @@ static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
     const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
                is_ring = in->algorithm == PP_ALGORITHM_RING;
     const struct formula *formula = &formulas[in->algorithm][is_sharded];
-    const struct pp_device_links links = pp_collective_links(pp_roofline_links(in), in->algorithm);
+    const struct pp_device_links links = pp_collective_links(pp_analytic_links(in), in->algorithm);
 
     if (in->layout.dp * in->layout.cp * in->pipelines > 1) {
         fprintf(out,
@@ -219,7 +219,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
                            const struct pp_sum_links *sum, FILE *out)
 {
     const struct pp_device *device = &in->cluster->device;
-    const struct pp_device_group group = pp_roofline_stage_group(in, stage);
+    const struct pp_device_group group = pp_analytic_stage_group(in, stage);
     const double params = pp_cost_stage_params(in, stage),
                  updated = params / pp_state_cut(&in->state, PP_STATE_OPTIMIZER);
 
@@ -230,7 +230,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
     explain_collectives(in, costs, stage, group, sum, out);
     fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s\n",
             TIME(pp_units_s(costs->op[PP_U][stage].ps)), in->blocks_per_stage[stage] + 1,
-            TIME(device->launch_s), pp_roofline_update_bytes(in, stage) / updated,
+            TIME(device->launch_s), pp_analytic_update_bytes(in, stage) / updated,
             TEXT(updated, PP_UNIT_COUNT),
             TEXT(device->memory_bytes_per_s * device->memory_eta, PP_UNIT_BYTES_PER_S));
 }
@@ -257,7 +257,7 @@ static void explain_tied(const struct pp_cost_inputs *in, const struct pp_costs 
         return;
     fprintf(out, "  tied embedding, summed over the first and the last stage: %s, %s\n",
             TEXT(costs->tied->bytes, PP_UNIT_BYTES), TIME(pp_units_s(costs->tied->ps)));
-    if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
+    if (pp_analytic_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
         explain_limit(in, sum->links.inter, sum->network, "network", out);
     else
         explain_limit(in, sum->links.intra, sum->node, "node", out);
@@ -266,7 +266,7 @@ static void explain_tied(const struct pp_cost_inputs *in, const struct pp_costs 
 static void explain_stages(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_sum_links *sums = pp_roofline_sum_links(arena, in);
+    const struct pp_sum_links *sums = pp_analytic_sum_links(arena, in);
 
     for (int s = 0, last; s < in->stages; s = last + 1) {
         const int at = s * costs->splits;
@@ -296,7 +296,7 @@ static void explain_symbols(const struct pp_cost_inputs *in, const struct pp_cos
     fprintf(out,
             "costs: %s; tp = %d, t = %.0f tokens a device and micro-batch%s, a query sees c keys; "
             "h = %d, a = %d heads, d = q = %d, kv = %d, f = %d, V = %d\n",
-            costs->origin, in->layout.tp, pp_roofline_work(in, 0).tokens,
+            costs->origin, in->layout.tp, pp_analytic_work(in, 0).tokens,
             in->splits > 1 ? " split" : "", m->hidden, m->heads, m->heads * m->head_dim,
             m->kv_heads * m->head_dim, m->ffn, m->vocab);
 }
@@ -309,17 +309,17 @@ static void explain_head(const struct pp_cost_inputs *in, FILE *out)
         fprintf(out,
                 "  --head balanced: forward and backward of embedding and head are %.3g and %.3g "
                 "blocks\n",
-                pp_roofline_layer_s(in, PP_LAYER_EMBEDDING) /
-                    pp_roofline_layer_s(in, PP_LAYER_BLOCK),
-                pp_roofline_layer_s(in, PP_LAYER_HEAD) / pp_roofline_layer_s(in, PP_LAYER_BLOCK));
+                pp_analytic_layer_s(in, PP_LAYER_EMBEDDING) /
+                    pp_analytic_layer_s(in, PP_LAYER_BLOCK),
+                pp_analytic_layer_s(in, PP_LAYER_HEAD) / pp_analytic_layer_s(in, PP_LAYER_BLOCK));
 }
 
 static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
     const struct pp_experts *e = &in->model->experts;
-    const struct pp_device_group group = pp_roofline_expert_group(in),
-                                 replicas = pp_roofline_expert_replicas(in);
+    const struct pp_device_group group = pp_analytic_expert_group(in),
+                                 replicas = pp_analytic_expert_replicas(in);
 
     if (e->count == 0)
         return;
@@ -332,8 +332,8 @@ static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
             w.experts, w.tokens, w.ffn);
     if (in->layout.ep > 1)
         fprintf(out, "    exchange: top_k t/tp h values = %s out of each device, twice: %s\n",
-                TEXT(pp_roofline_expert_bytes(in, work), PP_UNIT_BYTES),
-                TIME(pp_roofline_ep_s(in, PP_LAYER_MOE, work, PP_PASS_F)));
+                TEXT(pp_analytic_expert_bytes(in, work), PP_UNIT_BYTES),
+                TIME(pp_analytic_ep_s(in, PP_LAYER_MOE, work, PP_PASS_F)));
 }
 
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -351,6 +351,6 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
     explain_head(in, out);
     explain_messages(in, costs, out);
     explain_formulas(in, out);
-    pp_roofline_explain_tiers(in, costs, out);
+    pp_analytic_explain_tiers(in, costs, out);
     explain_stages(in, costs, out);
 }

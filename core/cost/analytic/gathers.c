@@ -33,14 +33,14 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
 
     if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
         u.count = 1;
-    u.params.first = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+    u.params.first = pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage) *
                      pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
-    u.params.last = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
+    u.params.last = pp_analytic_end_share(in, PP_LAYER_HEAD, stage) *
                     pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
     u.params.each = (all - u.params.first - u.params.last) / u.count;
     if (all > 0)
         u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
-                       pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
+                       pp_analytic_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
     u.loaded_s = PP_ARRAY(scratch, double, u.count);
     u.gathered_s = PP_ARRAY(scratch, double, u.count);
     u.scattered_s = PP_ARRAY(scratch, double, u.count);
@@ -60,9 +60,9 @@ static double params_of(const struct units *u, int unit)
 static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int split,
                       enum pp_pass pass)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, split);
+    const struct pp_layer_work work = pp_analytic_work(in, split);
 
-    return pp_roofline_layer(in, kind, work, pass).s + pp_roofline_tp_s(in, kind, work, pass);
+    return pp_analytic_layer(in, kind, work, pass).s + pp_analytic_tp_s(in, kind, work, pass);
 }
 
 /* Seconds of one pass, unit by unit: the ends take what is theirs, blocks share the rest. */
@@ -70,8 +70,8 @@ static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pas
 {
     const struct pp_cost_inputs *in = u->in;
     const double ends = in->head != PP_HEAD_IGNORED,
-                 first = ends * pp_roofline_end_share(in, PP_LAYER_EMBEDDING, u->stage),
-                 last = ends * pp_roofline_end_share(in, PP_LAYER_HEAD, u->stage);
+                 first = ends * pp_analytic_end_share(in, PP_LAYER_EMBEDDING, u->stage),
+                 last = ends * pp_analytic_end_share(in, PP_LAYER_HEAD, u->stage);
     struct by_unit s = {0};
 
     if (first > 0)
@@ -89,7 +89,7 @@ static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kin
 {
     const struct pp_framework *f = pp_cost_framework(u->in);
     const struct pp_device_group group =
-        pp_roofline_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
+        pp_analytic_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
     const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
     struct pp_device_links links = *u->links;
 
@@ -119,7 +119,7 @@ static double load_bytes(const struct units *u, double params)
 static double load_s(const struct units *u, int unit)
 {
     return u->moved_frac > 0
-               ? load_bytes(u, params_of(u, unit)) / pp_roofline_move_rate(u->in, PP_FOR_LOAD)
+               ? load_bytes(u, params_of(u, unit)) / pp_analytic_move_rate(u->in, PP_FOR_LOAD)
                : 0;
 }
 
@@ -131,30 +131,30 @@ static double scatter_s(const struct units *u, int unit)
 }
 
 /* A pass through the units of an op: the communication that overlaps with its compute, in order. */
-struct lane {
+struct stream {
     const struct units *u;
     struct pp_mesh mesh; /* over which parameters are cut for it */
     bool is_backward, has_fetch, has_scatter, has_load;
     double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads */
-    double beside_s;                   /* sum of collectives */
+    double collectives_s;              /* sum of collectives */
     int gathered, loaded;              /* units that are, or are about to be */
 };
 
-static int unit_at(const struct lane *l, int i)
+static int unit_at(const struct stream *l, int i)
 {
     return l->is_backward ? l->u->count - 1 - i : i;
 }
 
 /* A collective that needs what is there at `from_s`. */
-static double run_beside(struct lane *l, double from_s, double s)
+static double run_collective(struct stream *l, double from_s, double s)
 {
     l->end_s = fmax(l->end_s, fmax(l->clock_s, from_s)) + s;
-    l->beside_s += s;
+    l->collectives_s += s;
     return l->end_s;
 }
 
 /* After unit i - 1 its gradients are scattered; those of unit i have a buffer. */
-static void scatter_behind(struct lane *l, int i)
+static void scatter_after(struct stream *l, int i)
 {
     const int buffers = l->u->in->state.buffers;
     double *there_s = l->u->scattered_s;
@@ -163,13 +163,13 @@ static void scatter_behind(struct lane *l, int i)
         return;
     if (i >= buffers && buffers > 1)
         l->clock_s = fmax(l->clock_s, there_s[i - buffers]);
-    there_s[i - 1] = run_beside(l, 0, scatter_s(l->u, unit_at(l, i - 1)));
+    there_s[i - 1] = run_collective(l, 0, scatter_s(l->u, unit_at(l, i - 1)));
     if (buffers == 1)
         l->clock_s = there_s[i - 1];
 }
 
 /* Up to number `until` at the most. */
-static void load_ahead(struct lane *l, int until)
+static void load_ahead(struct stream *l, int until)
 {
     for (; l->has_load && l->loaded < until && l->loaded < l->u->count; l->loaded++)
         l->u->loaded_s[l->loaded] = l->load_end_s =
@@ -178,7 +178,7 @@ static void load_ahead(struct lane *l, int until)
 
 /* As far ahead of number i as there are buffers, shares for gathers one unit further; and number i
  * itself is there. */
-static void fetch_ahead(struct lane *l, int i)
+static void fetch_ahead(struct stream *l, int i)
 {
     const int buffers = l->u->in->state.buffers, left = l->u->count - i,
               until = i + (buffers < left ? buffers : left);
@@ -190,7 +190,7 @@ static void fetch_ahead(struct lane *l, int i)
     for (; l->gathered < until; l->gathered++) {
         const double from_s = l->has_load ? l->u->loaded_s[l->gathered] : 0;
         l->u->gathered_s[l->gathered] =
-            is_cut ? run_beside(l, from_s, gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
+            is_cut ? run_collective(l, from_s, gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
                    : from_s;
     }
     if (i > 0)
@@ -204,14 +204,14 @@ struct shown {
 
 /* Seconds by which a pass outlasts its compute. Other transfers over the same link are counted by
  * the evaluator (schedules/evaluate/). */
-static double outlasting_s(struct lane *l, const struct by_unit *pass_s)
+static double outlasting_s(struct stream *l, const struct by_unit *pass_s)
 {
     double compute_s = 0;
 
     l->gathered = l->loaded = 1;
     for (int i = 0; i < l->u->count; i++) {
         const double s = of_unit(l->u, pass_s, unit_at(l, i));
-        scatter_behind(l, i);
+        scatter_after(l, i);
         fetch_ahead(l, i);
         l->clock_s += s;
         compute_s += s;
@@ -228,7 +228,7 @@ static struct shown shown_of(const struct units *u, const struct by_unit *pass_s
                              bool has_fetch, bool has_scatter)
 {
     const struct pp_state_spec *state = &u->in->state;
-    const struct lane lane = {
+    const struct stream stream = {
         .u = u,
         .mesh = is_backward && state->secondary.in_node ? state->secondary
                                                         : state->shard[PP_STATE_PARAMS],
@@ -236,13 +236,13 @@ static struct shown shown_of(const struct units *u, const struct by_unit *pass_s
         .has_fetch = has_fetch,
         .has_scatter = has_scatter && pp_state_is_gathered(state),
     };
-    struct lane here = lane, loading = lane;
+    struct stream here = stream, loading = stream;
     const double shown_s = outlasting_s(&here, pass_s),
                  share = pp_cost_framework(u->in)->gather_share_frac;
 
     loading.has_load = has_fetch && u->moved_frac > 0;
     return (struct shown){
-        .gather_s = shown_s + share * fmax(0, here.beside_s - shown_s),
+        .gather_s = shown_s + share * fmax(0, here.collectives_s - shown_s),
         .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, pass_s) - shown_s) : 0,
     };
 }
@@ -286,7 +286,7 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
 static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
                                 double bytes)
 {
-    return pp_roofline_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
+    return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
 }
 
 /* Size of attention's widest matrix. Queries, keys and values are one matrix; latent attention has
@@ -343,8 +343,8 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .share_bytes = is_cut ? load_bytes(u, u->params.each) : 0,
         .load_bytes = load_bytes(u, all - first),
         .reload_bytes = load_bytes(u, all - last),
-        .load_ps = pp_roofline_move(u->in, PP_FOR_LOAD, load_bytes(u, all - first)).ps,
-        .reload_ps = pp_roofline_move(u->in, PP_FOR_RELOAD, load_bytes(u, all - last)).ps,
+        .load_ps = pp_analytic_move(u->in, PP_FOR_LOAD, load_bytes(u, all - first)).ps,
+        .reload_ps = pp_analytic_move(u->in, PP_FOR_RELOAD, load_bytes(u, all - last)).ps,
         .forward_bytes = gather_bytes * (all - first),
         .backward_bytes = gather_bytes * (all - last),
         .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,
@@ -356,7 +356,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
                        const struct pp_device_links *links, int stage, struct pp_costs *costs)
 {
     const struct pp_state_spec *state = &in->state;
-    const struct pp_state_sums sums = pp_roofline_state_sums(in, stage);
+    const struct pp_state_sums sums = pp_analytic_state_sums(in, stage);
     const struct pp_mesh params = state->shard[PP_STATE_PARAMS],
                          second = state->secondary.in_node ? state->secondary : params;
     const struct units u = units_of(scratch, in, links, stage);
@@ -366,17 +366,17 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
                  scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
     const double all = pp_cost_stage_params(in, stage);
     const struct pp_device_group part =
-        pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
+        pp_analytic_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {
         [PP_FOR_FORWARD] = unit_cost(&u, PP_AG, params, gather_first),
         [PP_FOR_BACKWARD] = unit_cost(&u, PP_AG, second, gather_last),
         [PP_FOR_VISIT] = unit_cost(&u, PP_RS, params, scatter),
-        [PP_FOR_PART] = pp_roofline_collective(in, PP_RS, part, links, sums.grads_bytes),
-        [PP_FOR_REST] = pp_roofline_collective(in, PP_AR, sums.rest, links, sums.rest_bytes),
-        [PP_FOR_LOAD] = pp_roofline_move(in, PP_FOR_LOAD, load_bytes(&u, params_of(&u, 0))),
+        [PP_FOR_PART] = pp_analytic_collective(in, PP_RS, part, links, sums.grads_bytes),
+        [PP_FOR_REST] = pp_analytic_collective(in, PP_AR, sums.rest, links, sums.rest_bytes),
+        [PP_FOR_LOAD] = pp_analytic_move(in, PP_FOR_LOAD, load_bytes(&u, params_of(&u, 0))),
         [PP_FOR_RELOAD] =
-            pp_roofline_move(in, PP_FOR_RELOAD, load_bytes(&u, params_of(&u, u.count - 1))),
-        [PP_FOR_HOME] = pp_roofline_move(in, PP_FOR_HOME, load_bytes(&u, all)),
+            pp_analytic_move(in, PP_FOR_RELOAD, load_bytes(&u, params_of(&u, u.count - 1))),
+        [PP_FOR_HOME] = pp_analytic_move(in, PP_FOR_HOME, load_bytes(&u, all)),
     };
 
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
@@ -388,7 +388,7 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         add_exposed(&u, costs);
 }
 
-void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs)
 {
     const bool is_moved = pp_state_is_away(&in->state, PP_STATE_PARAMS);

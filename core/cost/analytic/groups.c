@@ -12,7 +12,7 @@ static struct pp_link scaled(struct pp_link link, double eta, double factor)
     return link;
 }
 
-struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
+struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in)
 {
     return (struct pp_device_links){
         .intra = scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor),
@@ -30,13 +30,13 @@ static struct pp_link hop_between(const struct pp_cost_inputs *in, int source, i
         const struct pp_route route = pp_fabric_cost(in->fabric, source, dest);
         return (struct pp_link){route.alpha_s, route.bytes_per_s};
     }
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
     return pp_cluster_same_node(in->cluster, source, dest) ? links.intra : links.inter;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest)
+struct pp_device_group pp_analytic_group_over(int members, int nodes, int fewest)
 {
     const int per_node = members / nodes > 0 ? members / nodes : 1;
 
@@ -48,13 +48,13 @@ struct pp_device_group pp_roofline_group_over(int members, int nodes, int fewest
     };
 }
 
-struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis)
+struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum pp_axis axis)
 {
     const int members = pp_layout_degree(&in->layout, axis);
     const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
     const int64_t nodes = span / in->cluster->gpus_per_node + 1;
 
-    return pp_roofline_group_over(members, (int)(nodes < members ? nodes : members), 0);
+    return pp_analytic_group_over(members, (int)(nodes < members ? nodes : members), 0);
 }
 
 /* The devices of a stage group (tp coordinate 0) in ascending order: three nested loops, the axis
@@ -182,7 +182,7 @@ static void stage_walk_init(struct walk *walk, const struct pp_cost_inputs *in, 
         walk->count[i] = counts[walk->axis[i]];
 }
 
-struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage)
+struct pp_device_group pp_analytic_stage_group(const struct pp_cost_inputs *in, int stage)
 {
     const int members = in->layout.dp * in->layout.cp * in->pipelines;
     struct count count = {.gpus_per_node = in->cluster->gpus_per_node, .last = -1};
@@ -191,13 +191,13 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
     stage_walk_init(&walk, in, stage);
     count_axes(&count, in, &walk, 0, 0);
     take_fewest(&count, count.in_last);
-    return pp_roofline_group_over(members, (int)(count.nodes < members ? count.nodes : members),
+    return pp_analytic_group_over(members, (int)(count.nodes < members ? count.nodes : members),
                                   (int)count.fewest);
 }
 
 /* The other coordinates of the two ranks are alike, so that only those matter that do not shift
  * both by whole nodes. */
-bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b)
+bool pp_analytic_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b)
 {
     const int gpn = in->cluster->gpus_per_node, *stride = in->map.stride;
     const int64_t a = (int64_t)rank_a * stride[PP_AXIS_PP],
@@ -222,25 +222,25 @@ bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-struct pp_cost pp_roofline_collective_cost(struct pp_collective_time time, double bytes)
+struct pp_cost pp_analytic_collective_cost(struct pp_collective_time time, double bytes)
 {
     return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
                             .latency_ps = pp_units_ps(time.latency_s),
                             .bytes = bytes};
 }
 
-struct pp_cost pp_roofline_collective(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+struct pp_cost pp_analytic_collective(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                       struct pp_device_group group,
                                       const struct pp_device_links *links, double bytes)
 {
-    return pp_roofline_collective_cost(pp_collective_time(kind, in->algorithm, group, links, bytes),
+    return pp_analytic_collective_cost(pp_collective_time(kind, in->algorithm, group, links, bytes),
                                        bytes);
 }
 
-double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+double pp_analytic_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes)
 {
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
 
     return pp_collective_s(pp_collective_time(kind, in->algorithm, group, &links, bytes));
 }
@@ -257,7 +257,7 @@ static struct pp_ring allocate(struct pp_arena *arena, int positions)
                             .alpha_ps = PP_ARRAY(arena, int64_t, positions)};
 }
 
-struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
+struct pp_ring pp_analytic_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
 {
     struct walk walk;
 
@@ -293,7 +293,7 @@ void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in, str
         return;
     costs->rings = PP_ARRAY(arena, struct pp_ring, in->stages);
     for (int s = 0; s < in->stages; s++) {
-        const struct pp_ring ring = pp_roofline_ring(arena, in, s);
+        const struct pp_ring ring = pp_analytic_ring(arena, in, s);
         const double share_bytes = costs->op[PP_AR][s].bytes / ring.positions;
         for (int i = 0; i < ring.positions && ring.positions > 1; i++) {
             const struct pp_link hop = hop_into(in, &ring, i);

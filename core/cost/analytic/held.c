@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-double pp_roofline_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
+double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
 {
     if (in->head == PP_HEAD_PARALLEL)
         return 1.0 / in->stages;
@@ -27,15 +27,15 @@ static void count_windowed(const struct pp_model *m, int first, int count,
             layers->windowed[pp_model_moe_blocks(m, i, 1) ? PP_LAYER_MOE : PP_LAYER_BLOCK]++;
 }
 
-struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage)
+struct pp_stage_layers pp_analytic_stage_layers(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
     const bool is_alike = m->experts.count == 0 && m->window.keys == 0;
     const int first = is_alike ? 0 : first_block(in, stage),
               moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
     struct pp_stage_layers layers = {
-        .count = {[PP_LAYER_EMBEDDING] = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
-                  [PP_LAYER_HEAD] = pp_roofline_end_share(in, PP_LAYER_HEAD, stage)}};
+        .count = {[PP_LAYER_EMBEDDING] = pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage),
+                  [PP_LAYER_HEAD] = pp_analytic_end_share(in, PP_LAYER_HEAD, stage)}};
 
     if (m->window.keys > 0)
         count_windowed(m, first, in->blocks_per_stage[stage], &layers);
@@ -49,7 +49,7 @@ struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in,
 /* Parameters of a stage's routed experts on one device. */
 static double routed_params(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
+    const struct pp_stage_layers layers = pp_analytic_stage_layers(in, stage);
 
     if (in->model->experts.count == 0)
         return 0;
@@ -58,13 +58,13 @@ static double routed_params(const struct pp_cost_inputs *in, int stage)
            pp_layout_expert_devices(&in->layout);
 }
 
-double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
+double pp_analytic_tied_bytes(const struct pp_cost_inputs *in)
 {
     return (double)in->model->vocab * in->model->hidden / in->layout.tp *
            pp_cost_state_bytes(in).grads;
 }
 
-bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
+bool pp_analytic_has_tied_copy(const struct pp_cost_inputs *in)
 {
     return in->model->is_tied && in->head != PP_HEAD_PARALLEL && in->stages > 1 &&
            in->rank_of[0] != in->rank_of[in->stages - 1];
@@ -73,19 +73,19 @@ bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
 double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
-    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
+    const struct pp_stage_layers layers = pp_analytic_stage_layers(in, stage);
     const double routed = routed_params(in, stage);
     double params = -routed * pp_layout_expert_devices(&in->layout);
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         if (layers.count[kind] > 0)
             params += layers.count[kind] * pp_model_layer_params(m, (enum pp_layer_kind)kind);
-    if (stage == in->stages - 1 && pp_roofline_has_tied_copy(in))
+    if (stage == in->stages - 1 && pp_analytic_has_tied_copy(in))
         params += (double)m->vocab * m->hidden;
     return params / in->layout.tp + routed;
 }
 
-double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards)
+double pp_analytic_cut_params(const struct pp_cost_inputs *in, int stage, double shards)
 {
     const double routed = routed_params(in, stage);
     const double others = pp_cost_stage_params(in, stage) - routed;
@@ -95,12 +95,12 @@ double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double
     return others / shards + routed / fmax(1, shards / spread);
 }
 
-double pp_roofline_updated_params(const struct pp_cost_inputs *in, int stage)
+double pp_analytic_updated_params(const struct pp_cost_inputs *in, int stage)
 {
-    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
+    return pp_analytic_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
 }
 
-double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage)
+double pp_analytic_apart_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_gathered(&in->state) ? 0 : routed_params(in, stage);
 }

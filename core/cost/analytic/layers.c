@@ -50,7 +50,7 @@ static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
 
     if (!f->has_async_grads || all_tp_s <= 0)
         return 0;
-    const double matrix_s = pp_roofline_layer(in, kind, work, PP_PASS_W).matrix_s;
+    const double matrix_s = pp_analytic_layer(in, kind, work, PP_PASS_W).matrix_s;
     return (1 - f->gather_share_frac) * fmin(share * all_tp_s, matrix_s);
 }
 
@@ -59,19 +59,19 @@ static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
 static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                          struct pp_layer_work work, enum pp_pass pass, double matrix_s)
 {
-    const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
+    const double all_tp_s = pp_analytic_tp_s(in, kind, work, pass);
     const double asked_s = fmin(in->tp_overlap_frac * all_tp_s, matrix_s);
 
     return all_tp_s - fmax(asked_s, pass == PP_PASS_I ? async_s(in, kind, work, all_tp_s) : 0);
 }
 
-struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, enum pp_pass pass)
 {
-    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const struct pp_compute compute = pp_analytic_layer(in, kind, work, pass);
     const double tp_s = shown_tp_s(in, kind, work, pass, compute.matrix_s);
-    const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
-    const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
+    const double cp_s = has_attention(kind) ? pp_analytic_cp_s(in, work, pass) : 0;
+    const double all_ep_s = pp_analytic_ep_s(in, kind, work, pass);
     const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
 
     return (struct pp_layer_sum){
@@ -107,15 +107,15 @@ static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_c
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
-    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    const unsigned again = pp_analytic_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
     const bool has_core = again & PP_AGAIN_CORE,
                has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
-    struct pp_compute part = pp_roofline_modules(in, kind, work, again);
+    struct pp_compute part = pp_analytic_modules(in, kind, work, again);
 
     part.flops =
-        (has_core ? attention_flops(in) : 0) + pp_roofline_modules(in, kind, work, others).flops;
-    return part_sum(in, part, has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
-                    has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0);
+        (has_core ? attention_flops(in) : 0) + pp_analytic_modules(in, kind, work, others).flops;
+    return part_sum(in, part, has_mlp ? pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
+                    has_core ? pp_analytic_cp_s(in, work, PP_PASS_F) : 0);
 }
 
 /* Selective recomputation of a block: modules, or as PyTorch does, nearly everything but the
@@ -126,10 +126,10 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
 static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                         struct pp_layer_work work)
 {
-    if (!pp_roofline_is_per_op(in))
+    if (!pp_analytic_is_per_op(in))
         return modules_sum(in, kind, work);
-    return part_sum(in, pp_roofline_selected(in, kind, work),
-                    pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2, 0);
+    return part_sum(in, pp_analytic_selected(in, kind, work),
+                    pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2, 0);
 }
 
 /* A whole forward once more, or up to the last tensor that the backward needs: then without the
@@ -137,9 +137,9 @@ static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp
 static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                      struct pp_layer_work work)
 {
-    struct pp_layer_sum sum = pp_roofline_layer_sum(in, kind, work, PP_PASS_F);
-    const struct pp_compute all = pp_roofline_layer(in, kind, work, PP_PASS_F),
-                            again = pp_roofline_whole_again(in, kind, work);
+    struct pp_layer_sum sum = pp_analytic_layer_sum(in, kind, work, PP_PASS_F);
+    const struct pp_compute all = pp_analytic_layer(in, kind, work, PP_PASS_F),
+                            again = pp_analytic_whole_again(in, kind, work);
     const int exchanges = collectives(in, PP_PASS_F);
 
     if (again.launches == all.launches)
@@ -153,7 +153,7 @@ static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_la
     return sum;
 }
 
-struct pp_layer_sum pp_roofline_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+struct pp_layer_sum pp_analytic_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work)
 {
     if (in->recompute == PP_RECOMPUTE_NONE)

@@ -125,7 +125,7 @@ static void add_pair(struct table *t, int source, int dest)
     if (*of != UNKNOWN || source == dest)
         return;
     if (!in->fabric) {
-        *of = (unsigned char)(pp_roofline_crosses(in, source, dest) ? NETWORK : NODE);
+        *of = (unsigned char)(pp_analytic_crosses(in, source, dest) ? NETWORK : NODE);
         return;
     }
     struct class best = replica_class(t, ranks, 0);
@@ -150,11 +150,11 @@ static void add_pairs(struct table *t)
         }
 }
 
-void pp_roofline_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs)
 {
     const size_t pairs = (size_t)in->layout.pp * (size_t)in->layout.pp;
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
     struct table t = {.in = in, .lanes = pp_lanes(in->cluster, &in->layout)};
 
     t.of = pp_arena_alloc_raw(arena, pairs);

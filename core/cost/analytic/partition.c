@@ -114,11 +114,11 @@ enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cos
 {
     const int blocks = in->model->layers, stages = in->stages, inner = stages - 2;
     /* mixtures of experts and the dense blocks before them do nearly the same work */
-    const double block_s = pp_roofline_layer_s(in, pp_model_last_kind(in->model));
-    double first_s = block_s + pp_roofline_layer_s(in, PP_LAYER_EMBEDDING);
+    const double block_s = pp_analytic_layer_s(in, pp_model_last_kind(in->model));
+    double first_s = block_s + pp_analytic_layer_s(in, PP_LAYER_EMBEDDING);
     double last_s =
-               block_s + pp_roofline_layer_s(in, PP_LAYER_HEAD) +
-               (in->model->mtp > 0 ? in->model->mtp * pp_roofline_layer_s(in, PP_LAYER_MTP) : 0),
+               block_s + pp_analytic_layer_s(in, PP_LAYER_HEAD) +
+               (in->model->mtp > 0 ? in->model->mtp * pp_analytic_layer_s(in, PP_LAYER_MTP) : 0),
            inner_s = block_s;
 
     if (blocks < stages)

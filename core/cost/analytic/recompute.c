@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-bool pp_roofline_is_per_op(const struct pp_cost_inputs *in)
+bool pp_analytic_is_per_op(const struct pp_cost_inputs *in)
 {
     return in->again == 0 && pp_cost_framework(in)->is_selective_per_op;
 }
 
-unsigned pp_roofline_again(const struct pp_cost_inputs *in)
+unsigned pp_analytic_again(const struct pp_cost_inputs *in)
 {
     return in->again ? in->again : PP_AGAIN_CORE;
 }
@@ -41,10 +41,10 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
  * rule counts differently. */
 static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
 
-    return (pp_roofline_layer(in, kind, work, PP_PASS_F).flops -
-            pp_roofline_whole_again(in, kind, work).flops) *
+    return (pp_analytic_layer(in, kind, work, PP_PASS_F).flops -
+            pp_analytic_whole_again(in, kind, work).flops) *
            in->splits / in->layout.mbs;
 }
 
@@ -57,15 +57,15 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
         return pp_model_layer_flops(m, kind, 1, seq, rule) - spared_flops(in, kind);
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
     const double samples = (double)in->layout.mbs / in->splits;
-    if (pp_roofline_is_per_op(in))
-        return pp_roofline_selected(in, kind, work).flops / samples;
-    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    if (pp_analytic_is_per_op(in))
+        return pp_analytic_selected(in, kind, work).flops / samples;
+    const unsigned again = pp_analytic_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
     return (again & PP_AGAIN_CORE
                 ? 4 * seq * pp_model_keys_met(m, seq, rule) * pp_model_attention_width(m)
                 : 0) +
-           pp_roofline_modules(in, kind, work, others).flops / samples;
+           pp_analytic_modules(in, kind, work, others).flops / samples;
 }
 
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
@@ -75,7 +75,7 @@ double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_fl
     double flops = 0;
 
     for (int s = 0; s < in->stages; s++) {
-        const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
+        const struct pp_stage_layers layers = pp_analytic_stage_layers(in, s);
         for (int k = 0; k < 2; k++)
             again[k] += recompute_frac(in, s) * layers.count[kinds[k]];
     }

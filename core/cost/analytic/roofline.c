@@ -15,27 +15,27 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
     double params[PP_STATE_SHARDED];
 
     for (int c = 0; c < PP_STATE_SHARDED; c++)
-        params[c] = pp_roofline_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
+        params[c] = pp_analytic_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
     memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
     if (state->secondary.in_node)
         memory->params_bytes +=
-            bytes.params * pp_roofline_cut_params(in, stage, pp_mesh_size(state->secondary));
+            bytes.params * pp_analytic_cut_params(in, stage, pp_mesh_size(state->secondary));
     memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 
 /* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
  * its norm, read and written to be clipped; afterwards it is cleared. */
-double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
+double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_class_bytes state = pp_cost_state_bytes(in);
 
-    return pp_roofline_updated_params(in, stage) *
+    return pp_analytic_updated_params(in, stage) *
            (5 * state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }
 
-double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in)
+double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
 {
     return (double)in->layout.mbs * in->layout.seq / in->layout.cp / in->layout.tp *
            in->model->hidden * pp_dtype_bytes(&in->cluster->device);
@@ -54,7 +54,7 @@ static double update_values(const struct pp_cost_inputs *in)
 /* Where parameters are cut an optimizer may take its shard in turns. */
 static double updated_at_once(const struct pp_cost_inputs *in, int stage)
 {
-    const double all = pp_roofline_updated_params(in, stage),
+    const double all = pp_analytic_updated_params(in, stage),
                  most = pp_cost_framework(in)->update_params;
 
     return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;
@@ -66,7 +66,7 @@ static int groups_of(const struct pp_cost_inputs *in)
     const struct pp_layout *l = &in->layout;
 
     return (l->tp > 1) + (l->cp > 1) + (l->pp > 1) + (l->ep > 1) + (l->dp * in->pipelines > 1) +
-           pp_roofline_has_tied_copy(in);
+           pp_analytic_has_tied_copy(in);
 }
 
 /* Per device, without tensors: context and communicators of the framework, or the value of the
@@ -84,9 +84,9 @@ static void fill_memory(const struct pp_cost_inputs *in, const double *recompute
 {
     fill_state(in, stage, memory);
     memory->update_bytes = update_values(in) * updated_at_once(in, stage);
-    pp_roofline_saved(in, recompute[stage], stage, memory);
-    pp_roofline_tier_memory(in, stage, memory);
-    memory->boundary_bytes = stage < in->stages - 1 ? pp_roofline_boundary_bytes(in) : 0;
+    pp_analytic_saved(in, recompute[stage], stage, memory);
+    pp_analytic_tier_memory(in, stage, memory);
+    memory->boundary_bytes = stage < in->stages - 1 ? pp_analytic_boundary_bytes(in) : 0;
 }
 
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
@@ -165,20 +165,20 @@ static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_
     const int layers = in->blocks_per_stage[stage] > 0 ? in->blocks_per_stage[stage] : 1;
     struct pp_cost *gather = &costs->op[PP_AG][stage];
 
-    *gather = pp_roofline_collective_cost(
-        pp_roofline_spread(in, links, state->scatter, stage, state->params_bytes),
+    *gather = pp_analytic_collective_cost(
+        pp_analytic_spread(in, links, state->scatter, stage, state->params_bytes),
         state->params_bytes);
     if (pp_cost_framework(in)->has_param_broadcasts)
         gather->latency_ps = 0; /* buckets do not cut it further */
     if (in->is_dp_overlapped && pp_cost_framework(in)->has_params_ahead)
-        *gather = pp_roofline_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers,
+        *gather = pp_analytic_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers,
                                            pp_cost_framework(in)->gather_share_frac);
 }
 
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                       int stage, struct pp_costs *costs)
 {
-    const struct pp_state_sums state = pp_roofline_state_sums(in, stage);
+    const struct pp_state_sums state = pp_analytic_state_sums(in, stage);
     const struct {
         enum pp_op_kind kind;
         struct pp_device_group group;
@@ -189,11 +189,11 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
 
     for (size_t i = 0; i < PP_COUNT(sums); i++)
         costs->op[sums[i].kind][stage] =
-            pp_roofline_collective(in, sums[i].kind, sums[i].group, links, sums[i].bytes);
+            pp_analytic_collective(in, sums[i].kind, sums[i].group, links, sums[i].bytes);
     fill_spread(in, links, &state, stage, costs);
-    pp_roofline_add_expert_sums(in, links, stage, costs);
+    pp_analytic_add_expert_sums(in, links, stage, costs);
     costs->ring_alpha_ps[stage] =
-        pp_units_ps(pp_roofline_ring_step_s(in, state.sum, state.grads_bytes));
+        pp_units_ps(pp_analytic_ring_step_s(in, state.sum, state.grads_bytes));
 }
 
 static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links *links,
@@ -202,7 +202,7 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
     const struct pp_device *device = &in->cluster->device;
 
     for (int s = 0; s < in->stages; s++) {
-        const double update_bytes = pp_roofline_update_bytes(in, s);
+        const double update_bytes = pp_analytic_update_bytes(in, s);
         fill_sums(in, &links[s].links, s, costs);
         const double s_each = pp_cost_framework(in)->step_gap_s +
                               (in->blocks_per_stage[s] + 1) * device->launch_s +
@@ -216,12 +216,12 @@ static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
 {
     struct pp_device_group group = {.members = 2, .per_node = 2, .nodes = 1};
 
-    if (!pp_roofline_has_tied_copy(in))
+    if (!pp_analytic_has_tied_copy(in))
         return;
-    if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
+    if (pp_analytic_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
         group = (struct pp_device_group){.members = 2, .per_node = 1, .nodes = 2};
     costs->tied = PP_NEW(arena, struct pp_cost);
-    *costs->tied = pp_roofline_collective(in, PP_AR, group, links, pp_roofline_tied_bytes(in));
+    *costs->tied = pp_analytic_collective(in, PP_AR, group, links, pp_analytic_tied_bytes(in));
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -288,17 +288,17 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     PP_TRY(check_inputs(in, err));
     struct pp_costs *c = allocate(arena, in);
     const double *recompute = pp_recompute_fracs(arena, in);
-    const struct pp_sum_links *sums = pp_roofline_sum_links(arena, in);
+    const struct pp_sum_links *sums = pp_analytic_sum_links(arena, in);
 
     for (int split = 0; split < in->splits; split++)
-        pp_roofline_fill_split(in, recompute, split, c);
+        pp_analytic_fill_split(in, recompute, split, c);
     fill_sync(in, sums, c);
-    pp_roofline_fill_gathers(arena, in, sums, c);
+    pp_analytic_fill_gathers(arena, in, sums, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
-    pp_roofline_fill_links(arena, in, c);
+    pp_analytic_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)
         fill_memory(in, recompute, s, &c->memory[s]);
-    pp_roofline_fill_tiers(arena, in, c);
+    pp_analytic_fill_tiers(arena, in, c);
     PP_TRY(check_times(c, in, err));
     *costs = c;
     return PP_OK;

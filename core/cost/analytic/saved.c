@@ -171,9 +171,9 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
         return bytes_of(z, (struct widths){.whole = z->h});
-    if (pp_roofline_is_per_op(in))
+    if (pp_analytic_is_per_op(in))
         return bytes_of(z, per_op_widths(in, z));
-    const unsigned again = pp_roofline_again(in);
+    const unsigned again = pp_analytic_again(in);
     return bytes_of(z, saved_widths(in, z, again)) +
            again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
 }
@@ -202,7 +202,7 @@ static double logits(const struct pp_cost_inputs *in, const struct sizes *z)
 
 enum { LOGIT_BYTES = 4, TOKEN_BYTES = 4 };
 
-double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct sizes z = sizes_of(in, kind);
 
@@ -210,8 +210,8 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return block_bytes(in, &z);
     if (kind == PP_LAYER_MTP) /* the merging matrix' inputs, a block, the head once more */
         return bytes_of(&z, (struct widths){.whole = 4 * z.h}) +
-               pp_roofline_saved_bytes(in, pp_model_last_kind(in->model)) +
-               pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+               pp_analytic_saved_bytes(in, pp_model_last_kind(in->model)) +
+               pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
     if (kind == PP_LAYER_HEAD) /* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
@@ -233,8 +233,8 @@ static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 static double head_bytes(const struct pp_cost_inputs *in, int stage)
 {
     return in->head == PP_HEAD_PARALLEL ? 0
-                                        : pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
-                                              pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+                                        : pp_analytic_end_share(in, PP_LAYER_HEAD, stage) *
+                                              pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
 }
 
 static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z, int stage)
@@ -242,10 +242,10 @@ static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z,
     const bool keeps_output = pp_cost_framework(in)->keeps_output && stage < in->stages - 1;
     double bytes = keeps_output ? bytes_of(z, (struct widths){.whole = z->h}) : 0;
 
-    bytes += pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
-             pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
+    bytes += pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage) *
+             pp_analytic_saved_bytes(in, PP_LAYER_EMBEDDING);
     if (stage == in->stages - 1 && in->model->mtp > 0)
-        bytes += in->model->mtp * pp_roofline_saved_bytes(in, PP_LAYER_MTP);
+        bytes += in->model->mtp * pp_analytic_saved_bytes(in, PP_LAYER_MTP);
     return bytes + head_bytes(in, stage);
 }
 
@@ -260,7 +260,7 @@ struct blocks {
 static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
 {
     static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
-    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
     struct blocks sum = {0};
 
     for (size_t i = 0; i < PP_COUNT(kinds); i++) {
@@ -299,23 +299,23 @@ static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
                       const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_model *m = in->model;
-    const double share = pp_roofline_end_share(in, PP_LAYER_HEAD, stage),
+    const double share = pp_analytic_end_share(in, PP_LAYER_HEAD, stage),
                  loss = share > 0 ? share * loss_bytes(in, z) : 0;
 
     memory->forward_bytes = loss;
     memory->backward_bytes = fmax(loss, blocks->backward);
     if (in->head == PP_HEAD_PARALLEL && in->stages > 1) {
         const double more =
-            memory->checkpoint_bytes + share * pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+            memory->checkpoint_bytes + share * pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
         memory->forward_bytes += more;
         memory->backward_bytes += more;
     }
     if (pp_cost_framework(in)->has_dense_embedding_grad)
-        memory->dense_grad_bytes = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+        memory->dense_grad_bytes = pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage) *
                                    z->value_bytes * m->vocab * m->hidden / z->tp;
 }
 
-void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
+void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory)
 {
     const struct sizes z = sizes_of(in, PP_LAYER_BLOCK);

@@ -59,12 +59,12 @@ static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in
     const struct pp_device_group holders = group_between(whole, p);
 
     t->gathers_s += micro_batches * count *
-                    (2 * pp_roofline_collective_s(in, PP_AG, holders, params * bytes.params) +
-                     pp_roofline_collective_s(in, PP_RS, holders, params * bytes.grads));
+                    (2 * pp_analytic_collective_s(in, PP_AG, holders, params * bytes.params) +
+                     pp_analytic_collective_s(in, PP_RS, holders, params * bytes.grads));
     t->grads_s += (micro_batches - 1) * count *
-                  pp_roofline_collective_s(in, PP_AR, group_between(p, g), part_bytes);
+                  pp_analytic_collective_s(in, PP_AR, group_between(p, g), part_bytes);
     t->sums_s +=
-        count * pp_roofline_collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
+        count * pp_analytic_collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
 }
 
 static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int stage)
@@ -80,7 +80,7 @@ static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int st
 
     add_layers(&t, in, replicas, in->blocks_per_stage[stage], block);
     add_layers(&t, in, replicas, rest > 0, rest); /* embedding, head */
-    t.spread_s = owners * pp_roofline_collective_s(in, PP_BC, group_between(p, os),
+    t.spread_s = owners * pp_analytic_collective_s(in, PP_BC, group_between(p, os),
                                                    params_bytes / pp_mesh_size(os));
     return t;
 }

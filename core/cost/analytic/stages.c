@@ -51,22 +51,22 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_wo
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
             kinds.sum[kind][pass] =
-                pp_roofline_layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
+                pp_analytic_layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
     for (size_t i = 0; i < PP_COUNT(blocks); i++)
         if (occurs(in->model, blocks[i]))
-            kinds.again[blocks[i]] = pp_roofline_again_sum(in, blocks[i], work);
+            kinds.again[blocks[i]] = pp_analytic_again_sum(in, blocks[i], work);
     return kinds;
 }
 
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, split);
+    const struct pp_layer_work work = pp_analytic_work(in, split);
     const double gap_s = pp_cost_framework(in)->op_gap_s / in->splits;
     const bool has_gap = in->stages > 1 && !pp_cost_has_fused_experts(in);
     struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
 
     if (in->model->window.keys > 0)
-        layers.near = kinds_of(in, pp_roofline_near_work(in, split));
+        layers.near = kinds_of(in, pp_analytic_near_work(in, split));
     return layers;
 }
 
@@ -85,7 +85,7 @@ static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const stru
                                      int stage, enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
-    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
     struct pp_layer_sum sum = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
@@ -94,7 +94,7 @@ static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const stru
             add_layers(&sum, &layers->near.sum[kind][pass], held.windowed[kind]);
         }
     const double vocab_s =
-        pp_roofline_vocab_s(in, layers->work, pass,
+        pp_analytic_vocab_s(in, layers->work, pass,
                             held.count[PP_LAYER_BLOCK] * layers->full.sum[PP_LAYER_BLOCK][pass].s);
     sum.s += vocab_s;
     sum.tp_s += vocab_s;
@@ -112,7 +112,7 @@ static double kind_s(const struct pp_cost_inputs *in, const struct kinds *kinds,
     return s;
 }
 
-double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+double pp_analytic_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct pp_model *m = in->model;
     const struct layers layers = layers_of(in, 0);
@@ -139,7 +139,7 @@ static struct pp_cost cost_of(struct pp_layer_sum sum)
 static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
                                          const struct layers *layers, int stage, double frac)
 {
-    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
     struct pp_layer_sum sum = {0};
 
     for (size_t i = 0; i < PP_COUNT(blocks); i++) {
@@ -190,7 +190,7 @@ static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_la
 }
 
 /* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
-void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
+void pp_analytic_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs)
 {
     const struct layers layers = layers_of(in, split);

@@ -21,7 +21,7 @@ struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in)
     struct pp_mesh mesh = {0, 0};
 
     for (int s = 0; s < stages; s++) {
-        const struct pp_device_group group = pp_roofline_stage_group(in, s);
+        const struct pp_device_group group = pp_analytic_stage_group(in, s);
         const int in_node = largest_divisor(group.members, group.per_node);
         if (mesh.in_node == 0 || in_node < mesh.in_node)
             mesh = (struct pp_mesh){in_node, group.members / in_node};
@@ -39,34 +39,34 @@ static struct pp_device_group mesh_group(struct pp_mesh mesh)
 }
 
 /* Of all replicas, however unevenly they are spread, the group of the stage. */
-struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,
+struct pp_device_group pp_analytic_group_within(const struct pp_cost_inputs *in, int stage,
                                                 struct pp_mesh fine, struct pp_mesh coarse)
 {
     if (pp_mesh_size(coarse) == 1 && pp_mesh_size(fine) > 1 &&
         pp_mesh_is_same(fine, in->state.replicas))
-        return pp_roofline_stage_group(in, stage);
+        return pp_analytic_stage_group(in, stage);
     return mesh_group(pp_mesh_within(fine, coarse));
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage)
+struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
-    const double params = (pp_cost_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
+    const double params = (pp_cost_stage_params(in, stage) - pp_analytic_apart_params(in, stage)) /
                           pp_state_cut(state, PP_STATE_PARAMS);
     const struct pp_mesh *shard = state->shard;
     const struct pp_device_group sum =
         pp_state_is_gathered(state)
-            ? pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS])
-            : pp_roofline_stage_group(in, stage);
+            ? pp_analytic_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS])
+            : pp_analytic_stage_group(in, stage);
     struct pp_device_group scatter = sum, rest = {1, 1, 1, 1};
 
     if (pp_state_is_spread(state)) {
         scatter =
-            pp_roofline_group_within(in, stage, shard[PP_STATE_OPTIMIZER], shard[PP_STATE_PARAMS]);
-        rest = pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_OPTIMIZER]);
+            pp_analytic_group_within(in, stage, shard[PP_STATE_OPTIMIZER], shard[PP_STATE_PARAMS]);
+        rest = pp_analytic_group_within(in, stage, state->replicas, shard[PP_STATE_OPTIMIZER]);
     }
     return (struct pp_state_sums){
         .sum = sum,
@@ -99,7 +99,7 @@ static struct pp_collective_time broadcasts(const struct pp_cost_inputs *in,
                                        count * one.latency_s};
 }
 
-struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
+struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
                                              const struct pp_device_links *links,
                                              struct pp_device_group group, int stage, double bytes)
 {
@@ -112,7 +112,7 @@ struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
  * parameters. With k layers of equal parts the forward ends after the last gather and one layer, or
  * after the first gather and all layers. The delay against a forward without gathers is exposed.
  * The hidden part takes its share of the forward. */
-struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
+struct pp_cost pp_analytic_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
                                         double share_frac)
 {
     const int64_t first_ps = gather.ps / layers,

@@ -122,8 +122,8 @@ static bool is_even(const struct pp_cost_inputs *in, const struct pp_ring *ring,
 static void add_stage(struct probe *p, int stage, double bytes, struct level level[2])
 {
     const bool is_tree = p->in->algorithm == PP_ALGORITHM_TREE;
-    const struct pp_device_group group = pp_roofline_stage_group(p->in, stage);
-    const struct pp_ring ring = pp_roofline_ring(p->arena, p->in, stage);
+    const struct pp_device_group group = pp_analytic_stage_group(p->in, stage);
+    const struct pp_ring ring = pp_analytic_ring(p->arena, p->in, stage);
     const bool is_flat =
         p->in->algorithm == PP_ALGORITHM_RING || !is_even(p->in, &ring, group.per_node);
     const int per_node = is_flat ? 1 : group.per_node, nodes = ring.positions / per_node;
@@ -149,7 +149,7 @@ static struct level add_tied(struct probe *p)
     const struct pp_cost_inputs *in = p->in;
     const int rank[2] = {in->rank_of[0], in->rank_of[in->stages - 1]};
     struct level level = {
-        .phase = TIED, .first = p->count, .bytes = pp_roofline_tied_bytes(in) / 2};
+        .phase = TIED, .first = p->count, .bytes = pp_analytic_tied_bytes(in) / 2};
 
     for (int i = 0; i < in->layout.dp * in->layout.cp; i++) {
         const int cp = i % in->layout.cp, dp = i / in->layout.cp;
@@ -213,7 +213,7 @@ static void choose(const struct probe *p, const struct level *level, bool is_loc
 /* A ring over all goes as fast as its slowest hop, wherever that is. */
 static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct level *level)
 {
-    struct pp_sum_links sum = {.links = pp_roofline_links(p->in)};
+    struct pp_sum_links sum = {.links = pp_analytic_links(p->in)};
     double longest_s = 0;
 
     for (int i = 0; i < level->count; i++) {
@@ -234,7 +234,7 @@ static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct l
 static struct pp_sum_links slowest_of(const struct probe *p, const struct level *node,
                                       const struct level *network)
 {
-    const struct pp_device_links most = pp_roofline_links(p->in);
+    const struct pp_device_links most = pp_analytic_links(p->in);
     struct pp_sum_links sum = {.links = most};
 
     choose(p, node, true, most.intra, &sum.links.intra, &sum.node);
@@ -263,7 +263,7 @@ static bool cannot_bind(const struct pp_cost_inputs *in)
     const bool has_even_nics =
         size.rails > 0 && size.gpus_per_node % size.rails == 0 &&
         (size.rails == size.gpus_per_node || in->algorithm != PP_ALGORITHM_RING);
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = pp_analytic_links(in);
 
     if (size.kind == PP_FABRIC_IDEAL)
         return in->algorithm != PP_ALGORITHM_RING;
@@ -276,7 +276,7 @@ static struct pp_sum_links *unlimited(struct pp_arena *arena, const struct pp_co
     struct pp_sum_links *sums = PP_ARRAY(arena, struct pp_sum_links, in->stages + 1);
 
     for (int s = 0; s <= in->stages; s++)
-        sums[s].links = pp_roofline_links(in);
+        sums[s].links = pp_analytic_links(in);
     return sums;
 }
 
@@ -325,7 +325,7 @@ static void probe_stages(struct probe *p, struct pp_sum_links *sums)
     }
 }
 
-struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
+struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
 {
     struct pp_sum_links *sums = unlimited(arena, in);
     const struct pp_arena_mark mark = pp_arena_mark(arena);
@@ -340,7 +340,7 @@ struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct 
     };
     if (in->layout.dp * in->layout.cp * in->pipelines > 1)
         probe_stages(&p, sums);
-    if (pp_roofline_has_tied_copy(in)) {
+    if (pp_analytic_has_tied_copy(in)) {
         const struct level tied = add_tied(&p);
         sums[in->stages] = slowest_of(&p, &tied, &tied);
     }

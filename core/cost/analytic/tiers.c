@@ -23,18 +23,18 @@ static double node_devices(const struct pp_cost_inputs *in)
     return fmin(in->cluster->gpus_per_node, all);
 }
 
-double pp_roofline_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose)
+double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose)
 {
     const struct pp_move move = pp_state_move(&in->state, purpose);
 
     return pp_tier_rate(in->cluster->tiers, pp_tier_route(move.from, move.to), node_devices(in));
 }
 
-struct pp_cost pp_roofline_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
+struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
                                 double bytes)
 {
     return (struct pp_cost){
-        .ps = bytes > 0 ? pp_units_ps(bytes / pp_roofline_move_rate(in, purpose)) : 0,
+        .ps = bytes > 0 ? pp_units_ps(bytes / pp_analytic_move_rate(in, purpose)) : 0,
         .bytes = bytes};
 }
 
@@ -42,14 +42,14 @@ struct pp_cost pp_roofline_move(const struct pp_cost_inputs *in, enum pp_purpose
 
 static double bucket_params(const struct pp_cost_inputs *in, int stage)
 {
-    return fmin(BUCKET_PARAMS, pp_roofline_updated_params(in, stage));
+    return fmin(BUCKET_PARAMS, pp_analytic_updated_params(in, stage));
 }
 
 /* Updated parameters that stay where they live, on one device. */
 static double kept_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_updated_at_home(&in->state)
-               ? pp_roofline_updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
+               ? pp_analytic_updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
                : 0;
 }
 
@@ -57,7 +57,7 @@ static double kept_params(const struct pp_cost_inputs *in, int stage)
  * update, down and up at once. */
 static double host_update_s(const struct pp_cost_inputs *in, int stage)
 {
-    const double params = pp_roofline_updated_params(in, stage), devices = node_devices(in);
+    const double params = pp_analytic_updated_params(in, stage), devices = node_devices(in);
     double bytes[PP_TIERS] = {0}, s = params * devices / in->cluster->update_params_per_s;
 
     bytes[in->state.home[PP_STATE_OPTIMIZER]] += params * pp_cost_state_bytes(in).optimizer;
@@ -73,11 +73,11 @@ static double host_update_s(const struct pp_cost_inputs *in, int stage)
 static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const struct pp_value_bytes value = pp_cost_value_bytes(in);
-    const double params = pp_roofline_updated_params(in, stage);
+    const double params = pp_analytic_updated_params(in, stage);
 
-    costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_move(in, PP_FOR_GRADS, params * value.grads);
+    costs->purpose[PP_FOR_GRADS][stage] = pp_analytic_move(in, PP_FOR_GRADS, params * value.grads);
     costs->purpose[PP_FOR_PARAMS][stage] =
-        pp_roofline_move(in, PP_FOR_PARAMS, (params - kept_params(in, stage)) * value.params);
+        pp_analytic_move(in, PP_FOR_PARAMS, (params - kept_params(in, stage)) * value.params);
     costs->op[PP_U][stage] = (struct pp_cost){
         .ps = pp_units_ps(pp_cost_framework(in)->step_gap_s + host_update_s(in, stage))};
 }
@@ -86,16 +86,16 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const double size = pp_cost_state_bytes(in).optimizer, bucket = bucket_params(in, stage) * size,
-                 beside = pp_roofline_updated_params(in, stage) * size - bucket;
-    const int64_t beside_ps = pp_roofline_move(in, PP_FOR_FETCH, beside).ps;
+                 fetched = pp_analytic_updated_params(in, stage) * size - bucket;
+    const int64_t fetch_ps = pp_analytic_move(in, PP_FOR_FETCH, fetched).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
-    costs->purpose[PP_FOR_FETCH][stage] = pp_roofline_move(in, PP_FOR_FETCH, bucket);
-    costs->purpose[PP_FOR_STORE][stage] = pp_roofline_move(in, PP_FOR_STORE, bucket);
-    if (beside_ps <= update->ps)
+    costs->purpose[PP_FOR_FETCH][stage] = pp_analytic_move(in, PP_FOR_FETCH, bucket);
+    costs->purpose[PP_FOR_STORE][stage] = pp_analytic_move(in, PP_FOR_STORE, bucket);
+    if (fetch_ps <= update->ps)
         return;
-    update->copy_ps = beside_ps - update->ps;
-    update->ps = beside_ps;
+    update->copy_ps = fetch_ps - update->ps;
+    update->ps = fetch_ps;
 }
 
 /* ---- activations ----------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
     const int at = stage * in->splits + split;
 
     if (pp_state_is_away(&in->state, PP_STATE_ACTIVATIONS))
-        costs->op[PP_COPY][at] = pp_roofline_move(
+        costs->op[PP_COPY][at] = pp_analytic_move(
             in, PP_FOR_DOWN,
             bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
     if (in->state.activation_bits > 0)
@@ -159,7 +159,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     memory->away_bytes[home] += memory->optimizer_bytes;
     if (in->state.is_cpu_update) {
         memory->away_bytes[pp_state_move(&in->state, PP_FOR_GRADS).to] +=
-            pp_roofline_updated_params(in, stage) * pp_cost_value_bytes(in).grads;
+            pp_analytic_updated_params(in, stage) * pp_cost_value_bytes(in).grads;
         memory->update_bytes = 0;
     } else {
         memory->fetched_bytes =
@@ -169,7 +169,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     memory->optimizer_bytes = 0;
 }
 
-void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
+void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
     memory->resting_frac = resting_frac(in);
@@ -184,7 +184,7 @@ static bool is_plain(const struct pp_state_spec *state)
     return !pp_state_is_offloaded(state) && !pp_state_is_quantised(state);
 }
 
-void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs)
 {
     static const int per_split[] = {PP_COPY, PP_Q, PP_DQ},
@@ -229,7 +229,7 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
                 pp_tier_rows[home].name, TEXT(copy[0].bytes, PP_UNIT_BYTES),
                 in->splits > 1 ? " split" : "", TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
-                TEXT(pp_roofline_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
+                TEXT(pp_analytic_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -243,7 +243,7 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
             "%s\n",
             pp_tier_rows[home].name, TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
-            TEXT(pp_roofline_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
+            TEXT(pp_analytic_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
 }
 
@@ -258,13 +258,13 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
             TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
     if (up_bytes > 0)
         fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
-    fprintf(out, " at %s\n", TEXT(pp_roofline_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
+    fprintf(out, " at %s\n", TEXT(pp_analytic_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double bytes = pp_roofline_updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
+    const double bytes = pp_analytic_updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
 
     if (home == PP_TIER_DEVICE)
         return;
@@ -275,10 +275,10 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
     else
         fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
                 TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
-                TEXT(pp_roofline_move_rate(in, PP_FOR_FETCH), PP_UNIT_BYTES_PER_S));
+                TEXT(pp_analytic_move_rate(in, PP_FOR_FETCH), PP_UNIT_BYTES_PER_S));
 }
 
-void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+void pp_analytic_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                FILE *out)
 {
     if (is_plain(&in->state))

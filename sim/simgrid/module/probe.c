@@ -41,7 +41,7 @@ static void limit_resources(void)
         fclose(file);
 }
 
-static void go_beside(const char *path)
+static void go_to_folder_of(const char *path)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -68,7 +68,7 @@ static enum pp_status load(const struct pp_platform_source *source, struct pp_er
     if (file < 0)
         return pp_error_set(err, PP_EFAIL, "cannot copy it: %s", strerror(errno));
     snprintf(name, sizeof(name), PP_PROBE_NAME "%d", file);
-    go_beside(source->path);
+    go_to_folder_of(source->path);
     limit_resources();
     pp_simgrid_start();
     simgrid_load_platform(name);

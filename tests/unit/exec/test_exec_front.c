@@ -186,7 +186,7 @@ Test(exec_front, two_of_three_sizes_of_a_batch_give_the_third)
     }
 }
 
-Test(exec_front, what_nobody_gave_is_known)
+Test(exec_front, what_was_not_given_is_known)
 {
     enum {
         RANKS = PP_EXEC_CHOSE_RANKS,

@@ -84,7 +84,7 @@ static void leave_a_child(void)
     _exit(5);
 }
 
-Test(pool, a_child_left_behind_by_a_worker_hides_nothing)
+Test(pool, a_child_that_outlives_a_worker_hides_nothing)
 {
     job = (struct job){.crash_every = 50, .crash = leave_a_child};
     check_all(150, 2);

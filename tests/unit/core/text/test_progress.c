@@ -109,7 +109,7 @@ Test(progress, narrow)
     cr_expect_eq(strlen(seen(master, text)), 1 + 19, "'%s'", text);
 }
 
-Test(progress, nobody_looks)
+Test(progress, it_is_no_terminal)
 {
     struct pp_progress progress = {.started_s = 1e-9};
     int ends[2];

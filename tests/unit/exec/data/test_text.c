@@ -123,7 +123,7 @@ Test(text, what_is_no_shard_says_why)
         cr_assert_eq(load_kind(shard, length, PP_TOKENS_U16, 2, 50257), PP_EINVAL, "%zu bytes",
                      length);
     cr_assert_str_eq(err.message,
-                     "F:8: its header says 6 tokens, that is 12 bytes behind the header, "
+                     "F:8: its header says 6 tokens, that is 12 bytes after the header, "
                      "but 11 follow");
     make_shard(shard, 7, TOKENS);
     cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, 2, 50257), PP_EINVAL);

@@ -51,7 +51,7 @@ static int64_t planned_ps(struct pp_arena *arena, const struct pp_program *p,
 }
 
 /* Rank 0 has posted all of its buckets before rank 1 posts any: each that ends lets both go on. */
-Test(makespan, buckets_queue_behind_a_sum_by_the_hundred)
+Test(makespan, buckets_queue_after_a_sum_by_the_hundred)
 {
     static const int counts[] = {2, 3, 64, PP_MAX_BUCKETS};
     struct pp_unit_costs unit;

@@ -86,7 +86,7 @@ Test(weight_stream, what_the_data_asks_for_remains)
 }
 
 /* Seconds, F = I = W = 1, B = 2: two Ws run concurrently, so the step is shorter by their time. */
-Test(weight_stream, the_evaluator_runs_them_beside)
+Test(weight_stream, the_evaluator_runs_them_concurrently)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *p =

@@ -8,16 +8,16 @@
 #include "tests/unit/support/state_specs.h"
 
 /* Compute instructions that follow the post of (stage)'s sum on `rank`. */
-static int compute_behind_sum(const struct pp_program *p, int rank, int stage)
+static int compute_after_sum(const struct pp_program *p, int rank, int stage)
 {
-    int behind = -1;
+    int after = -1;
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         if (p->kind[i] == PP_AR && p->stage[i] == stage)
-            behind = 0;
-        behind += behind >= 0 && pp_op_is_compute(p->kind[i]) && p->kind[i] != PP_U;
+            after = 0;
+        after += after >= 0 && pp_op_is_compute(p->kind[i]) && p->kind[i] != PP_U;
     }
-    return behind;
+    return after;
 }
 
 /* In the paper stages at the two ends of the pipeline post before the tail, the middle ones after
@@ -46,10 +46,10 @@ Test(lower_sums, eager_opt_is_that_of_chimera)
             for (int rank = 0; rank < ranks; rank++)
                 for (int k = 0; k < 2; k++) {
                     const int stage = k ? ranks - 1 - rank : rank;
-                    const int eager = compute_behind_sum(by[PP_SYNC_EAGER], rank, stage);
-                    const int opt = compute_behind_sum(by[PP_SYNC_EAGER_OPT], rank, stage);
+                    const int eager = compute_after_sum(by[PP_SYNC_EAGER], rank, stage);
+                    const int opt = compute_after_sum(by[PP_SYNC_EAGER_OPT], rank, stage);
 
-                    cr_assert_eq(compute_behind_sum(by[PP_SYNC_END], rank, stage), 0);
+                    cr_assert_eq(compute_after_sum(by[PP_SYNC_END], rank, stage), 0);
                     cr_assert_eq(eager > 0, stage >= ranks / 2, "D%d N%d stage %d", ranks,
                                  units * ranks, stage);
                     cr_assert_eq(opt, stage > ranks / 2 ? eager : 0, "D%d N%d stage %d: %d", ranks,

@@ -83,7 +83,7 @@ static int check_rank(const struct run *run, int rank)
     return checked;
 }
 
-Test(greedy, the_best_ready_op_runs_and_nobody_idles_with_work)
+Test(greedy, the_best_ready_op_runs_and_no_rank_idles_with_work)
 {
     const struct pp_unit_costs units[] = {{.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3},
                                           {.f = 3, .b = 2, .i = 1, .w = 1, .fb = 5, .c = 0.5},

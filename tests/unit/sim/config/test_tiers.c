@@ -386,7 +386,7 @@ Test(tiers, more_buffers_never_make_a_step_longer)
 
 /* At the rates of a node: hidden where compute is long, so that only the first layer, and updated
  * parameters, show. */
-Test(tiers, loads_hide_behind_long_sequences)
+Test(tiers, long_sequences_hide_loads)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_result here = run_alone(arena, 1, 0, "--cluster a100 --seq 16384"),

@@ -391,7 +391,7 @@ Test(emit, torchtitan_given_back_is_the_same_run)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The order that PyTorch reads with the fragment is the simulated order. */
-Test(emit, the_order_beside_a_fragment_is_that_of_the_run)
+Test(emit, the_order_next_to_a_fragment_is_that_of_the_run)
 {
     static const char *const NAMES[] = {"zb-h1", "v-half", "hanayo", "bfs", "eager-1f1b"};
 

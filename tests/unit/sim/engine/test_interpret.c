@@ -59,7 +59,7 @@ static enum pp_status run(struct pp_arena *arena, const char *text, int steps, d
 }
 
 /* The sum of stage 1 overlaps with the backward of stage 0. */
-static const char beside[] = "0F0,1F0,1B0,1AR,0B0,0AR,(1AR)WAIT,(0AR)WAIT,1U,0U\n";
+static const char sums[] = "0F0,1F0,1B0,1AR,0B0,0AR,(1AR)WAIT,(0AR)WAIT,1U,0U\n";
 
 Test(interpret, a_collective_takes_its_share_of_compute)
 {
@@ -78,7 +78,7 @@ Test(interpret, a_collective_takes_its_share_of_compute)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_error err = {0};
         double end_s = 0;
-        cr_assert_eq(run(arena, beside, 1, rows[k].sum_s, rows[k].share, &end_s, &err), PP_OK, "%s",
+        cr_assert_eq(run(arena, sums, 1, rows[k].sum_s, rows[k].share, &end_s, &err), PP_OK, "%s",
                      err.message);
         cr_assert_float_eq(end_s, rows[k].end_s, 1e-9, "row %zu: %.12g s", k, end_s);
     }
@@ -103,9 +103,9 @@ Test(interpret, times_that_cannot_be_counted_are_an_error)
     struct pp_error err = {0};
     double end_s;
 
-    cr_assert_eq(run(arena, beside, 1, 2e6, 0, &end_s, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(run(arena, sums, 1, 2e6, 0, &end_s, &err), PP_OK, "%s", err.message);
     cr_assert_float_eq(end_s, 2 + 4 + 2e6 + 2e6, 1e-3);
     for (int steps = 2; steps <= 9; steps++)
-        cr_assert_eq(run(arena, beside, steps, 2e6, 0.5, &end_s, &err), PP_EFAIL);
+        cr_assert_eq(run(arena, sums, steps, 2e6, 0.5, &end_s, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "the steps take more than 4.61e+06 s"), "%s", err.message);
 }

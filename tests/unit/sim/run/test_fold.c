@@ -158,7 +158,7 @@ static int gate_of(const struct listed_net *net, const struct stream *list, int 
 static double demand_on(const struct listed_net *net, const struct stream *list, int count,
                         int link, int way)
 {
-    double behind[LN_MAX_LINKS] = {0}, total = 0;
+    double shared[LN_MAX_LINKS] = {0}, total = 0;
 
     for (int i = 0; i < count; i++)
         if (uses(&list[i], link)) {
@@ -166,10 +166,10 @@ static double demand_on(const struct listed_net *net, const struct stream *list,
             if (gate < 0)
                 total += list[i].alone;
             else
-                behind[gate] += list[i].alone;
+                shared[gate] += list[i].alone;
         }
     for (int g = 0; g < net->count; g++)
-        total += fmin(behind[g], net->link[g].bytes_per_s);
+        total += fmin(shared[g], net->link[g].bytes_per_s);
     return total;
 }
 

@@ -300,7 +300,7 @@ Test(sweep_row, a_refused_point_says_what_was_asked_and_why)
 }
 
 /* The closed form is there only where it is the truth. */
-Test(sweep_row, closed_form_stands_beside_the_bubble_of_unit_mode, .timeout = 300)
+Test(sweep_row, closed_form_stands_next_to_the_bubble_of_unit_mode, .timeout = 300)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_grid grid =

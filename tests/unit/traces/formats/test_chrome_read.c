@@ -151,7 +151,7 @@ Test(chrome_read, what_is_written_is_read_back)
 }
 
 /* A W that ran concurrently with other compute is told from one that did not. */
-Test(chrome_read, what_ran_beside_is_told)
+Test(chrome_read, what_ran_concurrently_is_told)
 {
     static const char rows[] =
         HEADER "0,0,0,compute,0I0,,,0,1,1,0" HASH "0,0,0,weights,0W0,,,1,3,2,0" HASH

@@ -74,7 +74,7 @@ static void check_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
         if (i + 1 == count || device[i + 1] / in->cluster->gpus_per_node != node)
             fewest = in_node < fewest ? in_node : fewest;
     }
-    const struct pp_device_group group = pp_roofline_stage_group(in, stage);
+    const struct pp_device_group group = pp_analytic_stage_group(in, stage);
     cr_assert_eq(group.members, count);
     cr_assert_eq(group.per_node, count / nodes, "%d in %d nodes: %d", count, nodes, group.per_node);
     cr_assert_eq(group.fewest, fewest, "%d in %d nodes: %d, not %d in the least", count, nodes,
@@ -109,7 +109,7 @@ static void check_messages(const struct pp_cost_inputs *in, const struct pp_cost
             for (int t = 0; t < l->tp; t++)
                 crosses |= !pp_cluster_same_node(in->cluster, pp_map_device(&in->map, t, c, d, a),
                                                  pp_map_device(&in->map, t, c, d, b));
-    cr_assert_eq(pp_roofline_crosses(in, a, b), crosses);
+    cr_assert_eq(pp_analytic_crosses(in, a, b), crosses);
     for (int d = 0; d < l->dp; d++) {
         const struct pp_route route = pp_fabric_cost(
             in->fabric, pp_map_device(&in->map, 0, 0, d, a), pp_map_device(&in->map, 0, 0, d, b));

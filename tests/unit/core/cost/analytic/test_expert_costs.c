@@ -21,17 +21,17 @@ Test(expert_costs, an_exchange_moves_all_but_its_own_share)
 
         in.layout.ep = ep;
         in.algorithm = PP_ALGORITHM_HIERARCHICAL;
-        const struct pp_layer_work work = pp_roofline_work(&in, 0);
-        cr_assert_eq(pp_roofline_expert_bytes(&in, work), t * top_k * h * value_bytes);
-        const struct pp_device_links links = pp_roofline_links(&in);
+        const struct pp_layer_work work = pp_analytic_work(&in, 0);
+        cr_assert_eq(pp_analytic_expert_bytes(&in, work), t * top_k * h * value_bytes);
+        const struct pp_device_links links = pp_analytic_links(&in);
         const double moved = t * top_k * h * value_bytes * (ep - 1) / ep,
                      expected = moved / links.intra.bytes_per_s + (ep - 1) * links.intra.alpha_s;
-        cr_assert_float_eq(pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F), 2 * expected,
+        cr_assert_float_eq(pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F), 2 * expected,
                            1e-12);
-        cr_assert_float_eq(pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_I), 2 * expected,
+        cr_assert_float_eq(pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_I), 2 * expected,
                            1e-12);
-        cr_assert_eq(pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_W), 0);
-        cr_assert_eq(pp_roofline_ep_s(&in, PP_LAYER_BLOCK, work, PP_PASS_F), 0);
+        cr_assert_eq(pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_W), 0);
+        cr_assert_eq(pp_analytic_ep_s(&in, PP_LAYER_BLOCK, work, PP_PASS_F), 0);
         /* 32 blocks on 4 stages */
         const struct pp_costs *costs = costs_of(arena, &in);
         cr_assert_leq(llabs(costs->op[PP_F][1].ep_ps - llround(8 * 2 * expected * 1e12)), 8);
@@ -59,7 +59,7 @@ Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
 
         in.layout.ep = layouts[i].ep;
         in.layout.etp = layouts[i].etp;
-        const struct pp_layer_work work = pp_roofline_work(&in, 0);
+        const struct pp_layer_work work = pp_analytic_work(&in, 0);
         const struct pp_expert_work w = pp_layer_expert_work(&in, work);
         const double all = 4096.0 / layouts[i].cp / layouts[i].tp * 2; /* copies a device owns */
         cr_assert_float_eq(w.tokens * w.experts * w.ffn, all * 14336, 1e-6);
@@ -79,13 +79,13 @@ Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
         const double total = pp_model_layer_params(&model, PP_LAYER_MOE) * 32,
                      experts = pp_model_routed_params(&model, PP_LAYER_MOE) * 32,
                      ends = pp_model_params(&model) - total;
-        const struct pp_device_group replicas = pp_roofline_expert_replicas(&in);
+        const struct pp_device_group replicas = pp_analytic_expert_replicas(&in);
         cr_assert_float_eq(pp_cost_stage_params(&in, 0) * devices /
                                ((total - experts + ends) * layouts[i].cp * layouts[i].dp +
                                 experts * replicas.members),
                            1, 1e-12);
         /* cut over all replicas, each parameter lies on one device */
-        cr_assert_float_eq(pp_roofline_cut_params(&in, 0, layouts[i].cp * layouts[i].dp) * devices /
+        cr_assert_float_eq(pp_analytic_cut_params(&in, 0, layouts[i].cp * layouts[i].dp) * devices /
                                pp_model_params(&model),
                            1, 1e-12);
     }
@@ -104,12 +104,12 @@ Test(expert_costs, gradients_are_summed_where_they_are_copies)
     for (int ep = 1; ep <= 8; ep *= 2) {
         in.layout.ep = ep;
         const struct pp_costs *costs = costs_of(arena, &in);
-        const struct pp_device_group replicas = pp_roofline_expert_replicas(&in);
+        const struct pp_device_group replicas = pp_analytic_expert_replicas(&in);
         cr_assert_eq(replicas.members, 8 / ep);
         cr_assert_float_eq(costs->op[PP_AR][1].bytes, 2 * (others + experts / ep), 1);
         const double s =
-            pp_roofline_collective_s(&in, PP_AR, pp_roofline_stage_group(&in, 1), 2 * others) +
-            pp_roofline_collective_s(&in, PP_AR, replicas, 2 * experts / ep);
+            pp_analytic_collective_s(&in, PP_AR, pp_analytic_stage_group(&in, 1), 2 * others) +
+            pp_analytic_collective_s(&in, PP_AR, replicas, 2 * experts / ep);
         cr_assert_leq(llabs(costs->op[PP_AR][1].ps - llround(s * 1e12)), 2);
     }
 }
@@ -134,11 +134,11 @@ Test(expert_costs, groups_follow_the_order_of_devices)
 
         in.layout.ep = groups[i].ep;
         in.layout.etp = groups[i].etp;
-        const struct pp_device_group group = pp_roofline_expert_group(&in);
+        const struct pp_device_group group = pp_analytic_expert_group(&in);
         cr_assert_eq(group.members, groups[i].ep);
         cr_assert_eq(group.per_node, groups[i].per_node, "%zu: %d", i, group.per_node);
         cr_assert_eq(group.nodes, groups[i].nodes);
-        cr_assert_eq(pp_roofline_expert_replicas(&in).members, groups[i].replicas);
+        cr_assert_eq(pp_analytic_expert_replicas(&in).members, groups[i].replicas);
     }
 }
 
@@ -150,13 +150,13 @@ Test(expert_costs, one_expert_of_all_tokens_saves_what_a_dense_block_does)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
-    const double dense = pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK);
+    const double dense = pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK);
 
     model.experts = (struct pp_experts){.count = 2, .top_k = 1, .ffn = model.ffn};
     /* and the copy that the expert works on */
-    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_MOE), dense + 2048.0 * 4096 * 2, 1);
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_MOE), dense + 2048.0 * 4096 * 2, 1);
     in.capacity_factor = 2;
-    cr_assert_gt(pp_roofline_saved_bytes(&in, PP_LAYER_MOE), 1.5 * dense);
+    cr_assert_gt(pp_analytic_saved_bytes(&in, PP_LAYER_MOE), 1.5 * dense);
 }
 
 Test(expert_costs, overlap_hides_its_share)
@@ -201,16 +201,16 @@ Test(expert_costs, a_token_meets_as_many_places_as_its_experts_lie_in)
     for (int places = 1; places <= 16; places *= 2)
         for (int k = 1; k <= 6; k++) {
             const struct pp_experts e = {.count = 16, .top_k = k, .ffn = 1};
-            cr_assert_float_eq(pp_roofline_places_met(&e, places),
+            cr_assert_float_eq(pp_analytic_places_met(&e, places),
                                places_by_trial(16, k, places, 1, 1), 1e-12, "%d of %d", k, places);
         }
     /* In at most 2 of 4 groups: choices of groups are alike, not of experts, so about. */
     const struct pp_experts limited = {
         .count = 16, .top_k = 4, .ffn = 1, .groups = 4, .group_limit = 2};
     for (int places = 2; places <= 16; places *= 2)
-        cr_assert_float_eq(pp_roofline_places_met(&limited, places) /
+        cr_assert_float_eq(pp_analytic_places_met(&limited, places) /
                                places_by_trial(16, 4, places, 4, 2),
-                           1, 0.06, "%g", pp_roofline_places_met(&limited, places));
+                           1, 0.06, "%g", pp_analytic_places_met(&limited, places));
 }
 
 /* One copy to each node: fewer bytes leave the node, and never more than with a copy each. */
@@ -223,12 +223,12 @@ Test(expert_costs, what_is_sent_once_leaves_a_node_once)
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
 
     in.layout.ep = 64;
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
-    const double each_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
+    const double each_s = pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     in.is_sent_once = true;
-    const double limited_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    const double limited_s = pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     model.experts.groups = 0;
-    const double once_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    const double once_s = pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     /* at most 4 of 8 nodes; 5.3 of 8 without the limit; 8 copies */
     cr_assert_float_eq(once_s / each_s, 8 * (1 - pow(7.0 / 8, 8)) / 8, 0.02);
     cr_assert_float_eq(limited_s / each_s, 4 * (1 - pow(3.0 / 4, 8)) / 8, 0.02);
@@ -240,7 +240,7 @@ static double traffic_of(const struct pp_cost_inputs *in, enum pp_pass pass, con
     struct pp_layer_kernels list;
     double bytes = 0;
 
-    pp_layer_kernels(in, PP_LAYER_MOE, pp_roofline_work(in, 0), pass, &list);
+    pp_layer_kernels(in, PP_LAYER_MOE, pp_analytic_work(in, 0), pass, &list);
     *launches = 0;
     for (int i = 0; i < list.count; i++)
         if (strcmp(list.kernel[i].name, name) == 0) {
@@ -252,7 +252,7 @@ static double traffic_of(const struct pp_cost_inputs *in, enum pp_pass pass, con
 
 /* Megatron's own kernels pass 28 and 40 bytes over each value that experts put out; who has no such
  * kernels adds biases in the products. */
-Test(expert_costs, biases_behind_experts_are_weighed_apart)
+Test(expert_costs, biases_after_experts_are_weighed_apart)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct setting s = {"gpt-oss-120b", "b200", 1, 1, 64, 1, 4, 4096};
@@ -284,7 +284,7 @@ Test(expert_costs, fused_experts_leave_their_products)
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
     const double copies = 4.0 * 4096 * 4, f = 2880;
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
     int launches;
 
     in.layout.ep = 8;
@@ -295,12 +295,12 @@ Test(expert_costs, fused_experts_leave_their_products)
     const double cast = traffic_of(&in, PP_PASS_F, "cast to fp8", &launches);
     cr_assert_eq(traffic_of(&in, PP_PASS_F, "silu, product", &launches), 0);
     cr_assert_eq(traffic_of(&in, PP_PASS_F, "experts' bias", &launches), 0);
-    const struct pp_compute f_s = pp_roofline_layer(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    const struct pp_compute f_s = pp_analytic_layer(&in, PP_LAYER_MOE, work, PP_PASS_F);
     const struct pp_costs *fused = costs_of(arena, &in);
     /* nine blocks a stage, no embedding, no head: half of them have windows */
     const struct pp_compute near =
-        pp_roofline_layer(&in, PP_LAYER_MOE, pp_roofline_near_work(&in, 0), PP_PASS_F);
-    const double ep_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+        pp_analytic_layer(&in, PP_LAYER_MOE, pp_analytic_near_work(&in, 0), PP_PASS_F);
+    const double ep_s = pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     cr_assert_float_eq(fused->op[PP_F][1].ps / 1e12, 5 * f_s.s + 4 * near.s + 9 * ep_s, 1e-9);
     cr_assert_eq(pp_framework_find("nemo", &in.framework, &err), PP_OK);
     cr_assert_not(pp_cost_has_fused_experts(&in));

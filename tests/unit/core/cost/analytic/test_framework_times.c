@@ -108,7 +108,7 @@ Test(framework_times, dropout_is_computed_again)
 
 /* An exchange of input gradients that overlaps a weight gradient adds the share of the weight
  * gradient that it takes. The exchanges of two versions of Megatron-LM tell how many overlap. */
-Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
+Test(framework_times, gradients_are_exchanged_concurrently_with_weight_gradients)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_model model;
@@ -129,7 +129,7 @@ Test(framework_times, gradients_are_exchanged_beside_weight_gradients)
 }
 
 /* Products of zero time hide no exchange, and no product hides two. */
-Test(framework_times, what_hides_is_at_most_what_it_hides_behind)
+Test(framework_times, hidden_time_is_at_most_the_time_that_hides_it)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_model model;
@@ -157,7 +157,7 @@ Test(framework_times, launches_share_the_time_of_the_host)
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
     struct pp_framework framework = *pp_framework_plain;
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
     double launches[PP_PASSES];
 
     framework.host_frac = 0.25;
@@ -165,7 +165,7 @@ Test(framework_times, launches_share_the_time_of_the_host)
     struct pp_costs *plain = costs_of(arena, &in);
     for (int pass = 0; pass < PP_PASSES; pass++)
         launches[pass] =
-            24 * pp_roofline_layer_sum(&in, PP_LAYER_BLOCK, work, (enum pp_pass)pass).launches;
+            24 * pp_analytic_layer_sum(&in, PP_LAYER_BLOCK, work, (enum pp_pass)pass).launches;
     framework.kernel_gap_s = 1;
     struct pp_costs *slow = costs_of(arena, &in);
     cr_assert_float_eq(pp_units_s(slow->op[PP_I][1].ps), launches[PP_PASS_I], 1e-9);

@@ -182,7 +182,7 @@ Test(partition, stages_of_an_end_alone_cost_its_time)
     struct pp_error err = {0};
     struct pp_cost_inputs in =
         inputs_of(arena, (struct setting){"gpt2", "a100", 1, 12, 1, 1, 1, 1024}, &model, &cluster);
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
     int *share;
 
     model.layers = 10;
@@ -190,9 +190,9 @@ Test(partition, stages_of_an_end_alone_cost_its_time)
     cr_assert_eq(pp_partition_counted(arena, 10, 12, &share, &err), PP_OK);
     in.blocks_per_stage = share;
     const struct pp_costs *costs = costs_of(arena, &in);
-    const double embedding_s = pp_roofline_layer(&in, PP_LAYER_EMBEDDING, work, PP_PASS_F).s,
-                 block_s = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).s,
-                 head_s = pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;
+    const double embedding_s = pp_analytic_layer(&in, PP_LAYER_EMBEDDING, work, PP_PASS_F).s,
+                 block_s = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).s,
+                 head_s = pp_analytic_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;
     cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][0].ps / embedding_s, 1, 1e-6);
     for (int s = 1; s < 11; s++)
         cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][s].ps / block_s, 1, 1e-6);
@@ -255,9 +255,9 @@ Test(partition, balanced_is_the_best_of_all_divisions)
                     cr_assert_eq(sum, model.layers);
                     const struct layer_times t = {
                         .stages = in.stages,
-                        .embedding_s = pp_roofline_layer_s(&in, PP_LAYER_EMBEDDING),
-                        .block_s = pp_roofline_layer_s(&in, PP_LAYER_BLOCK),
-                        .head_s = pp_roofline_layer_s(&in, PP_LAYER_HEAD)};
+                        .embedding_s = pp_analytic_layer_s(&in, PP_LAYER_EMBEDDING),
+                        .block_s = pp_analytic_layer_s(&in, PP_LAYER_BLOCK),
+                        .head_s = pp_analytic_layer_s(&in, PP_LAYER_HEAD)};
                     cr_assert_float_eq(slowest_s(&t, share) / least_s(&t, any, 0, model.layers), 1,
                                        1e-12);
                 }

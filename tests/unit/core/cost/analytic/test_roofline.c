@@ -92,7 +92,7 @@ Test(roofline, tensor_parallel_sums_without_sequence_parallelism)
     const double wide_s = cluster.intra_ring.start_s + cluster.inter_ring.start_s +
                           2 * (7 * cluster.intra.alpha_s + cluster.inter.alpha_s) +
                           2 * 15 / 16.0 * bytes / fmin(bandwidth, 8 * 50e9 * cluster.eta_link);
-    cr_assert_float_eq(pp_roofline_tp_s(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F),
+    cr_assert_float_eq(pp_analytic_tp_s(&in, PP_LAYER_BLOCK, pp_analytic_work(&in, 0), PP_PASS_F),
                        2 * wide_s, 1e-12);
 }
 
@@ -257,7 +257,7 @@ static void check_placement(const struct pp_cost_inputs *in)
                     for (int t = 0; t < l->tp; t++)
                         crosses |= !pp_cluster_same_node(in->cluster, device(l, a, d, c) + t,
                                                          device(l, b, d, c) + t);
-            cr_assert_eq(pp_roofline_crosses(in, a, b), crosses);
+            cr_assert_eq(pp_analytic_crosses(in, a, b), crosses);
         }
     for (int s = 0; s < in->stages; s++) {
         int nodes = 0, last = -1;
@@ -267,7 +267,7 @@ static void check_placement(const struct pp_cost_inputs *in)
                 nodes += node != last;
                 last = node;
             }
-        const struct pp_device_group group = pp_roofline_stage_group(in, s);
+        const struct pp_device_group group = pp_analytic_stage_group(in, s);
         cr_assert_eq(group.members, l->dp * l->cp);
         const int per_node = group.members / nodes;
         cr_assert_eq(group.per_node, per_node, "%d members, %d nodes: %d per node", group.members,
@@ -290,7 +290,7 @@ Test(roofline, links_and_groups_agree_with_device_numbers)
                     const struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
                     cluster.gpus_per_node = gpn;
                     check_placement(&in);
-                    crossing += pp_roofline_crosses(&in, 0, 1);
+                    crossing += pp_analytic_crosses(&in, 0, 1);
                 }
     cr_assert(crossing > 100);
 }

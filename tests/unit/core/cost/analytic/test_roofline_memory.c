@@ -104,12 +104,12 @@ Test(roofline_memory, operands_are_saved_in_fp8)
 
     wide.saves_fp8 = true;
     in.framework = &wide;
-    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
     cluster.device.precision = PP_PRECISION_FP8;
-    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4 + 1) * t, 1);
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4 + 1) * t, 1);
     cr_assert_float_eq(costs_of(arena, &in)->memory[3].weight_grad_frac, 16.0 / 29, 1e-12);
     wide.saves_fp8 = false;
-    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
 }
 
 /* ZeRO 3 of DeepSpeed updates 1e9 parameters at a time; ZeRO 1 its whole shard. */
@@ -150,19 +150,19 @@ Test(roofline_memory, dropout_is_in_memory_and_time_or_in_neither)
 
     dry.has_dropout = false;
     cluster.device.is_attention_unfused = true;
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
     for (int gated = 0; gated < 2; gated++) {
         model.is_gated = gated;
         in.framework = pp_framework_plain;
-        const double saved = pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK),
-                     forward = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
-                     back = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes;
+        const double saved = pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK),
+                     forward = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
+                     back = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes;
         in.framework = &dry;
-        cr_assert_float_eq(saved - pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK),
+        cr_assert_float_eq(saved - pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK),
                            gated ? 0 : 2 * t + 3 * scores, 1);
-        cr_assert_float_eq(forward - pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
+        cr_assert_float_eq(forward - pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
                            gated ? 0 : 2 * t + 5 * scores, 1e3);
-        cr_assert_float_eq(back - pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes,
+        cr_assert_float_eq(back - pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes,
                            gated ? 0 : 2 * 5 * t + 5 * scores, 1e3);
     }
 }
@@ -213,12 +213,12 @@ Test(roofline_memory, activations_are_those_of_figure_1)
         model.head_dim = f->hidden / f->heads;
         model.ffn = 4 * f->hidden;
         in.is_tp_only = true;
-        const double baseline = pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK);
+        const double baseline = pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK);
         cr_assert_float_eq(baseline, closed_form(&in), 1);
         cr_assert_float_eq(held * baseline / gib / f->baseline_gib, 1, 2e-3, "%g, %g GiB",
                            held * baseline / gib, f->baseline_gib);
         in.is_tp_only = false;
-        cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), closed_form(&in), 1);
+        cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), closed_form(&in), 1);
         in.recompute = PP_RECOMPUTE_SELECTIVE;
         const int blocks = in.blocks_per_stage[3];
         const double present = costs_of(arena, &in)->memory[3].checkpoint_bytes / blocks;

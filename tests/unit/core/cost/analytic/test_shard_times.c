@@ -9,7 +9,7 @@ static double time_of(const struct pp_cost_inputs *in, enum pp_op_kind kind, int
 {
     const struct pp_device_group group = {per_node * nodes, per_node, nodes};
 
-    return group.members > 1 ? pp_roofline_collective_s(in, kind, group, bytes) : 0;
+    return group.members > 1 ? pp_analytic_collective_s(in, kind, group, bytes) : 0;
 }
 
 /* Parameters of the layers of the only stage: blocks, then embedding and head together. */

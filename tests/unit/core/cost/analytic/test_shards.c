@@ -169,11 +169,11 @@ Test(shards, gathers_inside_of_an_op_are_the_closed_form)
     const double block = 2 * pp_model_layer_params(&model, PP_LAYER_BLOCK),
                  embedding = 2 * pp_model_layer_params(&model, PP_LAYER_EMBEDDING),
                  head = 2 * pp_model_layer_params(&model, PP_LAYER_HEAD);
-    const double gather_s = pp_roofline_collective_s(&in, PP_AG, all, block),
-                 scatter_s = pp_roofline_collective_s(&in, PP_RS, all, block),
-                 head_s = pp_roofline_collective_s(&in, PP_AG, all, block + head),
-                 embedding_s = pp_roofline_collective_s(&in, PP_AG, all, block + embedding),
-                 head_scatter_s = pp_roofline_collective_s(&in, PP_RS, all, block + head);
+    const double gather_s = pp_analytic_collective_s(&in, PP_AG, all, block),
+                 scatter_s = pp_analytic_collective_s(&in, PP_RS, all, block),
+                 head_s = pp_analytic_collective_s(&in, PP_AG, all, block + head),
+                 embedding_s = pp_analytic_collective_s(&in, PP_AG, all, block + embedding),
+                 head_scatter_s = pp_analytic_collective_s(&in, PP_RS, all, block + head);
 
     in.state = pp_state_spec_zero(3, pp_cost_replicas(&in));
     in.state.buffers = 1;
@@ -210,10 +210,10 @@ Test(shards, gathers_inside_of_an_op_are_the_closed_form)
 /* Seconds of a layer in a forward. */
 static double forward_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
 
-    return pp_roofline_layer(in, kind, work, PP_PASS_F).s +
-           pp_roofline_tp_s(in, kind, work, PP_PASS_F);
+    return pp_analytic_layer(in, kind, work, PP_PASS_F).s +
+           pp_analytic_tp_s(in, kind, work, PP_PASS_F);
 }
 
 /* More buffers expose less. With room for all layers they come as fast as the links allow. Layer i
@@ -240,8 +240,8 @@ static void check_buffers(int seq, bool is_bound_by_links)
     }
     const double layers = model.layers, block = 2 * pp_model_layer_params(&model, PP_LAYER_BLOCK),
                  head = 2 * pp_model_layer_params(&model, PP_LAYER_HEAD),
-                 gather_s = pp_roofline_collective_s(&in, PP_AG, all, block),
-                 last_s = pp_roofline_collective_s(&in, PP_AG, all, block + head),
+                 gather_s = pp_analytic_collective_s(&in, PP_AG, all, block),
+                 last_s = pp_analytic_collective_s(&in, PP_AG, all, block + head),
                  head_s = forward_s(&in, PP_LAYER_HEAD), all_s = pp_units_s(whole->op[PP_F][0].ps),
                  embedding_s = forward_s(&in, PP_LAYER_EMBEDDING),
                  layer_s = (all_s - head_s - embedding_s) / layers;

@@ -21,16 +21,16 @@ Test(spread, broadcasts_are_as_many_as_devices_or_tensors)
     const double one_s = 60e-6 + 28 * 2e-6 + 3 * 8e-6; /* start, 32 devices in 4 nodes */
 
     in.framework = pp_framework_plain;
-    cr_assert_float_eq(pp_collective_s(pp_roofline_spread(&in, &links, nodes4, 0, bytes)),
+    cr_assert_float_eq(pp_collective_s(pp_analytic_spread(&in, &links, nodes4, 0, bytes)),
                        one_s + 31. / 32 * bytes / rate, 1e-12);
     broadcasting.has_param_broadcasts = true;
     in.framework = &broadcasting;
-    cr_assert_float_eq(pp_collective_s(pp_roofline_spread(&in, &links, nodes4, 0, bytes)),
+    cr_assert_float_eq(pp_collective_s(pp_analytic_spread(&in, &links, nodes4, 0, bytes)),
                        32 * one_s + bytes / rate, 1e-12);
     /* one layer has 9 tensors */
     const int one_block[] = {1};
     in.blocks_per_stage = one_block;
-    cr_assert_float_eq(pp_collective_s(pp_roofline_spread(&in, &links, nodes4, 0, bytes)),
+    cr_assert_float_eq(pp_collective_s(pp_analytic_spread(&in, &links, nodes4, 0, bytes)),
                        9 * one_s + bytes / rate, 1e-12);
 }
 
@@ -52,7 +52,7 @@ Test(spread, what_the_next_forward_does_not_hide)
         for (int64_t gather_ps = 32; gather_ps < 1 << 20; gather_ps *= 4)
             for (int64_t forward_ps = 32; forward_ps < 1 << 20; forward_ps *= 2) {
                 const struct pp_cost all = {.ps = gather_ps, .latency_ps = gather_ps / 2};
-                const struct pp_cost left = pp_roofline_spread_ahead(all, forward_ps, layers, 0);
+                const struct pp_cost left = pp_analytic_spread_ahead(all, forward_ps, layers, 0);
                 cr_assert_eq(left.ps, play_ps(gather_ps, forward_ps, layers), "%d layers", layers);
                 cr_assert(left.ps <= gather_ps && left.latency_ps <= left.ps);
             }
@@ -74,7 +74,7 @@ Test(spread, overlap_asks_for_the_habit)
     in.is_dp_overlapped = true;
     const struct pp_costs *ahead = costs_of(arena, &in);
     cr_assert_eq(ahead->op[PP_AG][0].ps,
-                 pp_roofline_spread_ahead(whole, ahead->op[PP_F][0].ps, model.layers,
+                 pp_analytic_spread_ahead(whole, ahead->op[PP_F][0].ps, model.layers,
                                           in.framework->gather_share_frac)
                      .ps);
     cr_assert(ahead->op[PP_AG][0].ps < whole.ps);

@@ -26,8 +26,8 @@ static void probe(struct scene *s, struct pp_arena *arena, struct setting settin
     cr_assert_eq(pp_fabric_make(arena, &s->cluster, s->in.layout.gpus, &fabric, &err), PP_OK, "%s",
                  err.message);
     s->in.fabric = fabric;
-    s->links = pp_roofline_links(&s->in);
-    s->sums = pp_roofline_sum_links(arena, &s->in);
+    s->links = pp_analytic_links(&s->in);
+    s->sums = pp_analytic_sum_links(arena, &s->in);
 }
 
 static const char *limit_name(const struct scene *s, struct pp_sum_limit limit)
@@ -147,7 +147,7 @@ Test(sums, one_slow_nic)
     probe(&s, arena, SETTING("gpt2-64", "h100", .tp = 8, .pp = 1, .dp = 4), PP_ALGORITHM_AUTO);
     cr_assert_eq(pp_fabric_scale((struct pp_fabric *)s.in.fabric, "node3.nic0.up", 0.25, &err),
                  PP_OK);
-    s.sums = pp_roofline_sum_links(arena, &s.in);
+    s.sums = pp_analytic_sum_links(arena, &s.in);
     cr_assert_float_eq(s.sums[0].links.inter.bytes_per_s / s.links.inter.bytes_per_s, 0.25, 1e-12);
     cr_assert_str_eq(limit_name(&s, s.sums[0].network), "node3.nic0.up");
 }
@@ -186,8 +186,8 @@ static void probe_sides(struct scene *s, struct pp_arena *arena, int pp, bool is
         &s->model, &s->cluster);
     s->cluster.eta_link = 1;
     s->in.fabric = pp_fabric_listed(arena, 2 * SIDE, links, names, WAN + 1, source);
-    s->links = pp_roofline_links(&s->in);
-    s->sums = pp_roofline_sum_links(arena, &s->in);
+    s->links = pp_analytic_links(&s->in);
+    s->sums = pp_analytic_sum_links(arena, &s->in);
 }
 
 /* One ring over both sides crosses twice, there and back: half of the narrow link, its latency. */

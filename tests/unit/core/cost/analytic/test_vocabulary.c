@@ -71,8 +71,8 @@ Test(vocabulary, messages_show_where_they_outlast_the_blocks)
     const double wire_s = bytes / (cluster.inter.bytes_per_s * cluster.eta_link);
     for (int s = 0; s < in.stages; s++) {
         const double shown_s = pp_units_s(parallel->op[PP_I][s].tp_ps),
-                     beside_s = pp_units_s(last->op[PP_I][1].ps);
-        cr_assert_gt(shown_s, wire_s - beside_s);
+                     concurrent_s = pp_units_s(last->op[PP_I][1].ps);
+        cr_assert_gt(shown_s, wire_s - concurrent_s);
         cr_assert_eq(parallel->op[PP_W][s].tp_ps, 0);
     }
 }

@@ -136,7 +136,7 @@ Test(kernel, products_of_a_layer_are_the_models_flops)
                 const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
                 double flops = 0;
                 for (int pass = 0; pass < PP_PASSES; pass++)
-                    flops += pp_roofline_layer(&in, kinds[k], pp_roofline_work(&in, 0),
+                    flops += pp_analytic_layer(&in, kinds[k], pp_analytic_work(&in, 0),
                                                (enum pp_pass)pass)
                                  .flops;
                 cr_assert_float_eq(flops / (3 * pp_model_layer_flops(&model, kinds[k], 2, 1024,
@@ -155,9 +155,9 @@ Test(kernel, norms_and_residuals_are_whole_without_sequence_parallelism)
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
     struct pp_layer_kernels cut, whole;
 
-    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F, &cut);
+    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_analytic_work(&in, 0), PP_PASS_F, &cut);
     in.is_tp_only = true;
-    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F, &whole);
+    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_analytic_work(&in, 0), PP_PASS_F, &whole);
     cr_assert_eq(cut.count, whole.count);
     int larger = 0;
     for (int i = 0; i < cut.count; i++) {
@@ -185,7 +185,7 @@ Test(kernel, softmax_is_fused_in_fours)
         struct pp_layer_kernels list;
         int at = 0;
         cr_assert_eq(model.heads, 16);
-        pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F, &list);
+        pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_analytic_work(&in, 0), PP_PASS_F, &list);
         while (strcmp(list.kernel[at].name, "attention softmax") != 0)
             at++;
         cr_assert_eq(list.kernel[at].launches, i ? 4 : 1);
@@ -225,7 +225,7 @@ Test(kernel, selection_per_op_is_every_other_matrix)
 
 static int launches(const struct pp_cost_inputs *in, enum pp_pass pass)
 {
-    return pp_roofline_layer(in, PP_LAYER_BLOCK, pp_roofline_work(in, 0), pass).launches;
+    return pp_analytic_layer(in, PP_LAYER_BLOCK, pp_analytic_work(in, 0), pass).launches;
 }
 
 /* Stages in the middle: a slow host decides F and B, a fast one shows by its share. */
@@ -307,16 +307,16 @@ Test(kernel, fp8_is_for_the_matrices_of_blocks)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
-    const double block_s = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_W).s,
-                 core_s = pp_roofline_attention(&in, work).s,
-                 head_s = pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
+    const double block_s = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_W).s,
+                 core_s = pp_analytic_attention(&in, work).s,
+                 head_s = pp_analytic_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;
 
     cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_FP8, &err), PP_OK);
-    const double fast_s = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_W).s;
+    const double fast_s = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_W).s;
     cr_assert(fast_s < 0.55 * block_s && fast_s > 0.49 * block_s);
-    cr_assert_float_eq(pp_roofline_attention(&in, work).s, core_s, 1e-12);
-    cr_assert_float_eq(pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s, head_s, 1e-12);
+    cr_assert_float_eq(pp_analytic_attention(&in, work).s, core_s, 1e-12);
+    cr_assert_float_eq(pp_analytic_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s, head_s, 1e-12);
 }
 
 /* nvfp4: 4.5 bits a value in products, 41 bits in casts; as fast as the peak says where products
@@ -333,7 +333,7 @@ Test(kernel, nvfp4_is_for_the_matrices_of_blocks)
 
     cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_NVFP4, &err), PP_OK);
     cr_assert_float_eq(cluster.device.peak_flops_per_s, 10e15, 1);
-    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F, &list);
+    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_analytic_work(&in, 0), PP_PASS_F, &list);
     for (int i = 0; i < list.count; i++) {
         const struct pp_kernel *k = &list.kernel[i];
         if (k->kind == PP_KERNEL_GEMM) {

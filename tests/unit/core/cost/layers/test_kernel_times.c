@@ -45,10 +45,10 @@ static struct pp_cost_inputs inputs_of_row(struct pp_arena *arena, const struct 
 
 static double ms(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {
-    const struct pp_layer_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_analytic_work(in, 0);
 
     return 1e3 *
-           (pp_roofline_layer(in, kind, work, pass).s + pp_roofline_tp_s(in, kind, work, pass));
+           (pp_analytic_layer(in, kind, work, pass).s + pp_analytic_tp_s(in, kind, work, pass));
 }
 
 Test(kernel_times, a100_layers_take_what_was_measured)

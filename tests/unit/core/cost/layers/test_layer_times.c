@@ -47,11 +47,11 @@ static struct block_times block_times(const char *name, int batch)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
-    const struct pp_layer_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
     struct pp_compute pass[PP_PASSES];
 
     for (int p = 0; p < PP_PASSES; p++)
-        pass[p] = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, (enum pp_pass)p);
+        pass[p] = pp_analytic_layer(&in, PP_LAYER_BLOCK, work, (enum pp_pass)p);
     const struct pp_compute *f = &pass[PP_PASS_F], *i = &pass[PP_PASS_I], *w = &pass[PP_PASS_W];
     return (struct block_times){with_host_ms(f->s, f->launches),
                                 with_host_ms(i->s + w->s, i->launches + w->launches)};
@@ -124,6 +124,6 @@ Test(layer_times, p100_blocks_save_what_was_measured)
         struct pp_cluster cluster;
         const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
         cr_assert_float_eq(
-            pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK) / 0x1p20 / rows[i].saved_mib, 0.95, 0.01);
+            pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK) / 0x1p20 / rows[i].saved_mib, 0.95, 0.01);
     }
 }

@@ -28,8 +28,8 @@ Test(window_costs, attention_multiplies_with_the_keys_of_the_window)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, gemma, &model, &cluster);
-    const struct pp_layer_work near = pp_roofline_near_work(&in, 0),
-                               full = pp_roofline_work(&in, 0);
+    const struct pp_layer_work near = pp_analytic_near_work(&in, 0),
+                               full = pp_analytic_work(&in, 0);
     const double s = 16384, w = 4096, d = 2048, met = w - w * w / (2 * s);
     struct pp_layer_kernels list;
 
@@ -47,8 +47,8 @@ Test(window_costs, only_stages_of_windowed_blocks_are_faster)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gemma, &model, &cluster);
-    const double full_s = pp_roofline_attention(&in, pp_roofline_work(&in, 0)).s,
-                 near_s = pp_roofline_attention(&in, pp_roofline_near_work(&in, 0)).s;
+    const double full_s = pp_analytic_attention(&in, pp_analytic_work(&in, 0)).s,
+                 near_s = pp_analytic_attention(&in, pp_analytic_near_work(&in, 0)).s;
     in.recompute = PP_RECOMPUTE_FULL;
     const struct pp_costs *with = costs_of(arena, &in);
     model.window.keys = 0;
@@ -71,12 +71,12 @@ Test(window_costs, splits_add_up)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gemma, &model, &cluster);
-    const double whole = pp_roofline_near_work(&in, 0).context;
+    const double whole = pp_analytic_near_work(&in, 0).context;
     double met = 0;
 
     in.splits = 8;
     for (int q = 0; q < in.splits; q++)
-        met += pp_roofline_near_work(&in, q).context / in.splits;
+        met += pp_analytic_near_work(&in, q).context / in.splits;
     cr_assert_float_eq(met, whole, 1e-9);
 }
 
@@ -89,9 +89,9 @@ Test(window_costs, nothing_is_saved_where_nothing_is_skipped)
     struct pp_cost_inputs in = inputs_of(arena, gemma, &model, &cluster);
 
     cluster.device.is_attention_unfused = true;
-    cr_assert_eq(pp_roofline_near_work(&in, 0).context, 16384);
+    cr_assert_eq(pp_analytic_near_work(&in, 0).context, 16384);
     cluster.device.is_attention_unfused = false;
     in.layout.seq = 4096;
-    cr_assert_eq(pp_roofline_near_work(&in, 0).context, 2048);
-    cr_assert_not(pp_roofline_near_work(&in, 0).is_near);
+    cr_assert_eq(pp_analytic_near_work(&in, 0).context, 2048);
+    cr_assert_not(pp_analytic_near_work(&in, 0).is_near);
 }

@@ -1,6 +1,6 @@
-/* schedules/evaluate/beside.h — cost of a compute op at its place in a program. Parameters that are
- * loaded inside the op share their link with the copies that the program posts concurrently. The op
- * therefore lasts at least as long as all of them together. Source of the rule:
+/* schedules/evaluate/op_cost.h — cost of a compute op at its place in a program. Parameters that
+ * are loaded inside the op share their link with the copies that the program posts concurrently.
+ * The op therefore lasts at least as long as all of them together. Source of the rule:
  * docs/costs-memory.md, "Offloading". */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* Cost of a compute op with the copies that share its link. */
-#include "schedules/evaluate/beside.h"
+#include "schedules/evaluate/op_cost.h"
 
 /* ---- what is loaded inside of ops ------------------------------------------------------------ */
 
@@ -30,7 +30,7 @@ static bool is_up(const struct pp_program *p, int i)
 static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs, int first, int i)
 {
     const int list = first_of(p, i);
-    int64_t left_ps = 0, behind_ps;
+    int64_t left_ps = 0, queued_ps;
 
     for (int k = first; k < i; k++) {
         const struct pp_op op = pp_program_op(p, k);
@@ -38,12 +38,12 @@ static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs,
         if (is_up(p, k)) {
             left_ps += pp_costs_op_ps(costs, &op, NULL);
         } else if (op.kind == PP_WAIT && target >= first && is_up(p, target)) {
-            behind_ps = 0; /* of those in a row on the stream */
+            queued_ps = 0; /* of those in a row on the stream */
             for (int j = target + 1; j < k; j++) {
                 const struct pp_op copy = pp_program_op(p, j);
-                behind_ps += is_up(p, j) ? pp_costs_op_ps(costs, &copy, NULL) : 0;
+                queued_ps += is_up(p, j) ? pp_costs_op_ps(costs, &copy, NULL) : 0;
             }
-            left_ps = left_ps < behind_ps ? left_ps : behind_ps;
+            left_ps = left_ps < queued_ps ? left_ps : queued_ps;
         } else if (pp_op_is_compute(op.kind)) {
             const int64_t ps = pp_costs_op_ps(costs, &op, NULL);
             left_ps = left_ps > ps ? left_ps - ps : 0;
@@ -54,7 +54,7 @@ static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs,
 
 /* Copies that run concurrently with i: each belongs to one op that loads, the first op after its
  * post. */
-static int64_t beside_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
+static int64_t overlap_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
     const int list = first_of(p, i);
     int first = i;
@@ -78,7 +78,7 @@ struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs
     int64_t link_ps = link_of(p, costs, i) + (is_fused ? link_of(p, costs, i + 1) : 0);
     if (link_ps == 0)
         return cost;
-    link_ps += beside_ps(p, costs, i);
+    link_ps += overlap_ps(p, costs, i);
     if (link_ps > cost.ps) {
         cost.copy_ps += link_ps - cost.ps;
         cost.ps = link_ps;
