@@ -1,4 +1,4 @@
-/* The tables of the command line of pipesim: commands, options, examples. */
+/* Tables of the command line of pipesim: commands, options, examples. */
 #include "sim/cli/cli.h"
 
 #include "core/cluster/cluster.h"
@@ -12,7 +12,7 @@
 #include "sim/cli/wish.h"
 
 enum {
-    REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
+    REPORT = 1 << PP_CMD_RUN, /* one run with a report */
     SWEEP = 1 << PP_CMD_SWEEP,
     PLAN = 1 << PP_CMD_PLAN,
     EXPORT = 1 << PP_CMD_EXPORT, /* one step of a run */

@@ -1,9 +1,9 @@
-/* sim/cli/cli.h — the command line of pipesim: commands, options, examples, as tables. */
+/* sim/cli/cli.h — tables of the command line of pipesim: commands, options, examples. */
 #pragma once
 
 #include "core/cli/request.h"
 
-#define PP_GROUP_OUTPUT "Output" /* options that change no figure */
+#define PP_GROUP_OUTPUT "Output" /* options that change no prediction */
 enum pp_sim_command {
     PP_CMD_RUN,
     PP_CMD_SCHEDULES,
@@ -24,21 +24,21 @@ enum pp_sim_command {
 };
 extern struct pp_cli pp_sim_cli; /* complete before main() begins; read only */
 
-/* What pipesim knows of its options: bits of pp_option.commands above those of the commands. */
+/* Traits of options: bits of pp_option.commands above those of the commands. */
 enum pp_sim_trait {
-    PP_SIM_UNIT = 1 << 16,           /* means something with --unit */
-    PP_SIM_UNIT_ONE = 1 << 17,       /* with --unit may say 1, which it fixes */
-    PP_SIM_OF_PLANNER = 1 << 18,     /* of the planner itself, not of the runs that it compares */
-    PP_SIM_BY_SEARCH = 1 << 19,      /* a plan of layouts says it of each */
-    PP_SIM_BY_SHARDING = 1 << 20,    /* a plan of the state of one layout says it of each */
-    PP_SIM_NEEDS_REPLICAS = 1 << 21, /* has no effect without: several replicas of a stage */
-    PP_SIM_NEEDS_SHARDS = 1 << 22,   /* parameters that are cut */
-    PP_SIM_NEEDS_FETCHES = 1 << 23,  /* parameters that are cut, or elsewhere */
-    PP_SIM_NEEDS_OWN_SUMS = 1 << 24, /* gradient sums that no program file brings */
-    PP_SIM_NEEDS_PEERS = 1 << 25,    /* several pipeline ranks */
-    PP_SIM_NEEDS_DEGREES = 1 << 26,  /* several degrees above 1 */
-    PP_SIM_NEEDS_GROUPS = 1 << 27,   /* collectives */
-    PP_SIM_NEEDS_TENSORS = 1 << 28,  /* tp above 1 */
+    PP_SIM_UNIT = 1 << 16,           /* has an effect with --unit */
+    PP_SIM_UNIT_ONE = 1 << 17,       /* may be 1 with --unit, which fixes it at 1 */
+    PP_SIM_OF_PLANNER = 1 << 18,     /* of the planner, not of the runs that it compares */
+    PP_SIM_BY_SEARCH = 1 << 19,      /* printed for each layout of a plan */
+    PP_SIM_BY_SHARDING = 1 << 20,    /* printed for each choice of a plan of state */
+    PP_SIM_NEEDS_REPLICAS = 1 << 21, /* needs several replicas of a stage */
+    PP_SIM_NEEDS_SHARDS = 1 << 22,   /* needs sharded parameters */
+    PP_SIM_NEEDS_FETCHES = 1 << 23,  /* needs sharded or offloaded parameters */
+    PP_SIM_NEEDS_OWN_SUMS = 1 << 24, /* needs gradient sums that are not from a program file */
+    PP_SIM_NEEDS_PEERS = 1 << 25,    /* needs several pipeline ranks */
+    PP_SIM_NEEDS_DEGREES = 1 << 26,  /* needs several degrees above 1 */
+    PP_SIM_NEEDS_GROUPS = 1 << 27,   /* needs collectives */
+    PP_SIM_NEEDS_TENSORS = 1 << 28,  /* needs tp above 1 */
 };
 extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 

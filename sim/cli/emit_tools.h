@@ -1,5 +1,4 @@
-/* sim/cli/emit_tools.h — the frameworks of --emit, alphabetical: rows of a table that help,
- * completion and the writers are made from. */
+/* sim/cli/emit_tools.h — table of the frameworks of --emit, for help, completion and writers. */
 #pragma once
 
 #define PP_EMIT_TOOLS(TOOL)                                                                        \

@@ -1,14 +1,13 @@
-/* sim/cli/plot_kinds.h — the kinds of pictures of `pipesim plot`, as rows of a table. Help,
- * completion and the command read it. A row has a name, a summary, its sources (mask of enum
- * pp_plot_source), and its function in sim/command/plot.c. Without --kind, the first row that takes
- * the source is drawn. */
+/* sim/cli/plot_kinds.h — table of the kinds of pictures of `pipesim plot`, read by help, completion
+ * and the command. A row has a name, a summary, its sources (mask of enum pp_plot_source), and its
+ * function in sim/command/plot.c. Without --kind, the first row with the source is drawn. */
 #pragma once
 
 enum pp_plot_source {
     PP_FROM_TABLE = 1,  /* a sweep, or another CSV file with a header */
     PP_FROM_TRACE = 2,  /* one trace */
-    PP_FROM_TRACES = 4, /* two: predicted, measured */
-    PP_FROM_REPORT = 8, /* of --json */
+    PP_FROM_TRACES = 4, /* two traces: predicted, measured */
+    PP_FROM_REPORT = 8, /* a report of --json */
 };
 
 #define PP_PLOT_KINDS(KIND)                                                                        \

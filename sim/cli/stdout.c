@@ -1,4 +1,4 @@
-/* What a command prints to stdout. */
+/* The owner of a command's stdout. */
 #include "sim/cli/stdout.h"
 
 #include "core/text/output.h"

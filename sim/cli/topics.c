@@ -1,4 +1,4 @@
-/* pipesim help TOPIC: what the words mean, in the time of a coffee. */
+/* Texts of pipesim help TOPIC. */
 #include "sim/cli/cli.h"
 
 #include "core/text/terminal.h"
@@ -12,7 +12,7 @@ static void list_schedules(FILE *out, int width)
         pp_text_paragraph(out, width, 19, pp_schedules[i]->name, pp_schedules[i]->when);
 }
 
-/* A line that begins with a blank is printed as it stands; the others are paragraphs. */
+/* Lines that begin with a blank are printed as they are; the others are paragraphs. */
 const struct pp_topic pp_sim_topics[] = {
     {.name = "bubble",
      .title = "how much of the step is waiting",

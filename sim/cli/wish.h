@@ -1,10 +1,10 @@
-/* sim/cli/wish.h — what the command line of pipesim asks for, a field for each option. */
+/* sim/cli/wish.h — the values of the options of pipesim, a field for each option. */
 #pragma once
 
 #include "core/model/options.h"
 #include "schedules/select/options.h"
 
-/* Filled by pp_wish_open() and pp_wish_defaults(). */
+/* Values of the options; filled by pp_wish_open() and pp_wish_defaults(). */
 struct pp_wish {
     struct pp_request request;
 #define PP_ROW       PP_ROW_FIELD
@@ -17,7 +17,7 @@ struct pp_wish {
     } given;
 };
 
-/* pp_request_open() and pp_request_defaults(), with the fields. */
+/* Call pp_request_open() or pp_request_defaults(), and fill the fields of `wish`. */
 enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flags,
                             struct pp_wish *wish, struct pp_error *err);
 enum pp_status pp_wish_defaults(struct pp_arena *arena, struct pp_wish *wish,
