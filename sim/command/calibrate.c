@@ -1,4 +1,4 @@
-/* pipesim calibrate: measured durations, as costs for runs that were never measured. */
+/* pipesim calibrate: fits costs to measured durations, for runs that were not measured. */
 #include "sim/command/commands.h"
 
 #include "core/text/output.h"

@@ -1,4 +1,4 @@
-/* pipesim check: is what was predicted once still what is predicted? */
+/* pipesim check: compares saved predictions with new ones. */
 #include "core/text/json_write.h"
 #include "sim/check/baseline.h"
 #include "sim/command/commands.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How to look at each of the reports. */
+/* Options of the command. */
 struct check {
     double tolerance_frac;
     int rows;
     bool updates;
-    const char *with; /* the new rows of a sweep; NULL = none */
-    json_t *files;    /* --json: an answer for each; NULL = text */
+    const char *with; /* path of the new rows of a sweep; NULL = none */
+    json_t *files;    /* --json: a result for each file; NULL = text */
 };
 
-/* As pipesim run --json prints it. */
+/* Runs the inputs of `baseline` again; `*text` is the report as `pipesim run --json` prints it. */
 static enum pp_status run_again(struct pp_arena *arena, const struct pp_baseline *baseline,
                                 char **text, size_t *length, struct pp_error *err)
 {
@@ -78,7 +78,7 @@ static json_t *verdict_json(const char *name, const struct pp_changes *c)
                      pp_changes_json(c));
 }
 
-/* What to do about the changes; `text` is the new report, NULL where it is there already. */
+/* Prints the changes; rewrites the report under --update. `text`: new report, NULL for a sweep. */
 static enum pp_status judge(struct pp_arena *arena, const struct check *check, const char *path,
                             const char *name, const struct pp_changes *changes, const char *text,
                             size_t length, FILE *out, struct pp_error *err)
@@ -128,7 +128,7 @@ static enum pp_status check_report(struct pp_arena *arena, const struct check *c
     return status;
 }
 
-/* Rows do not say all that was asked, so the new ones are given. */
+/* Rows of a sweep do not have all options, so --with names the new rows. */
 static enum pp_status check_sweep(struct pp_arena *arena, const struct check *check,
                                   const char *path, FILE *out, struct pp_error *err)
 {
@@ -172,7 +172,7 @@ static enum pp_status check_one(const struct check *check, const char *path, FIL
     return check_report(arena, check, path, out, err);
 }
 
-/* All files are looked at; the worst of them is the exit code. */
+/* Checks all files; the worst status is the exit code. */
 static enum pp_status check_all(const struct check *check, const struct pp_parsed *flags, FILE *out,
                                 struct pp_error *err)
 {
@@ -192,7 +192,7 @@ static enum pp_status check_all(const struct check *check, const struct pp_parse
         else
             pp_error_append(err, "\n%s", one.message);
         if (worst == PP_OK || worst == PP_ETOLERANCE)
-            worst = status; /* what could not be looked at counts more than what moved */
+            worst = status; /* a file that cannot be checked is worse than a changed one */
         err->status = worst;
     }
     return worst;

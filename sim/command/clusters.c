@@ -1,4 +1,4 @@
-/* pipesim clusters: what is built in, with sources; a cluster as a SimGrid platform. */
+/* pipesim clusters: presets with their sources; a cluster as a SimGrid platform. */
 #include "sim/command/commands.h"
 
 #include "core/cluster/cluster.h"
@@ -16,7 +16,7 @@
 
 /* ---- the shape --------------------------------------------------------------------------- */
 
-/* "450 GB/s", in the arena. */
+/* Text such as "450 GB/s", in the arena. */
 static const char *amount(struct pp_arena *arena, double value, enum pp_unit unit)
 {
     char text[PP_UNITS_TEXT_BYTES];
@@ -120,7 +120,7 @@ static const char *shape_of(struct pp_arena *arena, const struct pp_cluster *c)
 
 /* ---- a cluster --------------------------------------------------------------------------- */
 
-/* Constants of collectives that links do not have; not known of every cluster. */
+/* Prints the constants of rings, if the cluster has them. */
 static void print_rings(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_ring_link *node = &c->intra_ring, *network = &c->inter_ring;
@@ -132,7 +132,7 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
             c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
 }
 
-/* Memory of a node outside of its devices. */
+/* Prints the memory tiers of a node. */
 static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE *out)
 {
     const struct pp_tier_memory *host = &c->tiers[PP_TIER_HOST], *drives = &c->tiers[PP_TIER_NVME];
@@ -151,10 +151,10 @@ static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE
                 rate(arena, drives->bytes_per_s));
 }
 
-/* The end of the line of shares, multiprocessors, and what --precision may say. */
+/* Ends the line of shares; prints multiprocessors and the peaks of all precisions. */
 static void print_precisions(const struct pp_device *d, FILE *out)
 {
-    enum { FULL_LINE = 5 }; /* of at most 80 characters */
+    enum { FULL_LINE = 5 }; /* precisions in a line of at most 80 characters */
 
     if (d->is_attention_unfused)
         fputs("\n           attention unfused", out);
@@ -213,7 +213,7 @@ static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml
     return PP_OK;
 }
 
-/* ---- one that was looked at ----------------------------------------------------------------*/
+/* ---- import ---------------------------------------------------------------------------------- */
 
 static enum pp_status read_logs(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_cluster_import *import, struct pp_error *err)
@@ -242,7 +242,7 @@ static void print_import(const struct pp_cluster_import *import, FILE *out)
     fprintf(out, "  text     %s\n", import->text);
 }
 
-/* A platform by the name of the file, else the text. */
+/* Writes a SimGrid platform if the file's name ends in .xml, else the text. */
 static enum pp_status write_import(struct pp_arena *arena, const struct pp_cluster_import *import,
                                    const char *path, int gpus, struct pp_error *err)
 {
@@ -293,7 +293,7 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_wis
     return PP_OK;
 }
 
-/* Options that only change or write what --topo and --nccl-tests have found. */
+/* Refuses options that only change or write the results of --topo and --nccl-tests. */
 static enum pp_status check_import(const struct pp_wish *wish, struct pp_error *err)
 {
     if (wish->output)

@@ -1,4 +1,4 @@
-/* sim/command/commands.h — what each command of pipesim does; main() picks one from a table. */
+/* sim/command/commands.h — the functions of the commands; main() picks one from a table. */
 #pragma once
 
 #include "schedules/select/select.h"
@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-/* Print the result of the command to `out`. `typed` has the flags alone, no preset. Errors as
- * everywhere. */
+/* Print the result of the command to `out`. `typed` has the flags alone, no preset. */
 typedef enum pp_status pp_command_function(struct pp_arena *arena, const struct pp_wish *typed,
                                            FILE *out, struct pp_error *err);
 pp_command_function pp_command_run, pp_command_schedules, pp_command_models, pp_command_clusters,

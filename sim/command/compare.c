@@ -1,4 +1,4 @@
-/* pipesim compare: a predicted trace held against a measured one. */
+/* pipesim compare: compares a predicted trace with a measured one. */
 #include "sim/command/commands.h"
 
 #include "core/text/json.h"
@@ -19,11 +19,11 @@
 
 static const double LONGEST_S = 1e9, MOST = 1e18;
 
-/* The predicted step compared with those of a training run's log, where no events were recorded. */
+/* The predicted step compared with the steps in the log of a training run, which has no events. */
 struct steps {
     const char *predicted;                                 /* name of the file */
-    double predicted_s;                                    /* of a trace its median step */
-    double predicted_flops_per_s_per_gpu, predicted_batch; /* NAN: a trace does not say */
+    double predicted_s;                                    /* the median step of a trace */
+    double predicted_flops_per_s_per_gpu, predicted_batch; /* NAN for a trace */
     const struct pp_step_log *log;
     double error_frac;     /* predicted / measured - 1 */
     double tolerance_frac; /* NAN: none */
@@ -31,7 +31,7 @@ struct steps {
 
 /* ---- the prediction --------------------------------------------------------------------------*/
 
-/* A report names its schema first. */
+/* Is true for a report: its first key is "schema". */
 static bool is_report(const char *path)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -90,8 +90,7 @@ static enum pp_status read_trace(struct pp_arena *arena, const char *path, struc
     return PP_OK;
 }
 
-/* `path`: a trace, or what pipesim --json has printed of one schedule. PP_EINVAL with the file for
- * what is neither. */
+/* Fills `c` from `path`, a trace or the report of one schedule. PP_EINVAL names any other file. */
 static enum pp_status find_steps(struct pp_arena *arena, const char *path,
                                  const struct pp_step_log *log, struct steps *c,
                                  struct pp_error *err)
@@ -192,7 +191,7 @@ static enum pp_status check_tolerance(double error_frac, double tolerance_frac,
                         100 * error_frac, 100 * tolerance_frac);
 }
 
-/* Against the log of a training run there are only steps to compare. */
+/* Compares steps alone, with the log of a training run. */
 static enum pp_status compare_steps(struct pp_arena *arena, const struct pp_wish *wish,
                                     double tolerance_frac, FILE *out, struct pp_error *err)
 {

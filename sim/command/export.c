@@ -1,4 +1,4 @@
-/* pipesim export: one step of a run, in the formats of other engines. */
+/* pipesim export: one step of a run, in formats of other engines. */
 #include "sim/export/export.h"
 #include "sim/check/baseline.h"
 #include "sim/command/commands.h"
@@ -17,12 +17,12 @@ struct format {
     const char *name;
     enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
                             struct pp_error *err);
-    bool has_wires; /* it may say what messages take */
+    bool has_wires; /* --wires chooses how messages get their durations */
     bool is_folder;
     enum pp_pytorch_list list;
 };
 
-/* A step by itself. */
+/* Simulates one step with a barrier. */
 static enum pp_status run(struct pp_arena *arena, const struct pp_wish *wish,
                           const struct pp_subject *subject, struct pp_result *result,
                           struct pp_error *err)
@@ -64,7 +64,7 @@ static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FIL
     return PP_OK;
 }
 
-/* A folder: `out` is not written to. */
+/* Writes a folder, and nothing to `out`. */
 static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE *out,
                              struct pp_error *err)
 {
@@ -75,7 +75,7 @@ static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE
     return pp_export_chakra(&export, job->wish->output, err);
 }
 
-/* In the order of the choices of --to. */
+/* Formats in the order of the choices of --to. */
 static const struct format FORMATS[] = {
     {"goal", goal, .has_wires = true},
     {"chakra", chakra, .is_folder = true},

@@ -1,4 +1,4 @@
-/* pipesim models, presets: what is built in, with sources. */
+/* pipesim models and presets: built-in models and presets, with sources. */
 #include "sim/command/commands.h"
 
 #include "core/model/model.h"

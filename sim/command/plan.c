@@ -1,5 +1,5 @@
 /* pipesim plan: the best choice of the free knobs, for a model on a cluster. Knobs are those of
- * layouts (sim/plan/search.h), or the ways to cut the state of one layout (sim/plan/state.h). */
+ * layouts (sim/plan/search.h) or the ways to shard the state of one layout (sim/plan/state.h). */
 #include "core/text/output.h"
 #include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* What is neither given nor free. Of one layout: data parallel only, in the software that has all
- * these ways to cut state. */
+/* Values of options that are neither given nor free. One layout is data parallel only, in the
+ * framework that has all these ways to shard state. */
 #define SCHEDULE "--schedule", "1f1b"
 #define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1", "--framework", "amsp"
 static const struct pp_preset WITH_DP = {
@@ -42,7 +42,7 @@ static enum pp_status open_wish(struct pp_arena *arena, const struct pp_parsed *
     return PP_OK;
 }
 
-/* Only how state is cut, and recomputation: one layout. */
+/* Is true if only the sharding of state and recomputation are free. */
 static bool is_one_layout(const struct pp_wish *wish)
 {
     const char *text = wish->free;
@@ -50,11 +50,11 @@ static bool is_one_layout(const struct pp_wish *wish)
     return text ? pp_state_plan_has(text) : wish->objective == PP_OBJECTIVE_COMM;
 }
 
-/* Where the answer goes. */
+/* Outputs of the plan. */
 struct answer {
     enum pp_stdout owner;
-    const struct pp_emit_tool *tool; /* NULL: no framework's settings */
-    const char *path;                /* of the table; NULL: none */
+    const struct pp_emit_tool *tool; /* NULL: no --emit */
+    const char *path;                /* of the table; NULL = no table */
 };
 static enum pp_status open_answer(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct answer *answer, struct pp_error *err)
@@ -76,7 +76,7 @@ static enum pp_status emit(struct pp_arena *arena, const struct pp_emit_tool *to
                 : pp_error_set(err, PP_EINVAL, "--emit: nothing fits, so there is no best");
 }
 
-/* All choices as rows: of `search`, or of `planner`. */
+/* Writes all choices as rows, of `search` if it is given, else of `planner`. */
 static enum pp_status write_rows(struct pp_arena *arena, const struct pp_search *search,
                                  const struct pp_state_plan *planner, const char *path,
                                  struct pp_error *err)
@@ -93,8 +93,8 @@ static enum pp_status write_rows(struct pp_arena *arena, const struct pp_search 
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* The best layout that the framework runs as it is. If it runs none of the simulated ones, the best
- * of all, with the layout that runs in its place. */
+/* Writes the best layout that the framework runs unchanged. If it runs none of the simulated ones,
+ * writes the best of all, with the layout that runs in its place. */
 static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_tool *tool,
                                   const struct pp_search *search, FILE *out, struct pp_error *err)
 {
@@ -158,8 +158,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
 
 /* ---- one layout ------------------------------------------------------------------------------ */
 
-/* What the resolver chose where a knob is free, or so that the run fits, is dropped: every point
- * says what it has. */
+/* Drops the resolver's choices of free knobs and of recomputation: each point has its own. */
 static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
     if (config->origin.chosen & PP_CHOSE_RECOMPUTE)

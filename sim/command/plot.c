@@ -1,4 +1,4 @@
-/* pipesim plot: files to a picture. */
+/* pipesim plot: draws files as a picture. */
 #include "sim/command/commands.h"
 
 #include "plots/plot.h"
@@ -167,7 +167,7 @@ static enum pp_status refuse_kind(const struct job *job, struct pp_error *err)
     return PP_EINVAL;
 }
 
-/* Options that not every picture looks at: those that do, from a sweep or from traces. */
+/* Options that only some pictures use: the functions that use them, and their sources. */
 typedef enum pp_status draw(struct job *, struct pp_error *);
 static const struct {
     const char *option;

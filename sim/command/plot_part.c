@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "A:B" into two texts, "A" into the same twice; too long ones are cut, and refused as they are. */
+/* The ends of "A:B", or "A" twice. Longer texts are cut; the callers refuse them. */
 struct range {
     char from[64], to[64];
 };
@@ -25,13 +25,11 @@ static struct range cut(const char *text)
     return range;
 }
 
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
 static bool read_rank(const char *text, int *rank)
 {
     int64_t value;
 
-    if (!*text) /* until the end */
+    if (!*text) /* open end */
         return true;
     if (pp_units_parse_int(text, 0, INT_MAX - 1, &value, NULL) != PP_OK)
         return false;
@@ -53,8 +51,6 @@ static enum pp_status read_ranks(const char *text, struct pp_plot_timeline *time
                         "3",
                         text);
 }
-
-/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool read_time(const char *text, bool is_unit, double *time_s)
 {
@@ -94,8 +90,6 @@ static enum pp_status read_step(const char *text, int *step, struct pp_error *er
     return PP_OK;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
-
 enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
                                  struct pp_error *err)
 {
@@ -115,7 +109,7 @@ enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_p
     struct pp_step *step = PP_NEW(arena, struct pp_step);
 
     if (part->step < 0)
-        return PP_OK; /* of a timeline: pp_plot_step() */
+        return PP_OK; /* a timeline takes the step of pp_plot_step() */
     PP_TRY(pp_step_at(arena, *trace, part->step, step, err));
     step->trace.program = pp_arena_printf(arena, "%s, step %d", (*trace)->program, part->step + 1);
     *trace = &step->trace;

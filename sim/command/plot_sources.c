@@ -1,4 +1,4 @@
-/* Input files of a plot: each is recognised by its content. */
+/* Input files of a plot, recognised by their content. */
 #define _GNU_SOURCE /* memmem */
 
 #include "sim/command/plot_sources.h"
@@ -75,7 +75,7 @@ static enum pp_status combine(struct pp_plot_files *files, struct pp_error *err)
                             : "");
 }
 
-/* Traces of PyTorch's profiler, or a folder of them: too large to be held whole. */
+/* Is true for traces of PyTorch's profiler, or a folder of them: too large to hold whole. */
 static bool is_profile(const char *path)
 {
     struct stat info;

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Several copies of weights. */
+/* Refuses sharding of gradients or parameters, and offload of parameters, if weights have several
+ * copies or versions. */
 static enum pp_status check_versions(const struct pp_program *compute, int zero,
                                      const struct pp_state_spec *state, struct pp_error *err)
 {
@@ -58,7 +59,7 @@ static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish
                               recompute);
 }
 
-/* Durations for an order that depends on them: --unit, or the usual ones. */
+/* Durations for an order that depends on them: those of --unit, or the usual ones. */
 static enum pp_status take_unit(const struct pp_wish *wish, const struct pp_config *config,
                                 struct pp_unit_costs *unit, struct pp_error *err)
 {
@@ -73,7 +74,7 @@ static enum pp_status take_unit(const struct pp_wish *wish, const struct pp_conf
     return text ? pp_unit_costs_parse(text, unit, err) : PP_OK;
 }
 
-/* What the schedule leaves to `auto`, at the same costs. */
+/* Chooses the options that the schedule leaves to `auto`, at the costs of `config->unit`. */
 static enum pp_status choose(struct pp_arena *arena, struct pp_config *config, struct pp_error *err)
 {
     struct pp_prepared prepared = {0};

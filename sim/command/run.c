@@ -1,4 +1,4 @@
-/* pipesim run: one schedule in depth, or several side by side. */
+/* pipesim run: one schedule in depth, or a table of several. */
 #include "core/clock.h"
 #include "core/units.h"
 #include "plots/plot.h"
@@ -19,7 +19,7 @@
 
 enum { MAX_ALTERNATIVES = 6 };
 
-/* The configuration of `subject` at the layout of `base`. */
+/* Resolves `subject` at the layout of `base`. */
 static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish *wish,
                                    const struct pp_subject *subject, const struct pp_config *base,
                                    struct pp_config *config, struct pp_error *err)
@@ -51,7 +51,7 @@ static void set_status(struct pp_arena *arena, struct pp_result *result, enum pp
     result->refusal = status != PP_OK ? pp_arena_strdup(arena, err->message) : NULL;
 }
 
-/* Makespan and memory only; also settles what the tool chooses. */
+/* Simulates makespan and memory alone; also settles the choices of the tool. */
 static void quick_like(struct pp_arena *arena, const struct pp_wish *wish,
                        const struct pp_subject *subject, const struct pp_config *base,
                        struct pp_result *result)
@@ -81,7 +81,7 @@ static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_resu
     set_status(arena, result, status, &err);
 }
 
-/* Several schedules are a table: no option may show one alone. */
+/* Refuses options that show one schedule if there are several. */
 static enum pp_status check_single(const struct pp_wish *wish, int subjects, struct pp_error *err)
 {
     const struct pp_given *const single[] = {&wish->given.gantt, &wish->given.explain,
@@ -128,11 +128,11 @@ static int by_time(const void *a, const void *b)
                                                              : 0;
 }
 
-/* The best other schedules of the registry at the layout of `result`. */
+/* The best other schedules of the registry at the layout of `result`; in the arena. */
 static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wish *wish,
                                       const struct pp_result *result, int *count)
 {
-    /* What is learned differs between those that flush and those that do not. */
+    /* Schedules with and without a flush converge differently: only like ones are compared. */
     const struct pp_schedule *own = result->config.schedule;
     const bool is_continuous = own && own->is_continuous;
     struct pp_result *list = NULL;
@@ -156,8 +156,8 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wi
     return list;
 }
 
-/* Where many replicas share links, only the run itself is simulated so: the comparison is one of
- * links that are not shared. */
+/* Simulates the alternatives. If several replicas of the run share links, all schedules are
+ * compared without contention, so the run is simulated again as `alone`. */
 static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish,
                               const struct pp_result *result, struct pp_result *alone,
                               struct pp_others *others, struct pp_error *err)
@@ -178,7 +178,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish
     return PP_OK;
 }
 
-/* What the command prints, draws and writes. */
+/* Outputs of the command. */
 struct answer {
     enum pp_stdout owner;
     struct pp_emit_target emit;
@@ -229,7 +229,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     return wish->require_fit ? check_fit(&result, err) : PP_OK;
 }
 
-/* The first subject that resolves gives the layout; the others run at the same. */
+/* Runs all subjects at the layout of the first one that resolves. */
 static enum pp_status run_many(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_subject *subjects, int count, const struct answer *answer,
                                struct pp_error *err)

@@ -1,4 +1,4 @@
-/* pipesim schedules: the registry for people, in the terminal and as docs/schedules.md. */
+/* pipesim schedules: the registry as text, in the terminal and as docs/schedules.md. */
 #include "plots/plot.h"
 #include "schedules/registry.h"
 #include "sim/command/commands.h"
@@ -6,7 +6,7 @@
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
-/* "(D-1) / (N + D-1) (exact)" */
+/* Text such as "(D-1) / (N + D-1) (exact)". */
 static const char *closed_form(struct pp_arena *arena, const struct pp_closed_form *form,
                                const char *unit)
 {
@@ -14,7 +14,7 @@ static const char *closed_form(struct pp_arena *arena, const struct pp_closed_fo
                            form->is_exact ? "exact" : "approximate");
 }
 
-/* Nothing where there is no text. */
+/* Prints a row, if it has a text. */
 static void row(FILE *out, const char *label, const char *text)
 {
     if (*text)
@@ -30,7 +30,7 @@ static const char *alias_list(struct pp_arena *arena, const struct pp_schedule *
     return text;
 }
 
-/* "torchtitan as Interleaved1F1B (not with all options)". */
+/* Text such as "torchtitan as Interleaved1F1B (not with all options)". */
 static const char *call_list(struct pp_arena *arena, const struct pp_schedule *s)
 {
     const char *text = "";
@@ -59,7 +59,7 @@ static void print_schedule(struct pp_arena *arena, const struct pp_schedule *s, 
 
 enum { DOC_RANKS = 4, DOC_WIDTH = 160 };
 
-/* The smallest picture that a schedule accepts: 4 ranks, 4 micro-batches or a few more. */
+/* Simulates the smallest shape that a schedule accepts: 4 ranks, 4 to 16 micro-batches. */
 static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *s,
                               struct pp_result *result, struct pp_error *err)
 {
@@ -81,7 +81,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
     return pp_simulate(arena, &config, PP_FULL, NULL, result, err);
 }
 
-/* One row of a table, if there is a text; a bar inside it would end the cell. */
+/* Prints one row of a table, if it has a text. Bars are escaped: they would end the cell. */
 static void cell_row(FILE *out, const char *label, const char *text)
 {
     if (!*text)

@@ -1,4 +1,4 @@
-/* pipesim sweep: every combination of the values given, one row each. */
+/* pipesim sweep: runs every combination of the given values, one row each. */
 #include "core/clock.h"
 #include "core/process/pool.h"
 #include "core/text/progress.h"
@@ -15,17 +15,17 @@ struct sweep {
     struct pp_grid grid;
     struct pp_sweep_part part;
     const char *path;        /* NULL: stdout */
-    const char *merged_path; /* what was given, when the path is that of a part; else NULL */
-    int64_t *points;         /* [count]: to be computed now */
+    const char *merged_path; /* path as typed if `path` is that of a part; else NULL */
+    int64_t *points;         /* [count], to be computed now */
     int64_t count, done, resumed;
     double seconds;
     struct pp_sweep_file *file;
     struct pp_progress progress;
 };
 
-/* ---- options of the sweep itself ------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* The last text of an option that has one value; NULL when it was not given. */
+/* Text of an option that has one value; NULL if it is not given. */
 static enum pp_status take(const struct pp_parsed *parsed, const char *name, const char **text,
                            struct pp_error *err)
 {
@@ -121,7 +121,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     pp_sweep_run_point(scratch, &s->grid, s->points[item], out);
 }
 
-/* The row of a point whose worker ended. */
+/* Adds the row of a point whose worker ended early. */
 static enum pp_status add_death(struct sweep *s, int64_t point, const char *death,
                                 struct pp_error *err)
 {
@@ -158,12 +158,12 @@ static void tick(void *context)
 {
     struct sweep *s = context;
 
-    if (!s->path && isatty(STDOUT_FILENO)) /* the rows on the terminal are progress enough */
+    if (!s->path && isatty(STDOUT_FILENO)) /* the rows on the terminal show the progress */
         return;
     pp_progress_count(&s->progress, s->resumed + s->done, s->resumed + s->count, "points");
 }
 
-/* Which points this part has, less those that are in the file. */
+/* Collects the points of this part that are not in the file yet. */
 static enum pp_status open_file(struct pp_arena *arena, const struct pp_wish *wish, struct sweep *s,
                                 FILE *out, struct pp_error *err)
 {
@@ -188,7 +188,7 @@ static enum pp_status run_points(struct sweep *s, int jobs, struct pp_error *err
     const double started_s = pp_clock_s();
 
     tick(s);
-    pp_arena_keep_memory(); /* every point takes what the one before has given back */
+    pp_arena_keep_memory(); /* each point reuses the memory that the point before it has freed */
     const enum pp_status status = s->count > 0 ? pp_pool_run(&pool, err) : PP_OK;
     s->seconds = pp_clock_s() - started_s;
     pp_progress_clear(&s->progress);
@@ -197,7 +197,7 @@ static enum pp_status run_points(struct sweep *s, int jobs, struct pp_error *err
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* A pipe or a device has nothing to draw afterwards. */
+/* A pipe or a device cannot be drawn afterwards. */
 static bool is_file(const char *path)
 {
     struct stat info;
@@ -205,7 +205,7 @@ static bool is_file(const char *path)
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whatever happened, the file is put in order; the first error counts. */
+/* Closes the file in any case; the first error counts. */
 static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_error *err)
 {
     const struct pp_sweep_counts counts = pp_sweep_file_counts(s->file);

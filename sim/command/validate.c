@@ -1,4 +1,4 @@
-/* pipesim validate: published measurements held against predictions. */
+/* pipesim validate: compares predictions with published measurements. */
 #include "sim/command/commands.h"
 
 #include "core/text/output.h"
@@ -19,7 +19,7 @@ static void warn_of_columns(const struct pp_measurements *list)
         fprintf(stderr, "pipesim: warning: %s\n", list->hints[i]);
 }
 
-/* Rows by their names, those of a name as they were read. */
+/* Orders rows by name; those with one name in the order in which they were read. */
 static int by_id(const void *a, const void *b)
 {
     const struct pp_measurement *const *x = a, *const *y = b;
@@ -28,8 +28,8 @@ static int by_id(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* Rows with the name of an earlier one are counted like any other: a table read twice weighs
- * twice. That is seldom meant. */
+/* Warns of rows that have the name of an earlier one. They count like any other row, so a table
+ * that is read twice weighs twice. */
 static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *list)
 {
     const struct pp_measurement **rows =
@@ -59,7 +59,7 @@ static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *
                 original->file, original->line);
 }
 
-/* Keep the rows of one family. */
+/* Keeps the rows of one family. */
 static enum pp_status select_family(struct pp_arena *arena, const char *family,
                                     struct pp_measurements *list, struct pp_error *err)
 {
@@ -126,7 +126,8 @@ static void print_parts(struct pp_arena *arena, const struct pp_result *result, 
     print_wrapped("time", text, out);
 }
 
-/* The command prints all that is taken on the device; published is often less. */
+/* Prints published and predicted memory. The run's own report counts all memory of the device;
+ * published figures often less. */
 static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
                          const struct pp_validation_row *row, const struct pp_result *result,
                          FILE *out)
@@ -143,7 +144,7 @@ static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
                   out);
 }
 
-/* The command a row stands for, and what came of it. */
+/* Prints the command of a row, its prediction and its errors. */
 static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurement *m,
                                 bool has_details, FILE *out, struct pp_error *err)
 {
@@ -234,7 +235,7 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
 
     pp_validation_run(arena, list, &validation);
     built_in = validation;
-    if (is_refit) { /* errors become those of constants fitted without the family of each row */
+    if (is_refit) { /* errors of constants that were fitted without the row's family */
         const size_t bytes = sizeof(*validation.rows) * (size_t)validation.count;
         built_in.rows = pp_arena_grow(arena, validation.rows, bytes, bytes);
         PP_TRY(pp_refit_validation(arena, list, &validation, owner == PP_STDOUT_REPORT ? out : NULL,
