@@ -1,10 +1,10 @@
-/* Buckets of gradient sums: their number by count, by size or by the habit of the framework. */
+/* Buckets of gradient sums, by number, by size or by the framework's default size. */
 #include "sim/config/buckets.h"
 
 #include <math.h>
 #include <string.h>
 
-/* More buckets than a few hide hardly more: what is left is the last one. */
+/* Most buckets by default. More hide hardly more: only the last bucket is exposed. */
 enum { HABIT_BUCKETS = 16 };
 static const double MAX_BUCKET_BYTES = 1e15,
                     DDP_BUCKET_BYTES = 25 * 1024.0 * 1024; /* PyTorch's bucket_cap_mb */
@@ -38,7 +38,7 @@ static bool is_neutral(const struct pp_given *given)
     return given->option->neutral && !strcmp(given->text, given->option->neutral);
 }
 
-/* An overlap that is switched off leaves nothing to cut or to begin early. */
+/* Refuses buckets and early sums with --dp-overlap off, which leaves nothing to cut. */
 static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err)
 {
     const struct pp_given *const asking[] = {&wish->given.grad_sync, &wish->given.buckets,
@@ -52,7 +52,7 @@ static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err
     return PP_OK;
 }
 
-/* What is said by itself wins over what comes with the overlap. */
+/* Sets the overlap's defaults; options that are given win. */
 static void overlap(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
 {
     const double habit_bytes = config->costs.framework->bucket_bytes;
@@ -113,7 +113,7 @@ const int *pp_buckets_of(struct pp_arena *arena, const struct pp_config *config,
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Any one of the equal buckets of a stage's sum; NULL where it is not cut. */
+/* One of the equal buckets of a stage's sum; NULL if it is not cut. */
 static const struct pp_collective *bucket_of(const struct pp_program *p, int stage)
 {
     for (int c = 0; c < p->collective_count; c++)

@@ -1,10 +1,9 @@
-/* What follows from a configuration: the ranks of its stages, the inputs of the cost model, and
- * what it comes to. */
+/* Values derived from a configuration: ranks of its stages, inputs of costs, its outcome. */
 #include "sim/config/config.h"
 
 #include <stdio.h>
 
-#define ROUNDING 1e-9 /* of steps */
+#define ROUNDING 1e-9 /* of step times */
 
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config)
 {

@@ -1,4 +1,4 @@
-/* sim/config/config.h — a run as resolved from flags, presets, defaults and the quick planner. */
+/* sim/config/config.h — a run, resolved from flags, presets, defaults and the quick planner. */
 #pragma once
 
 #include "core/cli/options.h"
@@ -13,7 +13,7 @@
 #include "sim/engine/engine.h"
 #include "traces/metrics.h"
 
-/* What the tool chose by itself: printed with a '*'. */
+/* Values that the tool chose; reports mark them with a '*'. */
 enum pp_chosen {
     PP_CHOSE_MODEL = 1 << 0,
     PP_CHOSE_CLUSTER = 1 << 1,
@@ -36,23 +36,23 @@ enum pp_chosen {
     PP_CHOSE_OPTIONS = PP_CHOSE_OPTION * ((1 << PP_SHAPE_OPTIONS) - 1),
 };
 
-/* What a configuration comes to: refused, too large, or so fast. Planners keep it of every choice
- * that they simulate. */
+/* Outcome of a configuration: refused, too large, or its step time. Planners keep one for each
+ * choice that they simulate. */
 enum { PP_OUTCOME_REASON_BYTES = 192 };
 struct pp_outcome {
     bool is_refused, fits;
-    bool is_strained; /* it fits, if at all, only as the allocator gives blocks back: memory.h */
+    bool is_strained; /* it fits only if the allocator returns blocks: memory.h */
     double step_s, s_per_sample, exposed_frac, mfu, tokens_per_s_per_gpu; /* 0: not simulated */
     double state_bytes, peak_bytes;                                       /* of the fullest rank */
-    char reason[PP_OUTCOME_REASON_BYTES]; /* of a refusal, perhaps cut off */
+    char reason[PP_OUTCOME_REASON_BYTES]; /* why it is refused, perhaps cut off */
 };
 
-/* An order that `auto` tried at the run's costs. */
+/* Outcome of an order that `auto` tried at the run's costs. */
 enum { PP_TRIALS = 4 };
 struct pp_trial {
-    const char *value; /* of the option: "doubling" */
+    const char *value; /* value of the option: "doubling" */
     struct pp_outcome outcome;
-    int zero; /* state with which it fits, where the tool may choose it; -1: no ZeRO stage */
+    int zero; /* ZeRO stage with which it fits, if the tool may choose it; -1 = no ZeRO stage */
     enum pp_recompute recompute;
 };
 struct pp_trials {
@@ -61,20 +61,20 @@ struct pp_trials {
     struct pp_trial list[PP_TRIALS];
 };
 
-/* How many buckets each gradient sum is cut into. */
+/* Number of buckets of each gradient sum. */
 struct pp_bucket_rule {
-    int count;            /* --buckets; 0 = not given; with a size: at most so many */
+    int count;            /* --buckets; 0 = not given; the most buckets if a size is given */
     double bytes;         /* --bucket-size, or the framework's; 0 = not given */
-    double replica_bytes; /* ... but at least so much for each replica */
+    double replica_bytes; /* least size of a bucket, for each replica */
     const char *size;     /* as typed */
 };
 
 struct pp_input;
-/* Where a configuration comes from. */
+/* Origin of a configuration. */
 struct pp_config_origin {
     unsigned chosen;                /* enum pp_chosen */
-    const struct pp_trials *trials; /* NULL: the user left nothing to `auto` */
-    struct pp_input *inputs;        /* the options given, sim/config/inputs.h */
+    const struct pp_trials *trials; /* NULL: no option was left to `auto` */
+    struct pp_input *inputs;        /* options given, sim/config/inputs.h */
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
@@ -87,32 +87,32 @@ struct pp_oom;
 
 struct pp_config {
     /* what to run */
-    const struct pp_schedule *schedule; /* NULL when a program file is run */
+    const struct pp_schedule *schedule; /* NULL for a program file */
     const struct pp_program *file_program;
-    const char *schedule_name; /* registry name or file */
-    bool is_eager;             /* --order eager: ranks run what is ready */
+    const char *schedule_name; /* registry name or path */
+    bool is_eager;             /* --order eager: ranks run any op that is ready */
     int eager_limit;           /* chunk activations, 0 = no limit */
     struct pp_shape shape;
     bool is_unit;
     struct pp_unit_costs unit;
-    const struct pp_cost_file *cost; /* --cost: durations that were measured; NULL = none */
+    const struct pp_cost_file *cost; /* --cost: measured durations; NULL = none */
 
     /* model, machines, and how the model is cut */
     struct pp_model model;
     struct pp_cluster cluster;
-    struct pp_platform *platform; /* of --cluster FILE.xml, else NULL */
+    struct pp_platform *platform; /* of --cluster FILE.xml; else NULL */
     struct pp_layout layout;
     struct pp_map_order map;
     int *blocks_per_stage;
     int first_stage_layers, last_stage_layers;
 
     /* state */
-    int wanted_zero;             /* --zero; -1: the meshes of `wanted`, by --shard */
-    struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
-    struct pp_state_spec state;  /* the same for the layout at hand */
+    int wanted_zero;             /* --zero; -1 = --shard sets `wanted` */
+    struct pp_state_spec wanted; /* --shard, --gather, --offload as typed */
+    struct pp_state_spec state;  /* `wanted` for the current layout */
 
-    /* Further inputs of costs. Members that follow from the above are unset; pp_config_costs()
-     * fills them. The fabric is for layout.gpus devices, and NULL in unit mode. */
+    /* Further inputs of costs. pp_config_costs() fills the members that follow from the above. The
+     * fabric is for layout.gpus devices, and NULL in unit mode. */
     struct pp_cost_inputs costs;
     enum pp_flops_rule flops;
 
@@ -126,35 +126,34 @@ struct pp_config {
     bool no_fold;
     const char **slow;
     int slow_count;
-    const char **link_bw; /* all of --link-bw as typed */
+    const char **link_bw; /* every --link-bw as typed */
     int link_bw_count;
 
-    /* No simulation reads it: a result may be reused where only this differs (sim/run/prepare.h).
-     */
+    /* No simulation reads it: a result is reused if only this differs (sim/run/prepare.h). */
     struct pp_config_origin origin;
 };
 
-/* Rank of every [pipeline * stages + stage]. */
+/* Ranks of all stages, [pipeline * stages + stage]. */
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config);
-/* The layout of unit mode: one device a rank, one replica, a sample a micro-batch. */
+/* Layout of unit mode: one device a rank, one replica, a sample a micro-batch. */
 struct pp_layout pp_config_unit_layout(const struct pp_shape *shape);
-/* All that prices an op, for ranks as placed by `rank_of`. Points into `config`. */
+/* Inputs of the costs of ops, with ranks placed by `rank_of`. Points into `config`. */
 struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint16_t *rank_of);
 
-/* Devices that hold the same parameters and sum their gradients. Ring attention divides the tokens
- * of a sample, so the devices of a context-parallel group are copies, too. */
+/* Number of devices that hold the same parameters and sum their gradients. Ring attention divides
+ * the tokens of a sample, so the devices of a context-parallel group are copies, too. */
 static inline int64_t pp_config_copies(const struct pp_config *config)
 {
     return (int64_t)config->layout.dp * config->layout.cp * config->shape.pipelines;
 }
 
-/* Gradients are summed at the end of a step: not where each device is left with its own shard. */
+/* Is true if gradients are summed at the end of a step: some copies hold the same shard. */
 static inline bool pp_config_is_summed(const struct pp_config *config)
 {
     return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
 }
 
-/* Everything a report may say about one run. */
+/* All results of one run. */
 struct pp_result {
     struct pp_config config;
     struct pp_program *program; /* lowered */
@@ -164,25 +163,24 @@ struct pp_result {
     struct pp_metrics metrics;
     struct pp_rank_memory *memory; /* [rank] */
     int peak_rank;
-    double model_flops_per_step, hardware_flops_per_step; /* all GPUs; 0 in unit mode */
+    double model_flops_per_step, hardware_flops_per_step; /* of all GPUs; 0 in unit mode */
     double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
     bool fits;
-    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: it fits, or was not asked for */
-    int replicas_simulated;   /* 1 when folded */
+    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: the run fits, or no advice is needed */
+    int replicas_simulated;   /* 1 if folded */
     const char *fold_note;
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
-    double wall_s;                         /* of the whole command, for meta only */
-    enum pp_status status;                 /* of this run when several were asked for */
+    double wall_s;                         /* of the whole command; only for the metadata */
+    enum pp_status status;                 /* of this run, if there are several */
     struct pp_prepared
-        *prepared;       /* for a deeper simulation of the same (sim/run/prepare.h), or NULL */
-    const char *refusal; /* why, when status is not PP_OK */
+        *prepared;       /* for a deeper simulation of the run (sim/run/prepare.h), or NULL */
+    const char *refusal; /* reason, if status is not PP_OK */
 };
 
-/* Of a simulation of any depth; in unit mode everything fits. */
+/* Outcome of a simulation of any depth; in unit mode everything fits. */
 struct pp_outcome pp_outcome_of(const struct pp_result *result);
 struct pp_outcome pp_outcome_refused(const struct pp_error *err);
 
-/* Whether `x` is better than `best`. The first rule that tells them apart decides. `x` is not
- * refused. It fits. Its step is shorter by more than rounding. If both do not fit, it needs less
- * memory. */
+/* Is true if `x` is better than `best`. The first rule that differs decides: not refused, fits,
+ * shorter step (beyond rounding), or less memory if both do not fit. */
 bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *best);

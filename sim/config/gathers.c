@@ -1,4 +1,4 @@
-/* Counts of gathers, sums and scatters in a step, and their bytes. */
+/* Numbers and bytes of gathers, sums and scatters in a step. */
 #include "sim/config/gathers.h"
 
 bool pp_gathers_are_used(const struct pp_result *r)
@@ -6,7 +6,7 @@ bool pp_gathers_are_used(const struct pp_result *r)
     return r->costs && r->costs->gathers && r->costs->gathers[0].units > 0;
 }
 
-/* What brings parameters into a buffer. */
+/* Is true if instruction `i` brings parameters into a buffer. */
 static bool is_fetch(const struct pp_result *r, int i)
 {
     const struct pp_program *p = r->program;
@@ -24,14 +24,12 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_gathers_are_used(r); i++) {
         visits += is_fetch(r, i);
         if (p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I)
-            visits += r->costs->gathers[p->stage[i]].units - 1; /* all but the one of the program */
+            visits += r->costs->gathers[p->stage[i]].units - 1; /* the program gathers one */
     }
     return visits;
 }
 
-/* ---- volumes --------------------------------------------------------------------------------- */
-
-/* Of one instruction. */
+/* Elements that one instruction moves. */
 static double elements_of(const struct pp_result *r, int i, struct pp_value_bytes size)
 {
     const struct pp_op op = pp_program_op(r->program, i);
@@ -62,8 +60,6 @@ double pp_gathers_elements(const struct pp_result *r)
         params += p->pipelines * pp_cost_stage_params(&r->cost_inputs, s);
     return elements / params;
 }
-
-/* ---- words ----------------------------------------------------------------------------------- */
 
 static void explain_visits(const struct pp_result *r, FILE *out)
 {

@@ -1,11 +1,11 @@
-/* The options that were given, and which of them ask "what if". */
+/* The options that were given, and those of them that ask "what if". */
 #include "sim/config/inputs.h"
 
 #include "sim/cli/cli.h"
 
 #include <string.h>
 
-/* Options of the tool's output change no figure. */
+/* Is true for options of the output, which change no prediction. */
 static bool is_output(const struct pp_option *option)
 {
     return !strcmp(option->group, PP_GROUP_OUTPUT);
@@ -25,8 +25,8 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct p
     }
 }
 
-/* What is not said of the layout, the model and the state. Every value says something, or all but
- * the one that changes nothing. */
+/* Options of what-ifs, outside of layout, model and state. Their neutral values are left out,
+ * unless `is_said_always`. */
 static const struct {
     const char *option;
     bool is_said_always;

@@ -1,4 +1,4 @@
-/* Homes of state and activations on other memory tiers: options, room, words of reports. */
+/* Homes of state and activations on other memory tiers: options, room, reports. */
 #include "sim/config/tiers.h"
 
 #include "core/units.h"
@@ -10,7 +10,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Classes that may be moved. */
+/* Classes that can be offloaded. */
 static const struct {
     enum pp_state_class class;
     const char *words;
@@ -35,7 +35,7 @@ static bool is_word(const char *word, const char *at, size_t length)
     return strlen(word) == length && memcmp(word, at, length) == 0;
 }
 
-/* ":40%" after the tier, up to `end`. */
+/* Parses ":40%" after the tier, up to `end`. */
 static enum pp_status parse_share(const char *text, const char *at, const char *end, double *frac,
                                   struct pp_error *err)
 {
@@ -48,7 +48,7 @@ static enum pp_status parse_share(const char *text, const char *at, const char *
     return PP_OK;
 }
 
-/* One "class=tier". */
+/* Parses one "class=tier". */
 static enum pp_status parse_home(const char *text, const char *at, size_t length,
                                  struct pp_state_spec *state, struct pp_error *err)
 {
@@ -181,8 +181,8 @@ const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
 
 enum { DOWN, UP }; /* streams of copies */
 
-/* What comes up inside of an op: parameters of its inner units. What comes and goes inside of an
- * update: all that its first and last bucket leave. */
+/* Bytes that an op copies inside. Up: parameters of its inner units. In an update, each way: all
+ * but its first and last bucket. */
 static double streamed_bytes(const struct pp_result *r, const struct pp_op *op)
 {
     const struct pp_stage_memory *memory = &r->costs->memory[op->stage];

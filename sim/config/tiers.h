@@ -1,5 +1,4 @@
-/* sim/config/tiers.h — --offload, --cpu-optimizer, --act-bits: what lives on another memory tier,
- * and whether it has room there. */
+/* sim/config/tiers.h — --offload, --cpu-optimizer, --act-bits: data on other memory tiers. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -8,22 +7,22 @@
 
 struct pp_wish;
 
-/* The three options into homes, is_cpu_update and activation_bits of `state`; with a cluster its
- * tiers are checked too (NULL: not). PP_EINVAL names what is legal. */
+/* Resolves the three options into homes, is_cpu_update and activation_bits of `state`. Checks the
+ * tiers of `cluster`, unless it is NULL. PP_EINVAL names the legal values. */
 enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err);
 
-/* Something of the run lives on another tier. */
+/* Is true if some data of the run are on another tier. */
 bool pp_tiers_are_used(const struct pp_result *result);
-/* Most that any device has on a tier, and what a device's share of it is. */
+/* Most bytes that a device has on a tier, and a device's share of the tier. */
 double pp_tiers_bytes(const struct pp_result *result, enum pp_tier tier);
 double pp_tiers_room_bytes(const struct pp_result *result, enum pp_tier tier);
-/* The tier that is too small; PP_TIER_DEVICE: none, whatever the device itself. */
+/* The tier that is too small; PP_TIER_DEVICE if none is. The device's own memory is not checked. */
 enum pp_tier pp_tiers_full(const struct pp_result *result);
 
-/* "host 12.3 of 256.0 GiB a device, ..." */
+/* Text such as "host 12.3 of 256.0 GiB a device, ..." */
 const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *result);
-/* For --explain: homes, bytes, and what is copied in a step; nothing where all is on the device. */
+/* Prints for --explain homes, bytes, and copies in a step; nothing if all are on the device. */
 void pp_tiers_explain(const struct pp_result *result, FILE *out);
 /* Bytes that a rank's device copies in one step, down (0) or up (1), streamed state included. */
 double pp_tiers_copied_bytes(const struct pp_result *result, int rank, int stream);
