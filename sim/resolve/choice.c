@@ -1,6 +1,5 @@
-/* The choice of what the user left to `auto`. Every order that the schedule names is simulated with
- * the costs of the run, and the fastest that fits is taken. The configuration keeps all outcomes.
- */
+/* Options that the user left to `auto`. Every order that the schedule names is simulated with the
+ * costs of the run, and the fastest that fits is taken. The configuration keeps all outcomes. */
 #include "sim/resolve/resolve.h"
 
 bool pp_resolve_is_open(const struct pp_config *config)
@@ -21,7 +20,7 @@ enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_err
                                             (mbs / granules + 1) * granules);
 }
 
-/* Nothing left to choose but the state; unit mode has none. */
+/* Chooses the state, if there is any; unit mode has none. */
 static enum pp_status settle(struct pp_arena *arena, struct pp_config *config,
                              struct pp_prepared *prepared, struct pp_result *result,
                              struct pp_error *err)
@@ -30,7 +29,7 @@ static enum pp_status settle(struct pp_arena *arena, struct pp_config *config,
                            : pp_resolve_state(arena, config, prepared, result, err);
 }
 
-/* The quick depth knows nothing of slow ranks and jitter. */
+/* Simulates in full depth if ranks are slow or jitter: the quick depth ignores both. */
 static enum pp_status simulate_variant(struct pp_arena *arena, struct pp_config *config,
                                        struct pp_prepared *prepared, struct pp_result *result,
                                        struct pp_error *err)

@@ -1,4 +1,4 @@
-/* --cost: durations that were measured, and what a run of them takes for granted. */
+/* --cost: measured durations, and the defaults that come with them. */
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"
@@ -25,7 +25,7 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     return list;
 }
 
-/* What changes links of a cluster changes nothing that was measured. */
+/* Refuses options that change links of a cluster: they change no measured duration. */
 static enum pp_status check_links(const struct pp_wish *wish, const char *path,
                                   struct pp_error *err)
 {

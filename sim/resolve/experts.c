@@ -1,7 +1,7 @@
-/* How experts are spread: --ep, --etp, and what the tool chooses. */
+/* Distribution of experts: --ep, --etp, and the tool's choices. */
 #include "sim/resolve/resolve.h"
 
-/* Options of experts have no effect on a dense model, and their neutral values are accepted. */
+/* Refuses options of experts for a dense model, unless their values are neutral. */
 static enum pp_status refuse_dense(const struct pp_wish *wish, const struct pp_config *config,
                                    struct pp_error *err)
 {
@@ -37,13 +37,13 @@ enum pp_status pp_resolve_exchanges(const struct pp_wish *wish, struct pp_config
     return PP_OK;
 }
 
-/* Experts are spread over the devices of a pipeline rank's replicas, and each holds as many. */
+/* Is true if `ep` devices of a pipeline rank's replicas hold equal numbers of experts. */
 static bool is_legal(const struct pp_config *config, int64_t devices, int ep)
 {
     return devices % ep == 0 && config->model.experts.count % ep == 0;
 }
 
-/* --etp; else tp, or the largest divisor of it that leaves enough devices for ep. */
+/* --etp; else tp, or its largest divisor that leaves enough devices for ep. */
 static int expert_tp(const struct pp_wish *wish, const struct pp_config *config, int tp,
                      int64_t replicas, int ep)
 {

@@ -37,7 +37,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish
     return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
 
-/* Modules that no block of the model has: to compute them again would change nothing. */
+/* Refuses modules that no block of the model has: recomputing them would change nothing. */
 static enum pp_status check_again(const struct pp_model *model, unsigned again,
                                   struct pp_error *err)
 {
@@ -164,8 +164,8 @@ static bool chooses_layers(enum pp_head head)
     return head == PP_HEAD_BALANCED || head == PP_HEAD_COUNTED;
 }
 
-/* --head balanced and counted choose the layers of all stages; flags for the ends win over a
- * preset's. */
+/* Resolves the layers of the end stages. --head balanced and counted choose the layers of all
+ * stages; flags for the ends win over a preset's --head. */
 static enum pp_status resolve_ends(const struct pp_wish *wish, struct pp_config *config,
                                    struct pp_error *err)
 {
@@ -191,7 +191,7 @@ static enum pp_status resolve_ends(const struct pp_wish *wish, struct pp_config 
     return PP_OK;
 }
 
-/* One send at a time per NIC is how the dag approximates shared links; others simulate them. */
+/* Chooses the dag for --nic fifo: one send at a time is its approximation of shared links. */
 static enum pp_status resolve_nic(const struct pp_wish *wish, struct pp_config *config,
                                   struct pp_error *err)
 {
@@ -219,9 +219,9 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_wi
     return pp_platform_hint(cluster, pp_cluster_load(arena, cluster, &config->cluster, err), err);
 }
 
-enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* the choices of --attention */
+enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* choices of --attention */
 
-/* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
+/* Resolves --precision, --attention, --sequence-parallel and --tp-overlap; after the cluster. */
 static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_config *config,
                                       struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* Degrees and batch into a complete, checked layout. */
+/* Resolves degrees and batch into a complete, checked layout. */
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@ static enum pp_status check_shape(struct pp_config *config, int micro_batches, s
     return PP_OK;
 }
 
-/* The number of micro-batches nearest to `wanted` that the schedule accepts; 0 when none is near.
- */
+/* Number of micro-batches nearest to `wanted` that the schedule accepts; 0 if none is near. */
 static int nearest_micro_batches(struct pp_config *config, int wanted)
 {
     const struct pp_shape before = config->shape;
@@ -53,7 +52,7 @@ static enum pp_status uneven_batch(const struct pp_wish *wish, int64_t gbs, int 
     return pp_error_append(err, "; nearest: %lld", (long long)unit);
 }
 
-/* N from gbs: exact when the user gave gbs, adjusted when it was the tool's or a preset's. */
+/* Sets micro_batches from `gbs`: exactly if the user gave it, else adjusted. */
 static enum pp_status micro_batches_from_gbs(const struct pp_wish *wish, struct pp_config *config,
                                              int64_t gbs, bool is_firm, struct pp_error *err)
 {
@@ -82,7 +81,7 @@ int64_t pp_resolve_usual_gbs(int seq)
     return lround((double)TOKENS_PER_STEP / seq);
 }
 
-/* mbs, N, gbs: two of them and dp give the third. */
+/* Resolves mbs, micro_batches and gbs: dp and two of them give the third. */
 static enum pp_status resolve_batch(const struct pp_wish *wish, struct pp_config *config,
                                     int default_mbs, struct pp_error *err)
 {
@@ -115,7 +114,7 @@ static enum pp_status resolve_batch(const struct pp_wish *wish, struct pp_config
     return micro_batches_from_gbs(wish, config, pp_resolve_usual_gbs(l->seq), false, err);
 }
 
-/* The caller has chosen. */
+/* Takes the batch that the caller has chosen in `degrees`. */
 static enum pp_status take_batch(const struct pp_wish *wish, struct pp_config *config,
                                  const struct pp_degrees *degrees, struct pp_error *err)
 {
@@ -204,14 +203,14 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *w
         PP_TRY(resolve_batch(wish, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
     if (!degrees->mbs && config->origin.chosen & PP_CHOSE_MBS &&
-        config->shape.granules > 1) { /* a sample each */
+        config->shape.granules > 1) { /* one sample for each granule */
         PP_TRY(resolve_batch(wish, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
     return pp_resolve_division(arena, config, err);
 }
 
-/* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */
+/* Sets the micro-batches of unit mode, which runs one replica, from GPUs and batch of a preset. */
 static enum pp_status unit_batch_of_preset(const struct pp_wish *wish, struct pp_config *config,
                                            struct pp_error *err)
 {

@@ -1,6 +1,6 @@
-/* The quick planner: fills in the degrees, the ZeRO stage and the recomputation that the user left
- * open. Candidates are ordered by a lower bound on the step, the busiest rank's compute. They are
- * simulated until no bound can beat the best that fits. Ties go to fewer pipeline ranks. */
+/* The quick planner chooses the degrees, the ZeRO stage and the recomputation that the user left
+ * open. Candidates are ordered by a lower bound of the step, the compute of the busiest rank. They
+ * are simulated until no bound can beat the best that fits. Ties go to fewer pipeline ranks. */
 #include "sim/resolve/resolve.h"
 
 #include "core/units.h"
@@ -9,14 +9,14 @@
 
 enum {
     MAX_CANDIDATES = 512,
-    KEPT_SIZE = 1 << 18, /* instructions of a program that is kept for the run, should it be best */
+    KEPT_SIZE = 1 << 18, /* instructions of the largest program that is kept for the run */
 };
 
 struct candidate {
     struct pp_config config;
-    double bound_s_per_sample; /* no program of this layout can be faster */
+    double bound_s_per_sample; /* lower bound for all programs of this layout */
     double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
-    double floor_bytes;        /* of any state that may be chosen */
+    double floor_bytes;        /* lower bound for all states that may be chosen */
 };
 
 struct search {
@@ -28,10 +28,10 @@ struct search {
     struct pp_layout refused;
     /* best so far */
     struct pp_config best;
-    struct pp_trials *trials;     /* of the best, whose own may be released */
-    struct pp_prepared *prepared; /* of the best, unless that is large */
-    struct pp_outcome outcome;    /* of the best; refused: there is none yet */
-    int best_at;                  /* in the list */
+    struct pp_trials *trials;     /* copy of the best one's trials, whose memory may be released */
+    struct pp_prepared *prepared; /* of the best, unless its program is large */
+    struct pp_outcome outcome;    /* of the best; refused = there is none yet */
+    int best_at;                  /* its index in the list */
 };
 
 static void refuse(struct search *s, const struct candidate *c, const struct pp_error *err)
@@ -42,7 +42,7 @@ static void refuse(struct search *s, const struct candidate *c, const struct pp_
     s->refused = c->config.layout;
 }
 
-/* Compute of the busiest rank and state of the fullest one, from the cost tables alone. */
+/* Computes compute of the busiest rank and state of the fullest one, from the cost tables alone. */
 static void bounds(struct candidate *c, const struct pp_costs *costs, const uint16_t *rank_of)
 {
     const struct pp_shape *shape = &c->config.shape;
@@ -58,7 +58,7 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
                 const double share = (double)shape->micro_batches / shape->pipelines;
                 const struct pp_cost *f = &costs->op[PP_F][s * costs->splits],
                                      *b = &costs->op[PP_B][s * costs->splits];
-                /* exchanges of experts may hide in an overlapped pair */
+                /* an overlapped pair may hide the exchanges of experts */
                 busy_s += share * pp_units_s(f->ps - f->ep_ps + b->ps - b->ep_ps);
             }
         worst_s = busy_s > worst_s ? busy_s : worst_s;
@@ -90,14 +90,13 @@ static void consider(struct search *s, const struct pp_config *base,
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
-/* Embedding and head may fill a stage each. */
+/* Largest number of stages; --head counted may give embedding and head a stage each. */
 static int most_stages(const struct pp_config *config)
 {
     return config->model.layers + (config->costs.head == PP_HEAD_COUNTED ? 2 : 0);
 }
 
-/* pp candidates for a tp: those given, or every divisor from `least` on that leaves a
- * block for each stage. */
+/* Considers the given pp, or every divisor from `least` on that leaves a block for each stage. */
 static void each_pipeline(struct search *s, const struct pp_config *base, int gpus, int least,
                           struct pp_degrees d)
 {
@@ -143,7 +142,7 @@ static int by_bound(const void *a, const void *b)
     return x->config.layout.pp - y->config.layout.pp;
 }
 
-/* Of equals the one that stands first. */
+/* Is true if the outcome is better; of equals the one first in the list is. */
 static bool is_better(const struct search *s, int at, const struct pp_outcome *outcome)
 {
     return pp_outcome_is_better(outcome, &s->outcome) ||
@@ -172,7 +171,7 @@ static void try_candidate(struct search *s, int at)
             *s->prepared = (struct pp_prepared){0};
             if (pp_program_size(result.program) <= KEPT_SIZE) {
                 *s->prepared = prepared;
-                return; /* with what the run itself begins with */
+                return; /* keeps what the run starts from */
             }
         }
     } else {
@@ -181,7 +180,7 @@ static void try_candidate(struct search *s, int at)
     pp_arena_release(s->arena, mark);
 }
 
-/* Nothing works: the reason of the first refusal, and its layout where the tool had chosen it. */
+/* Reports the first refusal, with its layout if the tool chose it. */
 static enum pp_status no_layout(const struct search *s, const struct pp_config *config,
                                 struct pp_error *err)
 {
@@ -209,7 +208,7 @@ static void try_fitting(struct search *s)
         const struct candidate *c = &s->list[i];
         if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
-        /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
+        /* Sharding the optimizer state leaves parameters and gradients: skip what cannot fit. */
         if (s->outcome.fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
             continue;
         if (!cannot_fit(c))
@@ -227,8 +226,8 @@ static int by_floor(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of what does not fit, the one that needs least: those that promise most first, until no other
- * can need less. */
+/* Finds the candidate that needs least memory, if none fits. Tries those with the lowest bounds
+ * first, until no other can need less. */
 static void try_hopeless(struct search *s)
 {
     const struct candidate *list[MAX_CANDIDATES];
@@ -265,7 +264,7 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
     bool has_degrees = false;
 
     for (int i = 0; i < 4; i++) {
-        if (product <= 1 << 20) /* a product beyond stays beyond, and cannot overflow */
+        if (product <= 1 << 20) /* a larger product stays larger, and cannot overflow */
             product *= degrees[i] ? degrees[i] : 1;
         has_degrees |= degrees[i] > 0;
     }

@@ -1,4 +1,4 @@
-/* The fabric of a run, and what --link-bw does to it. */
+/* The fabric of a run, and --link-bw. */
 #include "sim/resolve/resolve.h"
 
 #include "core/units.h"

@@ -1,4 +1,4 @@
-/* From a wish to a configuration, step by step; flags without effect are refused. */
+/* Resolves a wish into a configuration, step by step; refuses flags without effect. */
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/measured/file.h"
@@ -44,8 +44,8 @@ static unsigned met_needs(const struct pp_config *config)
            (pp_state_is_fetched(&config->state) ? PP_SIM_NEEDS_FETCHES : 0U);
 }
 
-/* Needs of an option, in the order in which they are checked. If several of the degrees `by` are
- * open, another choice of the tool might meet the need. */
+/* Needs of options, in the order of their checks. If several of the degrees `by` are open, another
+ * choice of the tool might meet the need. */
 enum { TP = PP_CHOSE_TP, PP = PP_CHOSE_PP, DP = PP_CHOSE_DP };
 static const struct need {
     enum pp_sim_trait trait;
@@ -68,7 +68,7 @@ static const struct need {
     {PP_SIM_NEEDS_TENSORS, TP, "tp is 1, so no layer is cut and nothing is exchanged inside one"},
 };
 
-/* Of shares any spelling of nothing is neutral. */
+/* Is true for the neutral value; zero shares are neutral in any spelling. */
 static bool is_neutral(const struct pp_option *option, const struct pp_option_value *value)
 {
     double frac;
@@ -80,8 +80,8 @@ static bool is_neutral(const struct pp_option *option, const struct pp_option_va
             pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
-/* Another choice of the tool for these GPUs might have met the need: one open degree alone follows
- * from the others. */
+/* Is true if another choice of the tool for these GPUs might have met the need. One open degree
+ * alone follows from the others. */
 static bool might_be_met(const struct need *need, const struct pp_config *config)
 {
     const unsigned open = config->origin.chosen & (TP | PP | DP);
@@ -96,7 +96,7 @@ static void note(struct pp_arena *arena, struct pp_config *config, const char *t
         text;
 }
 
-/* A fused kernel keeps no scores, so that there is nothing to compute again. */
+/* Notes a recomputation without effect: a fused kernel keeps no scores, so none are recomputed. */
 static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
                            struct pp_config *config)
 {
@@ -111,7 +111,7 @@ static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
              "memory");
 }
 
-/* What the fullest rank needs. */
+/* Peak memory of the fullest rank. */
 static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
@@ -123,8 +123,9 @@ static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes
     return PP_OK;
 }
 
-/* An activation is copied down during one op of its rank, and back one op before its own use. If no
- * more are saved at a time, none is away at the peak. */
+/* Notes an offload of activations that frees nothing. An activation is copied down during one op of
+ * its rank, and back one op before its own use. If no more are saved at a time, none is away at the
+ * peak. */
 static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
 {
     struct pp_config without = *config;

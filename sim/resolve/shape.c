@@ -1,7 +1,7 @@
-/* Schedule options of a run, and how many steps it takes. */
+/* Schedule options of a run, and its number of steps. */
 #include "sim/resolve/resolve.h"
 
-/* One step between two barriers, unless the schedule works without and times are real. */
+/* Takes one step between two barriers, unless the schedule needs no barrier and times are real. */
 static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_schedule *schedule,
                                  struct pp_config *config, struct pp_error *err)
 {

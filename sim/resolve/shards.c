@@ -1,12 +1,12 @@
-/* Where parameters, gradients and optimizer state live: first what was asked for, then, once a
- * layout is known, the meshes of its replicas. */
+/* Homes of parameters, gradients and optimizer state: first the options, then, once a layout is
+ * known, the meshes of its replicas. */
 #include "sim/resolve/resolve.h"
 
 #include "sim/config/tiers.h"
 
 #include <string.h>
 
-/* One wish by two options: flags win over a preset's, two flags contradict each other. */
+/* Chooses between --zero and --shard: flags win over a preset's, two flags contradict. */
 static enum pp_status choose_shards(const struct pp_wish *wish, const char **shard,
                                     struct pp_error *err)
 {
@@ -57,8 +57,9 @@ static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config
     return mesh;
 }
 
-/* Ranks that use a stage at different times cannot gather its parameters together. Weights of
- * several versions cannot be told apart once they are cut. */
+/* Refuses sharded gradients or parameters of some schedules. Ranks that use a stage at different
+ * times cannot gather its parameters together. Versions of weights cannot be told apart once
+ * sharded. */
 static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
 {
     const char *name = config->schedule_name;
@@ -78,7 +79,7 @@ static enum pp_status check_schedule(const struct pp_config *config, struct pp_e
     return PP_OK;
 }
 
-/* One version, and one copy, of parameters that live elsewhere. */
+/* Refuses several versions, and a second copy, of offloaded parameters. */
 static enum pp_status check_homes(const struct pp_config *config, struct pp_error *err)
 {
     const enum pp_tier home = config->state.home[PP_STATE_PARAMS];
@@ -99,7 +100,7 @@ static enum pp_status check_homes(const struct pp_config *config, struct pp_erro
     return PP_OK;
 }
 
-/* Rings that are passed around hop by hop run over all replicas. */
+/* Refuses ring flows over part of the replicas: simulated rings run over all of them. */
 static enum pp_status check_flows(const struct pp_config *config, struct pp_error *err)
 {
     const int zero = pp_state_zero(&config->state);
@@ -112,7 +113,7 @@ static enum pp_status check_flows(const struct pp_config *config, struct pp_erro
                         "--zero 0, --zero 1");
 }
 
-/* The least ZeRO stage with the scatters and gathers of the program. */
+/* The least ZeRO stage that has the scatters and gathers of the program. */
 static int least_zero(const struct pp_program *p)
 {
     bool is_shared = false;
@@ -125,7 +126,7 @@ static int least_zero(const struct pp_program *p)
                                                   : 1;
 }
 
-/* A program file says by its collectives how its copies share state out. */
+/* Takes the ZeRO stage of a program file, which its collectives show. */
 static enum pp_status take_file(struct pp_config *config, struct pp_error *err)
 {
     const int least = config->file_program ? least_zero(config->file_program) : 0;

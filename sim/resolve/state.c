@@ -1,4 +1,4 @@
-/* What the planner may do so that a layout fits: which ZeRO stage and which recomputation. */
+/* The planner's choices that make a layout fit: ZeRO stage and recomputation. */
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ static bool may_shard(const struct pp_config *config)
     return config->origin.chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
 }
 
-/* What a device needs with this state at least: the state alone, to which all else can only add.
- * Nothing is known of programs of files: some only go forward. */
+/* Lower bound of a device's memory with this state: the state and the software's fixed bytes. 0 for
+ * program files, some of which only go forward. */
 static double floor_bytes(struct pp_arena *arena, const struct pp_config *config,
                           struct pp_state_spec state)
 {
@@ -66,8 +66,7 @@ double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *co
                : bytes;
 }
 
-/* What may still be chosen when a layout does not fit: first shard the optimizer, then recompute.
- */
+/* A choice that frees memory: first sharded optimizer state, then also recomputation. */
 struct relief {
     struct pp_state_spec state;
     enum pp_recompute recompute;
@@ -90,13 +89,13 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     return count;
 }
 
-/* The first of the reliefs that fits, else the one that needs least. Those that cannot fit come
- * last, and only if they may need less than the others do. */
+/* The first of the reliefs that fits, else the one that needs least. A layout that cannot fit
+ * unsharded is tried last, and only if it may need less than the others. */
 struct choice {
     struct pp_result *result;
     struct pp_prepared *prepared; /* of the result */
-    double least_bytes;           /* of those that do not fit */
-    int least;                    /* which it is: the first of equals */
+    double least_bytes;           /* of the reliefs that do not fit */
+    int least;                    /* its index, the first of equals */
 };
 
 static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config *config,

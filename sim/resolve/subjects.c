@@ -1,4 +1,4 @@
-/* --schedule: a name, a comma list, "all", or a program file. */
+/* Parses --schedule: a name, a comma list, "all", or a program file. */
 #include "sim/resolve/resolve.h"
 
 #include "schedules/registry.h"
