@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --slow RANK.REPLICA=FACTOR */
+/* Is true with --slow RANK.REPLICA=FACTOR. */
 static bool slows_one_replica(const struct pp_config *config)
 {
     for (int i = 0; i < config->slow_count; i++) {
@@ -14,7 +14,7 @@ static bool slows_one_replica(const struct pp_config *config)
     return false;
 }
 
-/* The stage whose ring has hops of different lengths, or -1: its members do not run in step. */
+/* Stage whose ring has hops of different lengths: its members do not run in step; else -1. */
 static int uneven_ring(const struct pp_costs *costs)
 {
     for (int s = 0; costs->rings && s < costs->stages; s++) {
@@ -26,7 +26,7 @@ static int uneven_ring(const struct pp_costs *costs)
     return -1;
 }
 
-/* Why replicas differ whatever the network is, or NULL. */
+/* Reason why replicas differ on any network, or NULL. */
 static const char *what_differs(struct pp_arena *arena, const struct pp_config *config,
                                 const struct pp_costs *costs)
 {

@@ -1,13 +1,13 @@
-/* sim/run/fold.h — may one data-parallel replica stand for all? Only where that changes no time.
+/* sim/run/fold.h — decides whether one data-parallel replica stands for all: if no time changes.
  *
- * Replicas share their instructions. One of them tells the times of all when nothing varies between
+ * Replicas share their instructions. The times of one are those of all if nothing varies between
  * replicas and, in an engine that shares links,
- *   - their messages run over networks of the same wiring: numbered in the order of first use, the
- *     links of all streams are the same list, with the same bandwidths and latencies;
- *   - no link used by two replicas can limit a transfer. What reaches such a link has passed links
- *     that one replica has for itself, so the sum of those bandwidths bounds the demand, on the way
- *     in as well as on the way out; a stream never asks for more than it gets alone. Max-min shares
- *     that respect a limit by themselves are the same with and without it. */
+ *   - messages of all replicas run over networks of the same wiring. Numbered in the order of first
+ *     use, the links of all streams are the same list, with the same bandwidths and latencies;
+ *   - no link of two replicas can limit a transfer. Traffic of such a link has passed links that
+ *     one replica has alone, so the sum of their bandwidths bounds the demand, before the link as
+ *     well as after it. A stream never asks for more than it gets alone. Max-min shares that
+ *     respect a limit by themselves are the same with and without it. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -19,13 +19,13 @@ enum pp_fold_obstacle {
 };
 struct pp_fold {
     enum pp_fold_obstacle obstacle;
-    int32_t link;        /* the first that forbids it, an id of the fabric */
+    int32_t link;        /* first link that forbids folding, an id of the fabric */
     int replicas[2];     /* two replicas that differ or meet there */
-    double demand_per_s; /* SHARED: bytes a second that may be asked of it */
+    double demand_per_s; /* SHARED: largest demand on it, in bytes a second */
 };
-/* About the messages of a program, for all replicas of the network's layout. */
+/* Compares the messages of a program among all replicas of the network's layout. */
 struct pp_fold pp_fold_network(const struct pp_program *program, const struct pp_network *network);
-/* Replicas to simulate: 1, or all. `note` says why, for the report; it lives in the arena.
+/* Number of replicas to simulate: 1, or all. `note` is the reason, for the report, in the arena.
  * `network` may be NULL: nothing is shared. */
 int pp_fold_replicas(struct pp_arena *arena, const struct pp_config *config,
                      const struct pp_program *program, const struct pp_costs *costs,

@@ -1,4 +1,4 @@
-/* Wiring and demand of the replicas' messages: see sim/run/fold.h. */
+/* Wiring and demand of the replicas' messages, for sim/run/fold.h. */
 #include "sim/run/fold.h"
 
 #include "core/map64.h"
@@ -7,13 +7,13 @@
 #include <math.h>
 
 enum { UNUSED = -1, SEVERAL = -2, NOTHING = -1, WAYS = 4 };
-#define ROUNDING 1e-9 /* sums of equal bandwidths against their product */
+#define ROUNDING 1e-9 /* of sums of equal bandwidths */
 
 struct use {               /* of one link */
     int32_t owner;         /* replica, UNUSED or SEVERAL */
-    int32_t first, second; /* replicas, where there are SEVERAL */
+    int32_t first, second; /* replicas, if SEVERAL */
     int32_t last, number;  /* the replica that numbered it last, and its number there */
-    double asked[WAYS];    /* bounds of the bytes a second that may be asked of it, by gates */
+    double asked[WAYS];    /* upper bounds of the demand in bytes a second, by gates */
 };
 struct wiring {
     const struct pp_network *network;
@@ -25,7 +25,7 @@ struct wiring {
     struct use *uses;
 };
 
-/* What the streams through `link` ask of it together that have passed `gate` before (or after). */
+/* Demand on a link by the streams that also pass a gate, for each pair of link and gate. */
 struct crossings {
     struct pp_arena *arena;
     struct pp_map64 index; /* of link and gate */
@@ -72,7 +72,7 @@ static void own(struct use *use, int replica)
     }
 }
 
-/* Number of a link within a replica: links are numbered as its streams first use them. */
+/* Number of a link within a replica, in the order in which its streams use links first. */
 static int number_of(struct use *use, int replica, int *used)
 {
     if (use->last != replica) {
@@ -88,8 +88,8 @@ static bool is_same_link(struct pp_fabric_link a, struct pp_fabric_link b)
            a.is_fatpipe == b.is_fatpipe;
 }
 
-/* The first hop at which replica r and replica 0 differ, or NOTHING. `numbers` are those of replica
- * 0, filled when r is 0. */
+/* First hop at which replica r and replica 0 differ, or NOTHING. `numbers` has those of replica 0;
+ * r = 0 fills it. */
 static int64_t compare_replica(const struct wiring *w, int r, int32_t *numbers)
 {
     const int64_t *own_begin = w->begin + (int64_t)r * w->streams;
@@ -135,8 +135,8 @@ static double *crossing_at(struct crossings *c, int link, int gate)
     return &c->asked[index];
 }
 
-/* Two links of one replica alone that a stream passes on hops [from, to): the narrowest and the one
- * nearest to the links after them. A link that shares nothing bounds no sum. */
+/* Links that one replica alone uses, on hops [from, to) of a stream: the narrowest, and the one
+ * next to the links that several use. Fatpipes are left out: they bound no sum. */
 struct gates {
     int narrow, near;
 };
@@ -157,7 +157,7 @@ static struct gates gates_of(const struct wiring *w, int64_t from, int64_t to, i
     return gates;
 }
 
-/* What `asked` more adds to a link's demand, after a gate. */
+/* Bytes a second that `asked` adds to a link's demand, which the gate limits. */
 static double passes(struct crossings *c, const struct wiring *w, int link, int gate_link,
                      double asked)
 {
@@ -170,7 +170,8 @@ static double passes(struct crossings *c, const struct wiring *w, int link, int 
     return fmin(*sum, limit) - before;
 }
 
-/* One stream, with `channels` transfers at most: what it asks of every link that several use. */
+/* Adds the demand of one stream, of at most `channels` transfers, to the links that several
+ * replicas use. */
 static void demand_of(struct wiring *w, struct crossings crossings[WAYS], int64_t begin,
                       int64_t end, int channels)
 {

@@ -11,7 +11,7 @@
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* "node3.nic0.up" -> "node*.nic*.up", and the hash of that. */
+/* Pattern of a name, "node3.nic0.up" -> "node*.nic*.up", and its hash. */
 static uint32_t pattern_of(const char *name, char pattern[PP_LINK_NAME_BYTES])
 {
     size_t used = 0;
@@ -30,7 +30,7 @@ struct classes {
     struct pp_arena *arena;
     struct pp_link_class *list;
     int count, capacity;
-    struct pp_map64 index; /* by the hash of the name, or the next number where that is taken */
+    struct pp_map64 index; /* by the hash of the name, or the next free key */
 };
 
 static struct pp_link_class *class_of(struct classes *c, const char *name)
@@ -50,7 +50,7 @@ static struct pp_link_class *class_of(struct classes *c, const char *name)
 }
 
 #define TIE_FRAC 1e-9
-/* Every used link goes into `links`, with its class; returns how many. */
+/* Adds every used link to `links`, with its class; returns their number. */
 static int sort_into_classes(const struct pp_traffic *t, struct classes *c,
                              struct pp_used_link *links)
 {
@@ -103,8 +103,7 @@ static struct pp_link_loads finish(struct classes *classes)
 
 /* ---- single links ---------------------------------------------------------------------------- */
 
-/* By class, then from the most used link down. Links of equal use, up to rounding, keep the order
- * of the fabric. */
+/* Orders links by class, then by falling use. Equal use, up to rounding, keeps their order. */
 static int by_class(const void *a, const void *b)
 {
     const struct pp_used_link *x = a, *y = b;

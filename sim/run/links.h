@@ -1,10 +1,10 @@
-/* sim/run/links.h — the bytes that a step sends over each link, and the utilisation that follows.
+/* sim/run/links.h — bytes that a step sends over each link, and the utilisation of links.
  *
- * Messages of all replicas and devices count, whether one replica was simulated or all. Gradient
- * sums and gathers of parameters count, also inside ops. They go around one ring if they are
- * simulated as flows or priced as one ring. Otherwise they go inside the nodes first and then
- * across, with a ring for each device of a node. Exchanges of tensor and context parallelism inside
- * an op are not counted. The utilisation of a link is bytes / (bandwidth * step). */
+ * Messages of all replicas and devices count, also if one replica is simulated. Gradient sums
+ * and gathers of parameters count, also inside ops. They take one ring if they are simulated as
+ * flows or priced as one ring. Otherwise they go inside the nodes first and then across, with a
+ * ring for each device of a node. Exchanges of tensor and context parallelism inside an op do
+ * not count. The utilisation of a link is bytes / (bandwidth * step). */
 #pragma once
 
 #include "sim/config/config.h"
@@ -15,7 +15,7 @@ struct pp_link_inputs {
     const struct pp_network *network;
     int gpus_per_node;
     bool has_flows;     /* sums are rings over costs->rings */
-    bool is_flat;       /* sums priced as one ring over all members, not node by node */
+    bool is_flat;       /* sums are priced as one ring over all members, not node by node */
     int steps;          /* training steps that the program holds, >= 1 */
     double iteration_s; /* of one step */
 };
@@ -24,23 +24,22 @@ struct pp_link_inputs {
 struct pp_link_class {
     char name[PP_LINK_NAME_BYTES];    /* "node*.nic*.up", or the name of a single link */
     char hottest[PP_LINK_NAME_BYTES]; /* its most used link */
-    int number;                       /* in the order in which links first came to a class */
-    int count;                        /* links that carry something */
+    int number;                       /* in the order in which classes were found */
+    int count;                        /* links with traffic */
     double max_frac, mean_frac;       /* utilisation */
-    double bytes;                     /* of all its links together in one step */
+    double bytes;                     /* of all its links in one step */
 };
 struct pp_link_loads {
     int count;
-    struct pp_link_class *classes; /* the most used first */
+    struct pp_link_class *classes; /* most used first */
 };
 struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in);
-/* What a run has to say of its links; `network` NULL where there is none. */
+/* Inputs of a run; `network` is NULL if the run has none. */
 struct pp_link_inputs pp_link_inputs_of(const struct pp_result *result);
-/* The same of a run; empty without a network. */
+/* Loads of a run; empty without a network. */
 struct pp_link_loads pp_links_of(struct pp_arena *arena, const struct pp_result *result);
 
-/* ---- sim/run/links_time.c: the same over the time of a trace ---- */
-struct pp_link_row { /* a link */
+struct pp_link_row { /* traffic of a link over time */
     const char *name;
     int class;           /* rows of one class are neighbours */
     double mean_frac;    /* as in pp_link_loads */
@@ -52,16 +51,16 @@ struct pp_link_times {
     double end_s; /* of the trace; a bin is end_s / bins */
     struct pp_link_row *rows;
 };
-/* Mark at most `max_rows` of a list whose classes are together: the first of every class, then the
- * second, and so on. */
+/* Marks at most `max_rows` of a list ordered by class: the first of each, then the second, and so
+ * on. */
 void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_taken);
-/* Which links: the hottest of every class in turn. Of a class, those used alike are many where
- * replicas and lanes are: some from everywhere stand for them. */
+/* Choice of links: the hottest of every class in turn. Of equally used links of a class, at most
+ * `max_alike` remain, evenly spread. */
 struct pp_link_choice {
     int bins, max_rows, max_alike;
 };
-/* A message is spread evenly from its start to its end. A sum is spread from the start of its first
- * member to the end of its last. `trace` is that of the program. The bins of a link add up to its
- * bytes in all steps. */
+/* Spreads a message evenly from its start to its end, a sum from its first member's start to its
+ * last member's end. `trace` is that of the program. The bins of a link add up to its bytes in all
+ * steps. */
 struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_inputs *in,
                                    const struct pp_trace *trace, struct pp_link_choice choice);

@@ -1,5 +1,5 @@
-/* Bytes of links over time: profiles of every stream of messages and of every group of sums, sent
- * along the routes as their totals are. */
+/* Bytes of links over time: profiles of streams of messages and groups of sums, sent along their
+ * routes. */
 #include "sim/run/links_parts.h"
 
 #include "core/quantile.h"
@@ -48,7 +48,7 @@ static int *pair_table(const struct timing *t, const struct pp_rank_pair *pairs,
     return table;
 }
 
-/* Of one replica: [pair][bins]. */
+/* Fills the message profiles of one replica, [pair][bins]. */
 static void message_profiles(const struct timing *t, int replica, const int *pair_of,
                              double *profiles)
 {
@@ -89,7 +89,7 @@ static void send_messages(struct timing *t)
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 struct interval {
-    int instruction; /* any of its members'; -1 = none yet */
+    int instruction; /* of any member; -1 = none yet */
     double start_s, end_s;
 };
 
@@ -114,7 +114,7 @@ static struct interval *sum_intervals(const struct timing *t, int *count)
     return list;
 }
 
-/* What is gathered and scattered inside of ops: evenly while they run, in all replicas alike. */
+/* Spreads the bytes that ops gather and scatter inside, evenly over each op; replicas are alike. */
 static void spread_inside(const struct timing *t, double *profiles, bool *has_bytes)
 {
     for (int k = 0; k < t->trace->count; k++) {
@@ -174,7 +174,7 @@ void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_tak
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* How many links from here on belong to one class and are used alike. */
+/* Number of links from here on that have one class and equal use. */
 static int alike(const struct pp_used_link *links, int count)
 {
     static const double TIE_FRAC = 1e-9;
@@ -186,7 +186,7 @@ static int alike(const struct pp_used_link *links, int count)
     return same;
 }
 
-/* Keep `max_alike` of those, evenly spread. */
+/* Keeps `max_alike` of equally used links of a class, evenly spread. */
 static int thin_out(struct pp_used_link *links, int count, int max_alike)
 {
     int kept = 0;

@@ -1,4 +1,4 @@
-/* Who sends how many bytes to whom: messages of all replicas and devices, and sums as rings. */
+/* Bytes between devices: messages of all replicas, and sums as rings. */
 #include "core/quantile.h"
 #include "sim/run/links_parts.h"
 
@@ -6,8 +6,8 @@
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* `whole` of each part, first cut and then multiplied by a share. This order makes the figures of a
- * program and of its bins round alike. */
+/* `whole` of each part, divided by `cut`, then multiplied by `share`. This order makes the figures
+ * of a program and of its bins round alike. */
 struct amount {
     const double *whole;
     double cut, share;
@@ -21,7 +21,7 @@ static void add(struct pp_traffic *t, int link, const struct amount *amount)
         bytes[k] += amount->whole[k] / amount->cut * amount->share;
 }
 
-/* Index of the bytes of a link; -1 where they are not asked for. */
+/* Index of the bytes of a link; -1 if it is left out. */
 static int index_of(struct pp_traffic *t, int32_t link)
 {
     if (t->only) {
@@ -62,7 +62,7 @@ void pp_traffic_message(struct pp_traffic *t, const struct pp_rank_pair *pair, i
              pp_network_device(n, pair->dest, replica, lane), &amount);
 }
 
-/* Every device of a ring passes an amount on to the next; `stride` devices apart in the list. */
+/* Sends an amount from every device of a ring to the next one, `stride` later in the list. */
 static void send_ring(struct pp_traffic *t, const int32_t *device, int count, int stride,
                       const struct amount *amount)
 {
@@ -75,12 +75,12 @@ static void send_ring(struct pp_traffic *t, const int32_t *device, int count, in
         }
 }
 
-static double share(int members) /* of the payload that a device passes on, all but its own */
+static double share(int members) /* of the payload, which a device passes on: all but its own */
 {
     return (double)(members - 1) / members;
 }
 
-/* How many devices from `at` on are in one node. `device` is sorted. */
+/* Number of devices from `at` on that are in one node. `device` is sorted. */
 static int run_of(const int32_t *device, int count, int at, int gpus_per_node)
 {
     int end = at + 1;
@@ -90,8 +90,8 @@ static int run_of(const int32_t *device, int count, int at, int gpus_per_node)
     return end - at;
 }
 
-/* The members of the node that has fewest: where they begin, and how many; all nodes have as many
- * when `is_even`. */
+/* Members of the node that has fewest: the first, and their number. `is_even`: all nodes have as
+ * many. */
 struct fewest {
     int first, count;
     bool is_even;
@@ -112,7 +112,7 @@ static struct fewest fewest_of(const int32_t *device, int count, int gpus_per_no
     return f;
 }
 
-/* Which of the `run` devices of a node stands in it where `other` does in its own. */
+/* Index of the device, among the `run` of a node, at the place that `other` has in its node. */
 static int counterpart(const int32_t *device, int run, int32_t other, int gpus_per_node)
 {
     for (int k = 0; k < run; k++)
@@ -121,8 +121,8 @@ static int counterpart(const int32_t *device, int run, int32_t other, int gpus_p
     return other % run;
 }
 
-/* As many rings over all devices as the node with fewest has: each enters every node on a rail of
- * its own. */
+/* Sends as many rings over all devices as the node with fewest has. Each enters every node on its
+ * own rail. */
 static void send_rings(struct pp_traffic *t, const int32_t *device, int count, struct fewest f,
                        const double *bytes)
 {
@@ -141,8 +141,8 @@ static void send_rings(struct pp_traffic *t, const int32_t *device, int count, s
     }
 }
 
-/* A reduce-scatter or an all-gather of `bytes`, or several: inside each node, then across; where
- * nodes have not as many members each, around all. */
+/* Sends one or several reduce-scatters or all-gathers of `bytes`: inside each node, then across. If
+ * nodes have different numbers of members, rings go around all. */
 static void send_two_levels(struct pp_traffic *t, const int32_t *device, int count,
                             const double *bytes)
 {
@@ -217,7 +217,7 @@ double pp_traffic_inside(const struct pp_link_inputs *in, int i, int *group)
     return *group >= 0 ? bytes / p->groups[*group].count : 0;
 }
 
-/* Payload of the sums of every group, and of its gathers and scatters. */
+/* Payload of every group's sums, gathers and scatters. */
 static double *summed_bytes(struct pp_traffic *t)
 {
     const struct pp_program *p = t->in->program;
@@ -236,7 +236,7 @@ static double *summed_bytes(struct pp_traffic *t)
     return bytes;
 }
 
-/* A tied embedding is summed over the ranks that hold it, in every replica for itself. */
+/* Sends the sums of a tied embedding over the ranks that hold it, in each replica separately. */
 static void send_tied(struct pp_traffic *t, const struct pp_group *group, const double *bytes)
 {
     const struct pp_network *n = t->in->network;

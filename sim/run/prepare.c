@@ -1,4 +1,4 @@
-/* Costs, program and memory of a simulation, reused where the configuration is the same. */
+/* Costs, program and memory of a simulation, reused for the same configuration. */
 #include "sim/run/prepare.h"
 
 #include "core/cost/measured/file.h"
@@ -36,7 +36,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     return pp_prepare_check(config, err);
 }
 
-/* What costs were made of stays where it is when the result is moved. */
+/* Copies the inputs of costs into the arena: results are moved. */
 static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
 {
     struct pp_model *model = PP_NEW(arena, struct pp_model);
@@ -48,7 +48,7 @@ static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
     result->cost_inputs.cluster = cluster;
 }
 
-/* Bytes between members may differ where nothing else does: then it is made again. */
+/* Is true for the same configuration. Padding may differ: then the inputs are made again. */
 static bool is_of(const struct pp_prepared *prepared, const struct pp_config *config)
 {
     return prepared->known.costs &&
@@ -71,7 +71,7 @@ static enum pp_status find_costs(struct pp_arena *arena, struct pp_prepared *pre
     return PP_OK;
 }
 
-/* A forward-only program keeps neither gradients nor optimizer state. */
+/* Drops gradients and optimizer state of a forward-only program. */
 static void drop_training_state(const struct pp_program *file, struct pp_costs *costs)
 {
     const bool is_forward = file && file->mode == PP_MODE_INFER;
@@ -117,7 +117,7 @@ static void peak_of(struct pp_result *result)
                        pp_tiers_full(result) == PP_TIER_DEVICE;
 }
 
-/* Costs that are known are taken; the rest is made anew. */
+/* Takes known costs; makes the rest anew. */
 static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
                               struct pp_result *result, struct pp_error *err)
 {

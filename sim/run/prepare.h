@@ -1,30 +1,30 @@
-/* sim/run/prepare.h — what a simulation begins with: costs, program, memory. */
+/* sim/run/prepare.h — inputs of a simulation: costs, program, memory. */
 #pragma once
 
 #include "sim/config/config.h"
 
-/* What simulations of one configuration share, in the arena of the first. It remembers the
- * configuration that it was made of, and is made again for another one. */
+/* Inputs that simulations of one configuration share, in the arena of the first simulation. They
+ * are made again for another configuration. */
 struct pp_prepared {
-    struct pp_result known; /* costs NULL: nothing yet. program: without slots, not verified; NULL:
-                             * not yet */
-    struct pp_eval *eval;   /* NULL: not yet */
+    struct pp_result known; /* costs NULL: not made yet. program: without slots, not verified; NULL:
+                             * not made yet */
+    struct pp_eval *eval;   /* NULL = not made yet */
     struct pp_eval_options eval_options;
 };
 
-/* Fill result->costs, program, memory, peak_rank and fits of result->config from `prepared`, or
- * make and remember them there. Unless `is_bare`, the program is made anew, with slots, and is
- * verified. */
+/* Fills costs, program, memory, peak_rank and fits of `result` for its config from `prepared`.
+ * Makes and keeps there what is missing. Unless `is_bare`, makes a new program, with slots, and
+ * verifies it. */
 enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err);
-/* Did the fabric find all routes so far? */
+/* Reports the error of the fabric, if it has not found all routes so far. */
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err);
 
-/* The plan for these options, made unless it is known. */
+/* Plan for these options, made if it is missing. */
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
                                 const struct pp_eval_options *options, const struct pp_eval **eval,
                                 struct pp_error *err);
-/* The plan if it is one of this program and these options, else NULL. */
+/* Plan of this program and these options; NULL if there is none. */
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Flops of what costs time: an ignored head does not raise the MFU. */
+/* Flops of a sample. An ignored head costs no time, so its flops must not raise the MFU. */
 static double flops_per_sample(const struct pp_config *c)
 {
     const double all = pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
@@ -69,7 +69,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
     return PP_OK;
 }
 
-/* Slow ranks and jitter may stretch ops to times that cannot be added up. */
+/* Refuses slow ranks and jitter if the sum of the ops' times may overflow. */
 static enum pp_status check_stretch(const struct pp_result *result, struct pp_error *err)
 {
     const struct pp_engine_options *o = &result->config.engine_options;
@@ -124,7 +124,7 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     struct pp_engine_options *options = &result->config.engine_options;
     double *slow;
 
-    if (c->costs.fabric && !c->cost) /* measured channels are no links of a cluster */
+    if (c->costs.fabric && !c->cost) /* measured channels are not links of a cluster */
         options->network = pp_network_make(arena, c->costs.fabric, &c->cluster, &c->layout, c->map);
     options->replicas = result->replicas_simulated = pp_fold_replicas(
         arena, c, result->program, result->costs, options->network, &result->fold_note);
@@ -139,8 +139,8 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     return run_engine(arena, result, &run, has_trace, err);
 }
 
-/* Whether times are enough: no trace, and no proof that the program is legal. Tests prove this of
- * every built-in schedule. */
+/* Is true if times are enough: no trace, and no proof that the program is legal. Tests have proved
+ * it for every built-in schedule. */
 static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
     return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&
@@ -174,6 +174,6 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         return simulate(arena, config, depth, prepared, result, err);
     if (simulate(arena, config, depth, prepared, result, &unproven) == PP_OK)
         return PP_OK;
-    /* A full run says what is wrong. */
+    /* A full run reports the error. */
     return simulate(arena, config, PP_FULL, prepared, result, err);
 }
