@@ -33,7 +33,7 @@ static int copies_of(const struct pp_program *p, int rank, int stage)
     return copies;
 }
 
-/* What the fullest rank holds at its peak, into oom->holders. */
+/* Adds the tensors of the fullest rank at its peak to oom->holders. */
 static void add_holders(struct pp_arena *arena, const struct pp_result *r, struct pp_oom *oom)
 {
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
@@ -69,14 +69,14 @@ struct trials {
     bool has_own_links;
 };
 
-/* A command tried: its flags, what it resolves to, and what comes of it. */
+/* A tried command: its flags, its setting, its result. */
 struct trial {
     struct pp_relief_flags flags, replaced;
     struct pp_relief_setting setting;
     struct pp_relief relief;
 };
 
-/* PP_EINVAL for what this run cannot have. */
+/* Tries flags. PP_EINVAL if the run cannot have them. */
 static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags flags,
                                 bool has_own_links, struct trial *trial)
 {
@@ -99,13 +99,13 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
     return PP_OK;
 }
 
-/* Beyond what rounding and other constants of a layout can do. */
+/* Is true if `bytes` are fewer by more than rounding and constants of a layout explain. */
 static bool is_less(double bytes, double than_bytes)
 {
     return bytes < 0.995 * than_bytes;
 }
 
-/* What follows from a change of degrees, where the batch stays. */
+/* Adapts ZeRO and micro-batches to changed degrees; the batch stays. */
 static void settle(struct pp_relief_setting *s, const struct pp_config *c)
 {
     struct pp_layout *l = &s->layout;
@@ -113,13 +113,13 @@ static void settle(struct pp_relief_setting *s, const struct pp_config *c)
                   samples = (int64_t)l->dp * l->mbs;
 
     if (copies == 1 && s->zero > 0)
-        s->zero = 0; /* nothing is left to share it with */
+        s->zero = 0; /* no copies are left to share it */
     if (l->gbs % samples == 0)
         l->micro_batches = (int)(l->gbs / samples);
 }
 
-/* The kinds that help by themselves, on top of `on`, at the degrees of `on`: no layout is looked
- * for. */
+/* Tries each kind on top of `on`, at its degrees: no layout is searched. Returns the number that
+ * need less than `peak_bytes`. */
 static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
                    struct trial found[PP_RELIEF_KINDS])
 {
@@ -139,7 +139,7 @@ static int try_all(const struct trials *t, const struct trial *on, double peak_b
     return count;
 }
 
-/* Fitting before not fitting; few devices; fast ones, or else small ones. */
+/* Orders fitting reliefs first, then by devices, then by time (by size if they do not fit). */
 static int by_use(const void *a, const void *b)
 {
     const struct pp_relief *x = &((const struct trial *)a)->relief,
@@ -154,7 +154,7 @@ static int by_use(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The change that helps most, then the one that helps most with it, until the run fits. */
+/* Adds the change that helps most until the run fits; false if none does. */
 static bool combine(const struct trials *t, const struct trial *base, struct trial *all)
 {
     *all = *base;
@@ -170,8 +170,7 @@ static bool combine(const struct trials *t, const struct trial *base, struct tri
     return all->relief.fits;
 }
 
-/* What stands is what the command itself says, which chooses anew what the user left open, by its
- * own engine. */
+/* Keeps the reliefs that help when the command chooses the open options, by its own engine. */
 static int take(const struct trials *t, struct trial *list, int count)
 {
     int taken = 0;
@@ -205,7 +204,7 @@ static void find_reliefs(const struct trials *t, struct pp_oom *oom)
     oom->replaced = pp_relief_print(t->arena, &replaced);
 }
 
-/* Time of the run itself as the reliefs are simulated. */
+/* Time of the run, simulated as the reliefs are. */
 static double time_of_run(const struct trials *t, const struct pp_result *r)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();

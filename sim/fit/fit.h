@@ -1,8 +1,8 @@
-/* sim/fit/fit.h — a run that does not fit: what takes the memory, and which flags would help.
+/* sim/fit/fit.h — a run that does not fit: its memory, and flags that would help.
  *
- * Every flag is tried by typing it: the user's own command with it is resolved anew and simulated.
- * What the user left open is chosen as ever. The same command prints the same figures.
- * Batch and model stay as they are. */
+ * Each flag is tried on the user's own command, which is resolved and simulated again. Options
+ * that the user left open are chosen as usual. Typing the changed command gives the printed
+ * figures. Batch and model stay as they are. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -10,28 +10,29 @@
 /* A class of tensors of the fullest rank at its peak. */
 struct pp_holder {
     const char *what; /* "optimizer" */
-    int stage;        /* -1: of no single one */
+    int stage;        /* -1 = no single one */
     double bytes;
 };
 struct pp_relief {
-    const char *flags;      /* "--tp 4 --dp 8": to be added to the command ... */
-    const char *instead_of; /* ... in place of these of it: "--tp 2", "" = none */
+    const char *flags;      /* "--tp 4 --dp 8": to be added to the command */
+    const char *instead_of; /* flags of the command that they replace: "--tp 2"; "" = none */
     double peak_bytes, iteration_s;
     int gpus;
     bool fits;
 };
 enum { PP_RELIEFS_SHOWN = 8 };
 struct pp_oom {
-    double needed_bytes;       /* beyond what the device has */
-    double iteration_s;        /* of the run itself, as the reliefs are simulated */
-    bool is_contention_free;   /* many replicas share links: reliefs are simulated as if none did */
+    double needed_bytes;       /* beyond the memory of the device */
+    double iteration_s;        /* of the run, simulated as the reliefs are */
+    bool is_contention_free;   /* replicas share links, but reliefs have links of their own */
     struct pp_holder *holders; /* largest first */
-    struct pp_relief *reliefs; /* fitting ones first, without more devices before those with, fast
-                                * before slow; then by size. Where no single one fits the first
-                                * is a combination, if one does */
+    struct pp_relief *reliefs; /* fitting ones first, then by devices, then by time (if they do not
+                                * fit by size). A combination is tried if no single one fits, and
+                                * is then the first */
     int holder_count, relief_count;
-    const char *replaced; /* what those shown stand in place of, as in instead_of */
+    const char *replaced; /* flags that the shown reliefs replace, as in instead_of */
 };
 
-/* NULL where there is nothing to say: the run fits, or costs are abstract. In the arena. */
+/* Finds the memory and the reliefs of a run. NULL if its device memory suffices, or in unit mode.
+ * In the arena. */
 const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);

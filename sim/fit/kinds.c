@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A setting that may be changed, and what its row says. */
+/* A setting to change, and the values of the row. */
 struct change {
     struct pp_relief_setting *s;
     const struct pp_config *c;
@@ -11,7 +11,7 @@ struct change {
     int zero;
 };
 
-/* Twice as many devices share what one has held: replicas become fewer, or devices more. */
+/* Halves the replicas or doubles the devices, so that twice as many devices share the memory. */
 static bool give_devices(struct pp_layout *l)
 {
     if (l->dp % 2 == 0)

@@ -1,4 +1,4 @@
-/* The same run with other flags: it is resolved and simulated like any other. */
+/* A run with other flags, resolved and simulated like any other. */
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
@@ -17,7 +17,7 @@ struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
         .layout = c->layout,
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
         .recompute = pp_recompute_names[c->costs.recompute],
-        .schedule = c->schedule ? c->schedule->name : "", /* of a file it cannot be changed */
+        .schedule = c->schedule ? c->schedule->name : "", /* that of a file cannot be changed */
         .offload = offload ? offload->value->text : NULL,
         .is_tp_only = c->costs.is_tp_only,
     };
@@ -53,7 +53,7 @@ static void put_int(struct pp_relief_flags *flags, const char *name, int64_t val
     put(flags, name, text);
 }
 
-/* What the user said of chunks is another schedule's. */
+/* Changes the schedule. A given --vp belonged to the old one, so it becomes the new one's. */
 static void change_schedule(const struct pp_config *config, const char *name,
                             struct pp_relief_flags *flags)
 {
@@ -71,7 +71,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
     const struct {
         const char *flag;
         int from, to;
-        bool follows; /* from the rest, unless it was said */
+        bool follows; /* from the rest, unless it was given */
     } numbers[] = {
         {"zero", from->zero, to->zero, (int64_t) new->dp *new->cp * config->shape.pipelines == 1},
         {"gpus", old->gpus, new->gpus, true},
@@ -136,7 +136,7 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
 
 /* ---- the user's command with flags ----------------------------------------------------------- */
 
-/* What the user typed, with the flags in place of those of the same name. */
+/* Parses the user's options, with the flags in place of those of the same name. */
 static enum pp_status parse_with(struct pp_arena *arena, const struct pp_config *config,
                                  struct pp_relief_flags *flags, struct pp_parsed *parsed,
                                  struct pp_error *err)
