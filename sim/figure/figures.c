@@ -1,4 +1,4 @@
-/* --plot and --plot-kind: which picture of a run is drawn. */
+/* --plot and --plot-kind: the picture of a run. */
 #include "sim/figure/figure.h"
 
 #include "core/text/output.h"
@@ -17,7 +17,7 @@ static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_resu
                                     struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    /* In the terminal each has an axis of its own. */
+    /* In the terminal each run has its own axis. */
     const struct pp_plot_timeline options =
         pp_figure_timelines(arena, results, count, target->format == PP_PLOT_TERMINAL, panels);
 
@@ -55,7 +55,7 @@ static enum pp_status draw_heat(struct pp_arena *arena, const struct pp_result *
     return pp_plot_heat(arena, &heat, target, err);
 }
 
-/* In the order of the choices of --plot-kind. */
+/* Kinds in the order of the choices of --plot-kind. */
 static const struct pp_figure_kind KINDS[] = {
     {"timeline", PP_PLOT_TIMELINE_PANELS, draw_timeline},
     {"memory", INT32_MAX, draw_memory},

@@ -1,4 +1,4 @@
-/* Which links of a run are drawn over time: the hottest of each class. */
+/* Use of links over time, for the hottest of each class. */
 #include "sim/figure/figure.h"
 
 #include "core/cost/measured/file.h"
@@ -8,7 +8,7 @@
 
 enum { BINS = 160, MAX_LINKS = 40, MAX_ALIKE = 8, MAX_CANDIDATES = 400 };
 
-/* Busy at the same times: one of them is enough. */
+/* Is true if two links are busy at the same times, so that one of them is enough. */
 static bool is_same(const struct pp_link_row *a, const struct pp_link_row *b)
 {
     static const double SAME_FRAC = 1e-3;
@@ -20,7 +20,7 @@ static bool is_same(const struct pp_link_row *a, const struct pp_link_row *b)
     return true;
 }
 
-/* Links that differ, the hottest of every class in turn. */
+/* Keeps links that differ, the hottest of every class in turn. */
 static int choose_rows(struct pp_arena *arena, struct pp_link_row *rows, int count)
 {
     int different = 0, kept = 0;

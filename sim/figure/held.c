@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* When the rank comes to an instruction and when it goes on: a post takes no time. */
+/* Times at which a rank reaches an instruction and leaves it: a post takes no time. */
 static double arrival_s(const struct pp_trace_event *e)
 {
     return pp_op_is_posted(e->kind) && !isnan(e->posted_s) ? e->posted_s : e->start_s;
@@ -15,8 +15,8 @@ static double leave_s(const struct pp_trace_event *e)
     return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
 }
 
-/* The changes by the instructions of an event. Both of a fused pair take at its start and give back
- * at its end. */
+/* Adds the changes of an instruction. Both ops of a fused pair take at its start and give back at
+ * its end. */
 static double add_event(struct pp_held_curve *c, const struct pp_memory_changes *changes, int i,
                         double held, double from_s, double until_s)
 {

@@ -11,7 +11,7 @@ static void add_bar(struct pp_plot_memory *memory, const char *label,
                              .activations = m->peak_activations};
 }
 
-/* In unit mode no rank is the fullest in bytes. */
+/* The rank with most bytes; in unit mode, with most chunk activations. */
 static const struct pp_rank_memory *fullest(const struct pp_result *r)
 {
     const struct pp_rank_memory *most = &r->memory[r->peak_rank];

@@ -3,9 +3,9 @@
 
 #include "core/units.h"
 
-/* Unit costs are those of a chunk: a schedule with more chunks on a rank has longer times. On one
- * axis they are drawn as if each cost were that of a whole rank. Costs of messages cannot be
- * divided so; then they stay as they are. */
+/* Unit costs are those of a chunk, so a schedule with more chunks on a rank takes longer. On one
+ * axis each cost is drawn as that of a whole rank, unless messages cost time: their costs cannot be
+ * divided. */
 enum costs { AS_THEY_ARE, OF_A_CHUNK, OF_A_RANK };
 static const char *const AXES[] = {[OF_A_CHUNK] = "time (units; costs of a chunk)",
                                    [OF_A_RANK] = "time (units; costs of a whole rank)"};
@@ -28,7 +28,7 @@ static double divisor_of(const struct pp_result *r, enum costs costs)
     return costs == OF_A_RANK ? r->config.layout.vp : 1;
 }
 
-/* such as "zbv (VP 2): 25.5 units a rank, bubble 5.9 %" */
+/* Heading such as "zbv (VP 2): 25.5 units a rank, bubble 5.9 %". */
 static const char *heading(struct pp_arena *arena, const struct pp_result *r, enum costs costs)
 {
     const bool has_chunks = costs != AS_THEY_ARE && r->config.layout.vp > 1;
@@ -45,7 +45,7 @@ static const char *heading(struct pp_arena *arena, const struct pp_result *r, en
         r->trace->steps > 1 ? " a step" : "", 100 * r->metrics.bubble_frac);
 }
 
-/* Its one step where that has a time of its own, else all. */
+/* Panel of the one step that has a time of its own, else of all steps. */
 static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const struct pp_result *r,
                                               enum costs costs)
 {
