@@ -1,4 +1,4 @@
-/* The report's last part: the same layout under other schedules, and what to try next. */
+/* The end of the report: the same layout under other schedules, and advice. */
 #include "core/units.h"
 #include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
@@ -62,7 +62,7 @@ void pp_report_others(const struct pp_others *others, FILE *out)
             print_other(rows[i], r, out);
 }
 
-/* The rank that computes longest, and how much longer than the mean. */
+/* The rank that computes longest; `excess_frac` is its excess over the mean. */
 static int slowest_rank(const struct pp_result *r, double *excess_frac)
 {
     double total_s = 0;
@@ -77,7 +77,7 @@ static int slowest_rank(const struct pp_result *r, double *excess_frac)
     return slowest;
 }
 
-#define LITTLE_FRAC 0.1 /* a bubble that is not worth an explanation */
+#define LITTLE_FRAC 0.1 /* largest bubble that needs no explanation */
 
 static const char *more_micro_batches(struct pp_arena *arena, const struct pp_shape *shape)
 {
@@ -86,7 +86,7 @@ static const char *more_micro_batches(struct pp_arena *arena, const struct pp_sh
                            shape->micro_batches, shape->ranks);
 }
 
-/* Many micro-batches and still idle: start-up, or what else it is. */
+/* Cause of the bubble of a run with many micro-batches. */
 static const char *why_idle(struct pp_arena *arena, const struct pp_result *r)
 {
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};

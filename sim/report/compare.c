@@ -1,4 +1,4 @@
-/* The comparison as text: the answer, then where the difference is. */
+/* The comparison as text: the error of the step, then its parts. */
 #include "sim/report/compare.h"
 
 #include "core/units.h"
@@ -22,12 +22,10 @@ static void print_time(FILE *out, double seconds)
         fprintf(out, "%11s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
-/* A step that is wrong by less is not wrong: stamps are rounded, to nanoseconds in traces of
- * others. */
+/* Step errors below this are rounding: other tools round stamps to nanoseconds. */
 static const double ROUNDING_FRAC = 1e-7;
 
-/* A difference: signed, and without sign where it is nothing. Less than a picosecond is rounding.
- */
+/* Prints a signed difference; zero has no sign. Less than a picosecond is rounding. */
 static void print_difference(FILE *out, double seconds)
 {
     const double size_s = fabs(seconds) < 1e-12 ? 0 : fabs(seconds);
@@ -38,7 +36,7 @@ static void print_difference(FILE *out, double seconds)
     fprintf(out, "%11s", size_s == 0 ? text + 1 : text);
 }
 
-/* For printing without decimals: no minus in front of a nought. */
+/* Rounds a value for printing without decimals; never returns -0. */
 static double whole(double value)
 {
     return round(value) + 0.0;
@@ -115,7 +113,7 @@ static void print_times(FILE *out, const char *label, double predicted_s, double
     print_difference(out, predicted_s - measured_s);
 }
 
-/* The step and its parts: their differences add up to that of the step. */
+/* Prints the step and its parts, whose differences add up to that of the step. */
 static void print_step(const struct pp_comparison *c, FILE *out)
 {
     const struct pp_compare_side *p = &c->predicted, *q = &c->measured;
@@ -202,7 +200,7 @@ static void print_rank(const struct pp_comparison *c, int rank, FILE *out)
     fputc('\n', out);
 }
 
-/* All ranks, or, of many, those whose busy time differs most. */
+/* Prints all ranks, or the MAX_RANKS whose busy times differ most. */
 static void print_ranks(const struct pp_comparison *c, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

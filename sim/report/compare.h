@@ -1,4 +1,4 @@
-/* sim/report/compare.h — a comparison of two traces for people and for programs. */
+/* sim/report/compare.h — a comparison of two traces, as text and as JSON. */
 #pragma once
 
 #include "sim/report/report.h"
@@ -8,25 +8,25 @@
 
 struct pp_compare_report {
     const struct pp_comparison *comparison;
-    double tolerance_frac; /* NAN = none was given */
+    double tolerance_frac; /* NAN = none */
 };
 
 static inline bool pp_compare_is_within(const struct pp_compare_report *report)
 {
     return fabs(report->comparison->step_error_frac) <= report->tolerance_frac;
 }
-/* ", within the tolerance of 5 %"; nothing without one. */
+/* Text such as ", within the tolerance of 5 %"; "" without a tolerance. */
 enum { PP_TOLERANCE_BYTES = 64 };
 const char *pp_compare_tolerance(double error_frac, double tolerance_frac,
                                  char text[PP_TOLERANCE_BYTES]);
 
-/* The answer first, then where it comes from. */
+/* Prints the error of the step, then its parts. */
 void pp_report_compare(const struct pp_compare_report *report, struct pp_terminal terminal,
                        FILE *out);
-/* One JSON object "pipesim.compare/1". */
+/* Prints one JSON object "pipesim.compare/1". */
 void pp_report_compare_json(const struct pp_compare_report *report, FILE *out);
-/* "F", "F+B" for a fused pair. */
+/* Name of a kind: "F", or "F+B" for a fused pair. */
 const char *pp_compare_kind_name(const struct pp_compare_row *row);
-/* How the traces were matched, where that is not event by event: sentences, in the arena,
- * ended by NULL. */
+/* Notes of the readers, and on matches that are not event by event. Sentences in the arena, ended
+ * by NULL. */
 const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *comparison);

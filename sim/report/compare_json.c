@@ -1,4 +1,4 @@
-/* The comparison for programs: "pipesim.compare/1". What has no value is null. */
+/* The comparison as JSON, "pipesim.compare/1". Missing values are null. */
 #include "core/text/json_write.h"
 #include "sim/report/compare.h"
 #include "sim/report/text.h"

@@ -1,4 +1,4 @@
-/* What a reader must know about how two traces were compared. */
+/* Notes on the comparison of two traces. */
 #include "sim/report/compare.h"
 
 const char *pp_compare_kind_name(const struct pp_compare_row *row)
@@ -41,7 +41,7 @@ static void add(struct notes *n, const char *note)
     *PP_PUSH(n->arena, n->list, n->count, n->capacity) = note;
 }
 
-/* What its reader had to say. */
+/* Appends the notes of the trace's reader. */
 static void add_notes(struct notes *n, const struct pp_trace *trace)
 {
     for (const char *const *note = trace->notes; note && *note; note++)

@@ -1,24 +1,23 @@
-/* sim/report/cost_file.h — costs that were measured, as lines of a report. */
+/* sim/report/cost_file.h — measured costs, as lines of a report. */
 #pragma once
 
 #include "core/cost/measured/file.h"
 
 #include <stdio.h>
 
-/* A text of lines with labels in front. */
+/* A page of lines with labels. */
 struct pp_cost_page {
     struct pp_arena *arena;
     FILE *out;
     int width;
 };
 void pp_cost_page_line(const struct pp_cost_page *page, const char *label, const char *text);
-/* "1.20 ms", in the arena. */
+/* Text such as "1.20 ms", in the arena. */
 const char *pp_cost_time_text(struct pp_arena *arena, double seconds);
 
-/* What the kinds of ops take by part, at each shape; the update; latency and bandwidth of the
- * channels. */
+/* Prints times of ops by kind, part and shape; the update; latency and bandwidth of channels. */
 void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out);
-/* The same under where it comes from and how it is put together: what --explain says in place of
- * the formulas (pp_costs_explain). `costs` are those of pp_cost_file_apply. */
+/* Prints source, rule and costs, in place of the formulas (pp_costs_explain). `costs` are those of
+ * pp_cost_file_apply(). */
 void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs *costs, int width,
                           FILE *out);

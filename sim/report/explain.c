@@ -1,4 +1,4 @@
-/* --explain: where each number of the report comes from. */
+/* --explain: the source of each number of the report. */
 #include "sim/report/report.h"
 
 #include "core/units.h"
@@ -111,7 +111,7 @@ static void explain_times(const struct pp_result *r, FILE *out)
                 m->ranks[i].span_s);
 }
 
-/* How much of its blocks each stage computes again. */
+/* Prints the recomputed share of the blocks of each stage. */
 static void explain_recompute(const struct pp_result *r, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -191,7 +191,7 @@ static void explain(const struct pp_result *r, int width, FILE *out)
         fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
 }
 
-/* Columns that the first bytes of a text take. */
+/* Columns of the first `bytes` of a text. */
 static int columns(const char *text, size_t bytes)
 {
     int count = 0;
@@ -201,7 +201,7 @@ static int columns(const char *text, size_t bytes)
     return count;
 }
 
-/* Bytes of the blanks and the word at the beginning of a text, and of a unit after a number. */
+/* Bytes of the first word of a text, with the blanks before it and the unit after a number. */
 static size_t piece_of(const char *text, size_t bytes)
 {
     enum { UNIT_BYTES = 4 };
@@ -214,7 +214,7 @@ static size_t piece_of(const char *text, size_t bytes)
                                                                                    : end;
 }
 
-/* One line; what does not fit goes to lines that are indented by four more. */
+/* Prints one line; its continuations are indented by four more. */
 static void print_wrapped(const char *line, size_t bytes, int max_columns, FILE *out)
 {
     const int indent = (int)strspn(line, " ") + 4;
@@ -242,7 +242,7 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     size_t bytes = 0;
     FILE *buffer = open_memstream(&text, &bytes);
 
-    if (!buffer) { /* out of memory: unwrapped */
+    if (!buffer) { /* no memory: not wrapped */
         explain(r, width, out);
         return;
     }

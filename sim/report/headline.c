@@ -1,4 +1,4 @@
-/* The figures that a report begins with. */
+/* The first figures of a report. */
 #include "sim/report/lines.h"
 
 #include "core/units.h"

@@ -1,4 +1,4 @@
-/* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+/* The report as JSON, "pipesim.report/1". Without "meta" the output is bit-identical. */
 #include "core/printable.h"
 #include "core/text/json_write.h"
 #include "sim/config/buckets.h"
@@ -40,7 +40,7 @@ json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS])
     return o;
 }
 
-/* The parts at the peak of one rank. */
+/* Parts of the peak of one rank. */
 static json_t *memory_json(const struct pp_result *r, int rank)
 {
     int64_t bytes[PP_MEMORY_PARTS];
@@ -53,7 +53,7 @@ static json_t *memory_json(const struct pp_result *r, int rank)
     return o;
 }
 
-/* Of the device with most on each tier, and its share of the node's. */
+/* Bytes of the fullest device on each tier, and its share of the tier. */
 static json_t *tiers_json(const struct pp_result *r)
 {
     json_t *o = json_object();
@@ -120,7 +120,7 @@ static json_t *network_json(const struct pp_result *r)
                      "links", links_json(r));
 }
 
-/* Of each stage: its layers, and the share of them that is computed again. */
+/* Puts the layers of each stage, and their recomputed share. */
 static void put_stages(json_t *o, const struct pp_result *r)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -152,7 +152,7 @@ static json_t *state_json(const struct pp_result *r)
         pp_json_put_int(o, "buckets", c->buckets.count);
     if (c->buckets.bytes > 0)
         pp_json_put(o, "bucket_bytes", c->buckets.bytes);
-    if (capped_bytes > 0) { /* more cannot be named */
+    if (capped_bytes > 0) { /* a program cannot have more */
         pp_json_put_int(o, "buckets", PP_MAX_BUCKETS);
         pp_json_put(o, "capped_bucket_bytes", capped_bytes);
     }
@@ -161,7 +161,7 @@ static json_t *state_json(const struct pp_result *r)
     return o;
 }
 
-/* What the run was: the parts that the layout does not say. */
+/* Puts the settings that the layout lacks. */
 static void put_setting(json_t *o, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -188,7 +188,7 @@ static void put_setting(json_t *o, const struct pp_result *r)
     put_stages(o, r);
 }
 
-/* An option as typed: true for a flag, a list where it may be given several times. */
+/* Value of an option as typed: true for a flag, a list for a repeatable option. */
 static json_t *input_json(const struct pp_input *input)
 {
     const struct pp_option_value *value = input->value;
@@ -203,7 +203,7 @@ static json_t *input_json(const struct pp_input *input)
     return list;
 }
 
-/* What was asked for, in the order of --help, and what of it had no effect. */
+/* Puts the given options, in the order of --help, and notes on those without effect. */
 static void put_inputs(json_t *o, const struct pp_config *c)
 {
     json_t *inputs = json_object();

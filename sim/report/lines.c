@@ -1,4 +1,4 @@
-/* Sentences and figures that the report in text and the page share. */
+/* Sentences and figures that the text report and the page share. */
 #include "sim/report/lines.h"
 
 #include "core/units.h"
@@ -23,7 +23,7 @@ const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES])
     return name;
 }
 
-/* " in 2 splits*" after a number of micro-batches, or nothing. */
+/* Text " in 2 splits*" after a number of micro-batches; "" without splits. */
 static const char *text_splits(struct pp_arena *arena, const struct pp_config *c, const char *blank)
 {
     if (c->shape.splits <= 1)

@@ -1,36 +1,34 @@
-/* sim/report/lines.h — what a report says of a run in one sentence or one figure. The report in
- * text and the page say it alike. Texts are in the arena. A "~" is a blank at which no line ends.
- */
+/* sim/report/lines.h — sentences and figures of a run that the text report and the page share.
+ * Texts are in the arena. A "~" is a blank at which no line ends. */
 #pragma once
 
 #include "sim/report/text.h"
 
-/* "chimera on 2,048 GPUs"; "chimera, 4 ranks, 8 micro-batches" in unit mode. */
+/* Title: "chimera on 2,048 GPUs"; "chimera, 4 ranks, 8 micro-batches" in unit mode. */
 const char *pp_line_title(struct pp_arena *arena, const struct pp_result *result);
-/* Not in unit mode. */
+/* Model, cluster, layout, state and costs; not in unit mode. */
 const char *pp_line_model(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_state(struct pp_arena *arena, const struct pp_result *result);
 const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *result);
-/* In unit mode: what an op of each kind costs. */
+/* Costs of the kinds of ops, in unit mode. */
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *config);
-/* How many ranks were simulated, and whom else they stand for. Not in unit mode. */
+/* Number of simulated ranks, and of the GPUs that they stand for; not in unit mode. */
 const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *result);
 
-/* Of the parts of the time, in the order of enum pp_time_part. */
+/* Names of the parts of the time, [enum pp_time_part]. */
 extern const char *const pp_time_part_words[PP_TIME_PARTS];
-/* The same with blanks. */
+/* Name of a part, with blanks in place of "~". */
 enum { PP_PART_NAME_BYTES = 32 };
 const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES]);
 
-/* ---- sim/report/headline.c ---- */
 struct pp_headline {
     const char *label; /* "peak memory" */
-    const char *key;   /* of --json; NULL: it has no such member */
-    double value;      /* of that member, in its unit */
+    const char *key;   /* member of --json; NULL = none */
+    double value;      /* of the member, in its unit */
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 };
 enum { PP_HEADLINES = 6 };
-/* The figures that come first; returns how many. */
+/* Fills the first figures of a report; returns their number. */
 int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);

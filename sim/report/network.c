@@ -1,4 +1,4 @@
-/* What the network did in a step: exposed communication, the busiest links, what the engine met. */
+/* The network of a step: exposed communication, the busiest links, transfers that share links. */
 #include "sim/report/lines.h"
 
 #include "core/cost/measured/file.h"
@@ -10,14 +10,14 @@
 enum { LABEL = 11, MAX_CLASSES = 3 };
 #define SHOWN_FRAC  0.0005
 #define FULL        1.0005 /* shown as 100.0 % */
-#define NEARLY_FULL 0.8    /* of a link, over the whole step: there must be peaks above 1 */
+#define NEARLY_FULL 0.8    /* mean use of a link over the step, whose peaks must be above 1 */
 
 static const char *fabric_name(const struct pp_result *r)
 {
     return pp_fabric_names[r->config.cluster.fabric.kind];
 }
 
-/* Where transfers go: through a cluster, or as they were measured. */
+/* Path of transfers: a cluster, or measured channels. */
 static const char *ways(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -31,7 +31,7 @@ static const char *ways(struct pp_arena *arena, const struct pp_result *r)
                            pp_units_print_count(nodes, count), nodes == 1 ? "" : "s");
 }
 
-/* What transfers did to each other. */
+/* Text on transfers that share links. */
 static const char *meetings(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_network_stats *stats = &r->network_stats;
@@ -81,7 +81,7 @@ static const char *class_text(struct pp_arena *arena, const struct pp_link_class
                            100 * class->max_frac, class->hottest);
 }
 
-/* A link that is asked for about all it carries, or more. */
+/* Is true for a link whose demand is near its capacity, or above it. */
 static bool is_in_demand(const struct pp_result *r, const struct pp_link_class *class)
 {
     return class->max_frac >= NEARLY_FULL &&

@@ -1,5 +1,5 @@
-/* The memory of a run that does not fit, and the flags that would help. For people, for
- * programs, and after the message of --require-fit. */
+/* Memory of a run that does not fit, and flags that would help: as text, as JSON, and in the
+ * message of --require-fit. */
 #include "core/text/json_write.h"
 #include "core/units.h"
 #include "sim/report/text.h"
@@ -10,13 +10,13 @@
 
 enum { SHOWN_HOLDERS = 5, FLAGS_WIDTH = 33 };
 
-/* "optimizer of stage 0" */
+/* Text such as "optimizer of stage 0". */
 static const char *holder_text(struct pp_arena *arena, const struct pp_holder *h)
 {
     return h->stage < 0 ? h->what : pp_arena_printf(arena, "%s of stage %d", h->what, h->stage);
 }
 
-/* Percents that a relief adds; never "-0.0". */
+/* Percents of time that a relief adds; never "-0.0". */
 static double added_percents(const struct pp_oom *oom, const struct pp_relief *relief)
 {
     const double percents = 100 * (relief->iteration_s / oom->iteration_s - 1);
@@ -24,7 +24,7 @@ static double added_percents(const struct pp_oom *oom, const struct pp_relief *r
     return fabs(percents) < 0.05 ? 0 : percents;
 }
 
-/* "+3.1 % time, fits" */
+/* Text such as "+3.1 % time, fits". */
 static const char *effect_text(struct pp_arena *arena, const struct pp_oom *oom,
                                const struct pp_relief *relief)
 {
@@ -32,14 +32,14 @@ static const char *effect_text(struct pp_arena *arena, const struct pp_oom *oom,
                            relief->fits ? ", fits" : "");
 }
 
-/* "--tp 4 in place of --tp 2" */
+/* Text such as "--tp 4 in place of --tp 2". */
 static const char *change_text(struct pp_arena *arena, const struct pp_relief *relief)
 {
     return pp_arena_printf(arena, "%s%s%s", relief->flags,
                            *relief->instead_of ? " in place of " : "", relief->instead_of);
 }
 
-/* Flags that are too long stand on a line of their own. */
+/* Prints a relief; long flags have their own line. */
 static void print_relief(struct pp_arena *arena, const struct pp_result *r,
                          const struct pp_relief *relief, FILE *out)
 {

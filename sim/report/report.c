@@ -1,5 +1,4 @@
-/* The report of one run: headline, where the time goes, memory, other schedules, what to type next.
- */
+/* The report of one run: headline, parts of the time, memory, other schedules, next commands. */
 #include "sim/report/report.h"
 
 #include "core/units.h"
@@ -72,7 +71,7 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
     paragraph(page, "time", text);
 }
 
-/* Which ranks to show: all when few, else the ends, the middle and the peak. */
+/* Is true for ranks in the table: all if they are few, else the ends, the middle and the peak. */
 static bool is_shown(const struct pp_result *r, int rank)
 {
     const int ranks = r->program->ranks;

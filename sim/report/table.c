@@ -1,4 +1,4 @@
-/* Several schedules, ranked. */
+/* The table of several schedules, ranked. */
 #include "sim/report/report.h"
 
 #include "core/units.h"
@@ -17,7 +17,7 @@ static double score(const struct pp_result *r)
                              : r->metrics.iteration_s / (double)r->config.layout.gbs;
 }
 
-/* Fits before not, refused last; the order given breaks ties, so the table is stable. */
+/* Orders fitting runs first, refused ones last. Ties keep the given order: the table is stable. */
 static int by_score(const void *a, const void *b)
 {
     const struct pp_result *const *x = a, *const *y = b;
@@ -41,7 +41,7 @@ static void print_refused(const struct pp_result *r, FILE *out)
     pp_text_wrap(out, WIDTH, column, 8, line);
 }
 
-/* Which order `auto` took, below the table. */
+/* Prints the choice of `auto`, below the table. */
 static void print_trials(struct pp_arena *arena, const struct pp_result *r, FILE *out)
 {
     if (r->status == PP_OK && r->config.origin.trials)

@@ -1,4 +1,4 @@
-/* Small pieces of text that several printers of a result share. */
+/* Short texts that several printers of a result share. */
 #include "sim/report/text.h"
 
 #include "core/units.h"
