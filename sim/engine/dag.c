@@ -1,4 +1,4 @@
-/* The engine dag: the longest path, where no link is shared. */
+/* The engine dag: the longest path, without shared links. */
 #include "sim/engine/engine.h"
 
 #include <limits.h>

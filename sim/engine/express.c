@@ -13,7 +13,7 @@ enum event_kind { EVENT_END, EVENT_CALL, EVENT_BEGIN }; /* the order at equal ti
 struct event {
     int64_t at_ps;
     uint32_t order; /* kind and wire: the order at equal times */
-    uint32_t stamp; /* END, CALL: void when the stamp of the wire or caller is another */
+    uint32_t stamp; /* END, CALL: void if the stamp of the wire or caller differs */
 };
 enum { KIND_SHIFT = 30 };
 
@@ -29,29 +29,29 @@ PP_HEAP(event_heap, struct event, 4, is_before)
 enum { NOBODY = -1 };
 
 struct transfer {             /* the one on a wire */
-    int64_t begin_ps, end_ps; /* alone on its links */
+    int64_t begin_ps, end_ps; /* if it is alone on its links */
     double bytes;
     uint32_t stamp;
     bool is_flow;
 };
 struct occupancy { /* of a link */
     int32_t count;
-    int32_t alone; /* the wire that has it for itself, without the solver */
+    int32_t alone; /* the wire that has it alone, without the solver */
     bool was_shared;
 };
 
 struct pp_express {
     struct pp_arena *arena;
     const struct pp_wires *wires;
-    struct pp_solver solver; /* without functions until it is given */
-    int32_t *waiting;        /* wires whose flows wait for it */
+    struct pp_solver solver; /* without functions until it is set */
+    int32_t *waiting;        /* wires whose flows wait for the solver */
     int waiting_count, waiting_capacity;
     bool is_plain;
     struct event_heap events;
     struct transfer *transfer; /* [wire] */
     struct occupancy *link;    /* [shared link] */
-    uint32_t *call;            /* [number of the caller]: stamp of the call that stands */
-    int calls;                 /* numbers that `call` has room for */
+    uint32_t *call;            /* [number of the caller]: stamp of the valid call */
+    int calls;                 /* room of `call` */
     int flows;
     int64_t now_ps;
     struct pp_network_stats stats;
@@ -120,7 +120,7 @@ void pp_express_solve(struct pp_express *e, const struct pp_solver *solver)
     e->waiting_count = 0;
 }
 
-/* The wire that had the link for itself gets company: what is left of it goes to the solver. */
+/* Makes the transfer that has had the link alone a flow, with its remaining bytes. */
 static void disturb(struct pp_express *e, int32_t link)
 {
     const int wire = e->link[link].alone;
@@ -192,7 +192,7 @@ static bool is_void(const struct pp_express *e, struct event event)
     }
 }
 
-/* Void events must not let time pass. */
+/* Drops void events: they must not advance time. */
 static void drop_void(struct pp_express *e)
 {
     while (e->events.count > 0 && is_void(e, e->events.data[0]))

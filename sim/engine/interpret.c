@@ -42,7 +42,7 @@ static void record(struct pp_run *r, const struct pp_instance *in, int i, int64_
     r->times->end_ps[at] = end_ps;
 }
 
-/* Each of these runs the instruction at in->pc: true when the rank continues after it. */
+/* Functions of `run_stream` run the instruction at in->pc; true if the rank continues. */
 
 static bool run_compute(struct pp_run *r, struct pp_instance *in)
 {
@@ -52,7 +52,7 @@ static bool run_compute(struct pp_run *r, struct pp_instance *in)
         r->times->start_ps[at] = in->clock_ps;
         if (!pp_compute_start(r, in, in->pc))
             return false;
-    } /* else it was under way, and is over */
+    } /* else it has ended now */
     r->times->end_ps[at] = in->clock_ps;
     if (pp_op_is_compute(r->p->kind[in->pc]) && r->p->aux[in->pc] == PP_FUSED_FIRST) {
         in->pc++;
@@ -100,7 +100,7 @@ static bool run_wait(struct pp_run *r, struct pp_instance *in)
     return true;
 }
 
-/* Everybody stands at this BAR; all but the caller go on from here. */
+/* Opens the BAR that all ranks have reached; all but the caller continue from here. */
 static void open_barrier(struct pp_run *r, const struct pp_instance *last, int64_t at_ps)
 {
     for (int k = 0; k < r->p->ranks * r->replicas; k++) {
@@ -162,7 +162,7 @@ static void run_instance(struct pp_run *r, struct pp_instance *in)
                 return;
 }
 
-/* All that follows from what is known. */
+/* Runs ranks and collectives as far as the known times allow. */
 static void settle(struct pp_run *r)
 {
     while (!r->is_too_late && (r->ready.count > 0 || r->heads.count > 0)) {

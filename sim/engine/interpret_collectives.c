@@ -1,10 +1,11 @@
-/* Collectives: each rank's one after another on its reduce stream, at one cost for all members or
+/* Collectives run one after another on each rank's reduce stream: at one cost for all members, or
  * hop by hop around a ring. */
 #include "sim/engine/interpret_parts.h"
 
 /* ---- preparation -------------------------------------------------------------------------- */
 
-/* NULL when it is no ring: that of a tied embedding or with another purpose has one cost. */
+/* Ring of a collective that runs hop by hop, else NULL. Tied sums and those with another purpose
+ * have one cost. */
 static const struct pp_ring *ring_of(const struct pp_run *r, int kind, int stage, bool is_other)
 {
     const struct pp_ring *rings = r->options->eval.ring_flows ? r->costs->rings : NULL;
@@ -15,7 +16,7 @@ static const struct pp_ring *ring_of(const struct pp_run *r, int kind, int stage
                : NULL;
 }
 
-/* One cost for all: that of the table, or of a ring whose members start together. */
+/* One cost for all members: that of the table, or of a ring whose members start together. */
 static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
 {
     const struct pp_ring *ring = ring_of(r, op->kind, op->stage, op->aux == PP_TIED || op->purpose);
@@ -112,7 +113,7 @@ void pp_collectives_reset(struct pp_run *r)
 
 /* ---- turns -------------------------------------------------------------------------------- */
 
-/* Instruction of the collective number `number` of an instance; its step in `step`. */
+/* Instruction of an instance's collective number `number`; its step in `step`. */
 static int instruction_of(const struct pp_run *r, const struct pp_instance *in, int number,
                           int *step)
 {
@@ -138,7 +139,7 @@ static void finish_member(struct pp_run *r, struct pp_instance *in, int64_t star
     pp_run_push(r, &r->heads, in);
 }
 
-/* Call `act` for every instance that takes part in a collective. */
+/* Calls `act` for every member of a collective. */
 static void for_members(struct pp_run *r, int c, int64_t start_ps, int64_t end_ps,
                         void (*act)(struct pp_run *, struct pp_instance *, int64_t, int64_t))
 {
@@ -155,7 +156,7 @@ static void end_of_slow(struct pp_run *r, struct pp_instance *in, int64_t start_
     pp_slow_end(r, in);
 }
 
-/* All members have joined a collective that has one cost. */
+/* Runs a collective of one cost, which all members have joined. */
 static void run_analytic(struct pp_run *r, int c, int64_t start_ps, int64_t ps)
 {
     r->collective[c] = (struct pp_collective_state){0};
@@ -191,7 +192,7 @@ static void open_ring(struct pp_run *r, int i)
     }
 }
 
-/* The next hop into a position starts when it and the one before it have come that far. */
+/* Starts the next hop into a position, if it and the one before it have come that far. */
 static void try_hop(struct pp_run *r, int stage, int w)
 {
     struct pp_ring_state *ring = &r->ring[stage];

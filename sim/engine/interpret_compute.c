@@ -1,4 +1,4 @@
-/* Compute ops: how long they take, alone or concurrently with collectives on the same device. */
+/* Durations of compute ops, alone or concurrent with collectives on the same device. */
 #include "schedules/evaluate/perturb.h"
 #include "sim/engine/interpret_parts.h"
 
@@ -16,7 +16,7 @@ static int64_t duration_of(const struct pp_run *r, const struct pp_instance *in,
                          in->replica, (double)r->ps[i]);
 }
 
-/* Time of the op after which bucket `bucket` is posted. */
+/* Time of the op after which `bucket` is posted. */
 static int64_t time_of_bucket(const struct pp_run *r, int64_t duration_ps, int bucket)
 {
     int numerator = 1, denominator = 1;
@@ -34,7 +34,7 @@ static int bucket_number(const struct pp_run *r, int i, int number)
     return bucket;
 }
 
-/* Begin the part of the op up to its next bucket, or its end. */
+/* Begins the part of the op up to its next bucket, or its end. */
 static void begin_part(struct pp_run *r, struct pp_instance *in)
 {
     const int bucket = bucket_number(r, in->pc, in->parts_over);
@@ -66,8 +66,6 @@ void pp_compute_event(struct pp_run *r, struct pp_instance *in)
     in->clock_ps = r->now_ps;
     pp_run_push(r, &r->ready, in);
 }
-
-/* ---- start -------------------------------------------------------------------------------- */
 
 static bool is_slowed(struct pp_run *r, struct pp_instance *in, int i)
 {

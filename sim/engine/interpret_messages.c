@@ -1,4 +1,4 @@
-/* Channels: when a transfer starts, and what its end sets free. */
+/* Channels: starts of transfers, and the instances that their ends wake. */
 #include "sim/engine/interpret_parts.h"
 
 void pp_messages_prepare(struct pp_run *r)
@@ -34,7 +34,7 @@ void pp_messages_reset(struct pp_run *r, int64_t at_ps)
         r->channel[c] = (struct pp_channel_state){.last_ps = at_ps};
 }
 
-/* Row of one side of message number `number` of a channel. */
+/* Row of one side of a channel's message `number`. */
 static size_t side_at(const struct pp_run *r, int c, int replica, int number, int side)
 {
     const struct pp_channel *channel = &r->p->channels[c];
@@ -43,8 +43,7 @@ static size_t side_at(const struct pp_run *r, int c, int replica, int number, in
     return pp_run_at(r, step, r->sides[m][side], replica);
 }
 
-/* When a message may start by what is posted and received; PP_UNKNOWN_PS when that is not known
- * yet. */
+/* Earliest start of a message by its posts and receives; PP_UNKNOWN_PS if that is not known yet. */
 static int64_t start_of(const struct pp_run *r, int c, int replica, int number)
 {
     const struct pp_eval_options *plan = &r->options->eval;
@@ -83,7 +82,7 @@ static void finish(struct pp_run *r, int c, int replica, int64_t end_ps)
     }
 }
 
-/* Start the next message of a channel if it can; without wires the following ones too. */
+/* Starts the next message of a channel, if possible; without wires those after it, too. */
 static void start(struct pp_run *r, int c, int replica)
 {
     struct pp_channel_state *state = &r->channel[c * r->replicas + replica];
@@ -94,7 +93,7 @@ static void start(struct pp_run *r, int c, int replica)
         const int m = channel->first + state->next % channel->count;
         if (start_ps == PP_UNKNOWN_PS)
             return;
-        /* In unit mode a message is under way for C, whatever else is. */
+        /* In unit mode messages of a channel overlap: each takes C. */
         if (!r->costs->is_unit && state->last_ps > start_ps)
             start_ps = state->last_ps;
         if (pp_run_is_too_late(r, start_ps))

@@ -5,7 +5,7 @@
 
 static const double NEVER_PS = INFINITY;
 
-/* When `left_ps` of work from from_ps on is over; with `until_ps` how much is left then. */
+/* Time at which in->left_ps of work ends, at most `until_ps`; `*left_ps` is the work left then. */
 static double progress(const struct pp_run *r, const struct pp_instance *in, double until_ps,
                        double *left_ps)
 {
@@ -14,7 +14,7 @@ static double progress(const struct pp_run *r, const struct pp_instance *in, dou
 
     *left_ps = in->left_ps;
     for (int k = in->slow_first; k <= in->slow_count; k++) {
-        const bool is_last = k == in->slow_count; /* after all: full speed */
+        const bool is_last = k == in->slow_count; /* after the last one: full speed */
         const double from_ps = is_last ? NEVER_PS : (double)in->slow[k].from_ps;
         const double to_ps = is_last                             ? NEVER_PS
                              : in->slow[k].until_ps == INT64_MAX ? NEVER_PS

@@ -1,4 +1,4 @@
-/* A network: which device each rank is, between which ranks a program sends, and how much. */
+/* A network: the devices of each rank, the pairs of ranks that send, and their bytes. */
 #include "sim/engine/network.h"
 
 #include "core/cost/analytic/roofline.h"
@@ -17,8 +17,6 @@ struct pp_network *pp_network_make(struct pp_arena *arena, const struct pp_fabri
                                    .lanes = pp_lanes(cluster, layout)};
     return network;
 }
-
-/* ---- streams --------------------------------------------------------------------------------- */
 
 static int by_ranks(const void *a, const void *b)
 {

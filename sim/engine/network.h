@@ -1,10 +1,10 @@
-/* sim/engine/network.h — the fabric as a program uses it: devices of its ranks, what it sends
- * between two of them, and the links that carry it.
+/* sim/engine/network.h — the fabric as a program uses it: devices of its ranks, messages between
+ * two of them, and the links that carry these.
  *
- * A program rank of a replica is tp * cp devices. Each of them sends its part of a message to its
- * counterpart, bytes/tp each. These parts are lanes. If every device has its own NIC, all lanes are
- * alike and one stands for all. If NICs are shared, all lanes are simulated. A
- * stream is a pair of ranks, a lane and a replica: its messages all take one route. */
+ * A program rank of a replica is tp * cp devices. Each of them sends its part of a message,
+ * bytes/tp, to its counterpart. These parts are lanes. If every device has its own NIC, all
+ * lanes are alike and one stands for all. If NICs are shared, all lanes are simulated. A stream
+ * is a pair of ranks, a lane and a replica: its messages all take one route. */
 #pragma once
 
 #include "core/cluster/fabric.h"
@@ -32,9 +32,9 @@ struct pp_network *pp_network_make(struct pp_arena *arena, const struct pp_fabri
 
 struct pp_rank_pair {
     uint16_t source, dest;
-    int channels;         /* at most one transfer of each is under way */
+    int channels;         /* at most one current transfer each */
     double message_bytes; /* of all messages of the program, per device */
 };
-/* The pairs of ranks with messages, by source and destination. Without costs the bytes are 0. */
+/* Pairs of ranks with messages, by source and destination. Without costs the bytes are 0. */
 struct pp_rank_pair *pp_rank_pairs(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs, int *count);

@@ -64,7 +64,7 @@ static void add_rings(struct maker *m, const struct pp_costs *costs)
     }
 }
 
-/* Number the links that several wires use, and write each wire's list of them. */
+/* Numbers the links that several wires use, and writes each wire's list of them. */
 static void share_links(struct maker *m)
 {
     struct pp_wires *w = m->wires;
