@@ -18,8 +18,7 @@
 
 enum { REASON_BYTES = 1024, LINE_BYTES = 8192 };
 
-/* Where the text of an error line starts; NULL for other lines and those that only say that all is
- * over. */
+/* Text of an error line; NULL for other lines, and for those that only announce the end. */
 static const char *error_text(const char *line)
 {
     static const char *const levels[] = {"/CRITICAL] ", "/ERROR] "};
@@ -38,7 +37,7 @@ static const char *error_text(const char *line)
     return NULL;
 }
 
-/* Skip `text` and all up to `until`, when the line has both. */
+/* Skips `text` and all up to `until`, if the line begins with `text` and has `until`. */
 static const char *skip(const char *line, const char *text, const char *until)
 {
     const char *found =
@@ -69,7 +68,7 @@ void pp_child_reason(const char *log, char *text, size_t size)
 }
 
 struct pp_child_answer {
-    bool is_given; /* the function returned; else the process ended inside */
+    bool is_given; /* the function has returned; else the process ended inside */
     enum pp_status status;
     struct pp_error err;
 };
@@ -81,7 +80,7 @@ static _Noreturn void child_main(const struct pp_child *child, int channel, pid_
 {
     struct pp_child_answer *answer = child->answer;
 
-    if (signal(SIGINT, SIG_DFL) == SIG_IGN) /* in the background */
+    if (signal(SIGINT, SIG_DFL) == SIG_IGN) /* SIGINT stays ignored in the background */
         signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_DFL);
     if (!pp_process_follow(parent) || dup2(child->log, STDOUT_FILENO) < 0 ||
@@ -151,7 +150,7 @@ void pp_child_log(const struct pp_child *child, char *text, size_t size)
     text[got > 0 ? got : 0] = '\0';
 }
 
-/* The process ended inside the function. */
+/* Describes the end of a process inside the function. */
 static enum pp_status describe_crash(const struct pp_child *child, int wait_status,
                                      struct pp_error *err)
 {
@@ -193,7 +192,7 @@ enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err)
     return status;
 }
 
-/* No data comes through the channel. It becomes readable when the child has ended. */
+/* Calls `tick` until the child ends, when its channel, which has no data, becomes readable. */
 static void watch(const struct pp_child *child, void (*tick)(void *job), void *job)
 {
     enum { TICK_MS = 200 };

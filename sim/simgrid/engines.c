@@ -1,4 +1,4 @@
-/* sim/simgrid/engines.c — engines of this build by name. */
+/* sim/simgrid/engines.c — finds engines of this build by name. */
 #include "sim/simgrid/engines.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A build without SimGrid: no engine, no platform files. */
+/* A build without SimGrid: only the engine dag, no platform files. */
 #include "sim/simgrid/engines.h"
 
 #include "sim/simgrid/platform_file.h"

@@ -1,4 +1,4 @@
-/* The cluster that a platform file describes: its device, and the links that its routes show. */
+/* The cluster of a platform file: its device, and links derived from its routes. */
 #include "sim/platform/platform.h"
 #include "sim/platform/props.h"
 #include "sim/simgrid/platform_file_parts.h"
@@ -23,8 +23,8 @@ static enum pp_status link_of_route(struct pp_platform *p, int source, int dest,
     return PP_OK;
 }
 
-/* The bandwidth of a device from node 0 to node 1 when all devices send to their counterparts. Also
- * the number of cards that follows from it. Routes share their common links. */
+/* Derives the bandwidth of a device from node 0 to node 1, if all devices send to their
+ * counterparts, and the number of NICs. Routes share their common links. */
 static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platform *p,
                                        struct pp_cluster *c, struct pp_error *err)
 {
@@ -49,8 +49,8 @@ static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platfor
     return PP_OK;
 }
 
-/* Between two devices of a node, and of two nodes; where there is only one of them, it stands for
- * both. */
+/* Sets the links between two devices of a node and of two nodes. If only one of them exists, it
+ * stands for both. */
 static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, struct pp_cluster *c,
                                 struct pp_error *err)
 {
@@ -67,8 +67,8 @@ static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, s
     return PP_OK;
 }
 
-/* Turns the error "--cluster: memory:40XB" into "line 7: property memory", if the file can be read.
- */
+/* Turns the error "--cluster: memory:40XB" into "line 7: property memory", if the line can be
+ * found. */
 static enum pp_status bad_property(const struct pp_platform *p, struct pp_error *err)
 {
     static const char option[] = "--cluster: ";

@@ -13,8 +13,8 @@ enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16, HOSTS_MAX = 1 << 20 
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
-/* SimGrid's messages about elements, and how to find their line. The name comes after `text` and
- * ends before `until`. */
+/* SimGrid's messages about elements, to find their lines. The name comes after `text` and ends
+ * before `until`; the line is that of the nth element of `tag`. */
 static const struct {
     const char *text, *until, *tag;
     int nth;
@@ -42,7 +42,7 @@ static int find_line(const struct pp_platform *p, const char *reason)
     return 0;
 }
 
-/* SimGrid's words for some mistakes, in ours. */
+/* Replaces SimGrid's words for some mistakes by those of pipesim. */
 static const char *plain_words(const char *reason)
 {
     static const struct {
@@ -69,7 +69,7 @@ static const char *plain_words(const char *reason)
     return reason;
 }
 
-/* The end of the child in terms of the file. "/proc/self/fd/5:7: " of SimGrid becomes a line. */
+/* Explains the child's end in terms of the file. SimGrid's "/proc/self/fd/5:7: " becomes a line. */
 static enum pp_status explain(const struct pp_platform *p, const struct pp_error *from,
                               struct pp_error *err)
 {
@@ -84,7 +84,7 @@ static enum pp_status explain(const struct pp_platform *p, const struct pp_error
     return pp_platform_place(p, line, err);
 }
 
-/* The child is gone: why? */
+/* Reports why the child has ended. */
 static enum pp_status fail(struct pp_platform *p, struct pp_error *err)
 {
     struct pp_error from = {0};
@@ -132,7 +132,7 @@ static bool receive_listing(struct pp_arena *arena, struct pp_platform *p)
     return true;
 }
 
-/* A number without unit is read by SimGrid, with a warning: bytes per second, seconds. */
+/* Refuses numbers without a unit: SimGrid warns, and reads them as bytes per second or seconds. */
 static enum pp_status check_units(const struct pp_platform *p, struct pp_error *err)
 {
     static const char mark[] = "Deprecated unit-less value '";
@@ -150,7 +150,7 @@ static enum pp_status check_units(const struct pp_platform *p, struct pp_error *
                              err);
 }
 
-/* "l_UP" is half of the link l of the file. */
+/* Line of a link; "l_UP" is half of the link l of the file. */
 static int line_of_link(const struct pp_platform *p, const char *name)
 {
     char id[256];
@@ -207,7 +207,7 @@ static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *
     return pp_platform_cluster(arena, p, cluster, err);
 }
 
-/* What SimGrid would only find out, if at all, after hours. */
+/* Refuses errors that SimGrid would only find after hours, if at all. */
 static enum pp_status check_text(const struct pp_platform *p, struct pp_error *err)
 {
     struct pp_elements elements = {.rest = p->source.text, .line = 1};

@@ -1,5 +1,5 @@
-/* sim/simgrid/platform_file_parts.h — an open platform file: private to
- * sim/platform_{file,cluster}.c. */
+/* sim/simgrid/platform_file_parts.h — an open platform file; private to
+ * sim/simgrid/platform_{cluster,file,routes}.c. */
 #pragma once
 
 #include "sim/simgrid/child.h"
@@ -17,9 +17,9 @@ struct pp_platform {
     struct pp_fabric_link *link;
 };
 
-/* "PATH:LINE: " or, with line 0, "PATH: " in front of the message. */
+/* Puts "PATH:LINE: " in front of the message; "PATH: " if `line` is 0. */
 enum pp_status pp_platform_place(const struct pp_platform *p, int line, struct pp_error *err);
-/* As pp_route_source.find; `platform` is a struct pp_platform. */
+/* Finds a route as pp_route_source.find does; `platform` is a struct pp_platform. */
 int pp_platform_find_route(void *platform, int source, int dest, int32_t *links, int max,
                            struct pp_error *err);
 enum pp_status pp_platform_cluster(struct pp_arena *arena, struct pp_platform *p,

@@ -1,4 +1,4 @@
-/* One process of SimGrid for many runs on the same file. */
+/* Keeps one SimGrid process for many runs on a file. */
 #include "sim/simgrid/platform_file.h"
 
 #include <string.h>

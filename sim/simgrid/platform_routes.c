@@ -1,4 +1,4 @@
-/* An open platform file: its routes, its place in messages, its end. */
+/* Routes of an open platform file, its place in messages, its end. */
 #include "sim/simgrid/platform_file_parts.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ static enum pp_status check_route(const struct pp_platform *p, struct pp_probe_r
     return PP_OK;
 }
 
-/* SimGrid crashes where a route is missing: a server that died is one that has none. */
+/* Asks the child for a route. SimGrid crashes if a route is missing, so a child that has ended has
+ * none. */
 static bool ask_route(struct pp_platform *p, struct pp_probe_request ask,
                       struct pp_probe_answer *answer, int32_t *links, int max)
 {

@@ -1,4 +1,4 @@
-/* The engine simgrid: the interpreter with rates from SimGrid. */
+/* The engine simgrid: the interpreter with rates of SimGrid. */
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/engines.h"
 
@@ -17,15 +17,15 @@
 
 /* ---- the wires of a run as a SimGrid platform ------------------------------------------------ */
 
-/* Each wire that can meet another one gets its own ordered pair of endpoints, so that n wires
- * need about sqrt(n) hosts. It also gets a route of its shared links. Latencies are 0: the
- * interpreter waits for them first. */
+/* Each wire that can meet others has an ordered pair of endpoints, so that n wires need about
+ * sqrt(n) hosts. It has a route of its shared links. Latencies are 0: the interpreter has waited
+ * for them. */
 struct endpoints {
     int hosts;
     int32_t *source, *dest; /* [wire]; -1 = none */
 };
 
-/* `is_plain`: for all wires. */
+/* `is_plain`: all wires get endpoints. */
 static struct endpoints make_endpoints(struct pp_arena *arena, const struct pp_wires *wires,
                                        bool is_plain)
 {
@@ -56,13 +56,13 @@ static void print_link(const char *prefix, int number, double bytes_per_s, FILE 
             bytes_per_s);
 }
 
-/* What a wire can take by links of its own, where no shared link says less. */
+/* Bandwidth of a wire's own links, if no shared link has less; else 0. */
 static double cap_of(const struct pp_wire *wire)
 {
     return wire->count > 0 ? wire->cap_bytes_per_s : wire->bytes_per_s;
 }
 
-/* XML, DTD 4.1; bandwidths times `scale`. */
+/* Prints XML, DTD 4.1; bandwidths are multiplied by `scale`. */
 static void print_endpoints(const struct pp_wires *wires, const struct endpoints *endpoints,
                             double scale, FILE *out)
 {
@@ -97,10 +97,10 @@ static void print_endpoints(const struct pp_wires *wires, const struct endpoints
 enum { SMALL_BYTES = 1 << 22 };
 
 struct child {
-    const struct pp_simgrid_module *module; /* NULL: not loaded yet */
+    const struct pp_simgrid_module *module; /* NULL = not loaded yet */
     struct pp_job *job;
     struct pp_progress progress;
-    struct pp_run *run; /* which has come to a place that needs the solver */
+    struct pp_run *run; /* a run that needs the solver */
     enum pp_status status;
     struct pp_error *err;
 };
@@ -113,7 +113,7 @@ static void act(void *context, const struct pp_solver *solver)
     child->status = pp_interpret_go(child->run, solver, &needs_solver, child->err);
 }
 
-/* A file in memory: SimGrid reads platforms by path only. */
+/* Writes a file in memory: SimGrid reads platforms by path only. */
 static enum pp_status write_platform(const struct pp_job *job, const struct endpoints *endpoints,
                                      char path[], size_t size, struct pp_error *err)
 {
@@ -123,7 +123,7 @@ static enum pp_status write_platform(const struct pp_job *job, const struct endp
     if (!out)
         return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
     print_endpoints(job->wires, endpoints, PP_SIMGRID_SCALE, out);
-    if (fflush(out) != 0) /* left open: the path names it */
+    if (fflush(out) != 0) /* left open: the path refers to it */
         return pp_error_set(err, PP_EFAIL, "no memory for the platform: %s", strerror(errno));
     snprintf(path, size, "/proc/self/fd/%d", fd);
     return PP_OK;
@@ -154,7 +154,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
 
 /* ---- in the parent ------------------------------------------------------------------------ */
 
-/* Shared with the child: the counters, followed by the columns of times. */
+/* Memory shared with the child: the counters, followed by the columns of times. */
 struct shared {
     struct counts {
         struct pp_network_stats stats;
@@ -204,7 +204,8 @@ static void show_progress(void *context)
                      (double)*(volatile int64_t *)job->executed / all);
 }
 
-/* SimGrid comes in when two transfers meet on a link, in a child that goes on from there. */
+/* Runs without SimGrid until two transfers meet on a link; a child with SimGrid continues from
+ * there. */
 static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
 {
     struct child child = {.job = job, .run = pp_interpret_begin(arena, job)};
@@ -213,8 +214,7 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
     if (!needs_solver)
         return PP_OK;
-    /* Small runs come in series, so it pays to load SimGrid here once. Next to a big run it would
-     * take memory that the run needs. */
+    /* Small runs come in series, so SimGrid is loaded here once. Big runs need the memory. */
     if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
         PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);

@@ -1,4 +1,4 @@
-/* Bytes sent and received between the child and its parent. */
+/* Sends and receives bytes between the child and its parent. */
 #include "sim/simgrid/module/probe.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 
 /* ---- order ------------------------------------------------------------------------------- */
 
-/* Where an id stands in the file. */
+/* Place of an id in the file. */
 struct place {
     const char *id;
     int rank;
@@ -49,8 +49,7 @@ static int compare_hosts(const void *a, const void *b)
     return strverscmp(sg_host_get_name(x->host), sg_host_get_name(y->host));
 }
 
-/* Elements that make hosts. A host of the same name as a zone has its place by being first: SimGrid
- * refuses such files anyway. */
+/* Places of the elements that make hosts. SimGrid refuses a host with the name of a zone. */
 static struct places find_places(struct pp_arena *arena, const char *text)
 {
     static const char *const tags[] = {"host", "peer", "cluster", "zone"};
@@ -122,13 +121,13 @@ enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_hos
 
 /* ---- properties -------------------------------------------------------------------------- */
 
-/* A property of a host or a zone around it, under the name that is used there. */
+/* A property of a host or of a zone around it, under the name that the file uses. */
 struct property {
     const char *value, *name;
 };
 struct properties {
     struct property of[PP_PROPS];
-    const char *owner; /* the first host seen, whose properties these are */
+    const char *owner; /* first host, whose properties these are */
 };
 
 static const char *host_value(const void *host, const char *name)
@@ -141,7 +140,7 @@ static const char *zone_value(const void *zone, const char *name)
     return sg_zone_get_property_value((sg_netzone_t)zone, name);
 }
 
-/* What the owner says; else what is said around it. */
+/* Property of the owner, else `around`. */
 static struct property find(const void *owner, const char *(*value_of)(const void *, const char *),
                             int i, struct property around)
 {
@@ -221,7 +220,7 @@ static enum pp_status join_words(struct pp_arena *arena, const struct properties
     return PP_OK;
 }
 
-/* The value of a property that is no word of a cluster text. */
+/* Parses a property that is no word of a cluster text. */
 static enum pp_status parse(const struct properties *all, const char *name, enum pp_unit unit,
                             double *number, struct pp_error *err)
 {

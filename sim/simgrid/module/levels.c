@@ -35,7 +35,7 @@ static int compare_edges(const void *a, const void *b)
     return x->uid < y->uid ? -1 : x->uid > y->uid;
 }
 
-/* Links are numbered from below: what is above a link of level k has links of level k + 1. */
+/* Links are numbered from below: above a link of level k are links of level k + 1. */
 static int find_tree_levels(struct pp_arena *arena, sg_link_t *links, int count, int *levels)
 {
     struct edge *edges = PP_ARRAY(arena, struct edge, count + 1);
@@ -59,7 +59,7 @@ static int find_tree_levels(struct pp_arena *arena, sg_link_t *links, int count,
     return edge_count;
 }
 
-/* Links of a dragonfly begin with a word for their level. */
+/* Names of a dragonfly's links begin with a word for their level. */
 static int find_dragonfly_levels(sg_link_t *links, int count, int *levels)
 {
     static const char *const words[] = {"local_link_", "green_link_", "black_link_", "blue_link_"};

@@ -1,10 +1,10 @@
-/* The module is loaded on demand. */
+/* Loads the module on demand. */
 #include "sim/simgrid/module/module.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* No folder in the name: the library path of the executable decides. */
+/* Without a folder: the library path of the executable is searched. */
 static const char MODULE[] = "pipesim-simgrid.so";
 
 enum pp_status pp_simgrid_load(const struct pp_simgrid_module **module, struct pp_error *err)

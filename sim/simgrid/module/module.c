@@ -1,10 +1,10 @@
-/* The table of functions that the module offers. */
+/* Table of functions of the module. */
 #include "sim/simgrid/module/module.h"
 
 #include "sim/simgrid/module/probe.h"
 #include "sim/simgrid/module/solver.h"
 
-/* The one symbol that pp_simgrid_load() looks for. */
+/* The only symbol that pp_simgrid_load() looks up. */
 extern const struct pp_simgrid_module pp_simgrid_module;
 __attribute__((visibility("default"))) const struct pp_simgrid_module pp_simgrid_module = {
     .abi = PP_SIMGRID_ABI,

@@ -1,4 +1,4 @@
-/* A platform file is read, its hosts and links are listed, routes are served. */
+/* Reads a platform file, lists its hosts and links, serves routes. */
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/module/probe.h"
 
@@ -22,8 +22,8 @@ static const rlim_t data_max_bytes = (rlim_t)8 << 30;
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-/* A typing error in a size should not take all memory of the machine, nor hours. Sanitizers, which
- * map far more than there is, go without the limit of memory. */
+/* Limits memory and time, in case a size in the file is a typing error. Sanitizers map far more
+ * memory than there is, so they have no limit of memory. */
 static void limit_resources(void)
 {
     const struct rlimit cpu_s = {CPU_MAX_S, CPU_MAX_S + 1};
@@ -53,7 +53,7 @@ static void go_to_folder_of(const char *path)
         fprintf(stderr, "%s: %s\n", folder, strerror(errno));
 }
 
-/* SimGrid wants a file name: that of a copy in memory. */
+/* Loads the file from a copy in memory: SimGrid needs a file name. */
 static enum pp_status load(const struct pp_platform_source *source, struct pp_error *err)
 {
     const int file = memfd_create("platform", 0);
@@ -72,7 +72,7 @@ static enum pp_status load(const struct pp_platform_source *source, struct pp_er
     limit_resources();
     pp_simgrid_start();
     simgrid_load_platform(name);
-    simgrid_run(); /* without actors: Floyd and Dijkstra zones find their ways at its start */
+    simgrid_run(); /* without actors: Floyd and Dijkstra zones find their routes at its start */
     close(file);
     return PP_OK;
 }
@@ -86,7 +86,7 @@ struct listing {
     struct pp_simgrid_properties properties;
 };
 
-/* Properties, hosts, links: the names one after the other, each ended by NUL. */
+/* Joins the properties and the names of hosts and links, each ended by NUL. */
 static char *join_names(struct pp_arena *arena, const struct listing *l, int64_t *bytes)
 {
     const int count = 1 + l->host_count + l->link_count;
@@ -127,12 +127,12 @@ static bool send_listing(struct pp_arena *arena, const struct listing *l, int ch
 
 /* ---- routes ------------------------------------------------------------------------------ */
 
-/* A Dijkstra zone that is not connected looks for a way for ever. */
+/* Limits the time of a search: it never ends in a Dijkstra zone that is not connected. */
 static void limit_route(void)
 {
     const struct itimerval most = {.it_value = {.tv_sec = ROUTE_MAX_S}};
 
-    setitimer(ITIMER_VIRTUAL, &most, NULL); /* of this process' own time: waiting takes none */
+    setitimer(ITIMER_VIRTUAL, &most, NULL); /* counts the process' own time: waiting takes none */
 }
 
 static bool answer(const struct listing *l, int channel, struct pp_probe_request request)

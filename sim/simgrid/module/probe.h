@@ -17,28 +17,28 @@ struct pp_probe_header {
     int32_t hosts, links;
     int64_t text_bytes;
     double alpha_s;       /* latency of every route in addition to its links */
-    double eta_link_frac; /* share of the bandwidths that is reached */
+    double eta_link_frac; /* reached share of the bandwidths */
 };
 struct pp_probe_request {
     int32_t source, dest; /* hosts */
 };
 struct pp_probe_answer {
     int32_t count;    /* of the link ids (int32_t) that follow; at most PP_PROBE_ROUTE_MAX */
-    double latency_s; /* of the route, as SimGrid has it */
+    double latency_s; /* of the route, by SimGrid */
 };
 enum { PP_PROBE_ROUTE_MAX = 1024 };
-#define PP_PROBE_NAME "/proc/self/fd/" /* SimGrid knows the file by this name and a number */
+#define PP_PROBE_NAME "/proc/self/fd/" /* the file's name in SimGrid, before a number */
 
 struct pp_platform_source {
-    const char *path; /* relative names in the file are searched in its folder */
+    const char *path; /* SimGrid searches relative names of the file in its folder */
     const char *text;
     size_t length;
 };
 
-/* Whole messages; false when the other side is gone. */
+/* Send and receive whole messages; false if the other process has ended. */
 bool pp_probe_send(int channel, const void *data, size_t bytes);
 bool pp_probe_receive(int channel, void *data, size_t bytes);
 
-/* Load the platform, send the listing, answer. */
+/* Loads the platform, sends the listing, answers requests. */
 enum pp_status pp_simgrid_serve_platform(const struct pp_platform_source *source, int channel,
                                          struct pp_error *err);

@@ -1,6 +1,6 @@
-/* One actor, the conductor, interprets the program and starts flows. Each flow in progress has a
- * carrier actor, which takes it through the network and reports its end. Idle carriers wait for the
- * next flow. SimGrid's clock matters only while there are flows. Before the first one the conductor
+/* The conductor, an actor, interprets the program and starts flows. Each current flow has a
+ * carrier, an actor that sends it through the network and reports its end. Idle carriers wait for
+ * the next flow. SimGrid's clock matters only during flows; before the first one the conductor
  * sleeps up to its time. */
 #include "sim/simgrid/module/solver.h"
 
@@ -28,14 +28,14 @@ struct conductor {
     struct pp_arena *arena;
     struct pp_simgrid_job *job;
     sg_host_t *host;
-    sg_sem_t ended; /* as often as there are carriers in `over` */
+    sg_sem_t ended; /* its count is that of carriers in `over` */
     struct carrier **idle, **over;
     int idle_count, idle_capacity, over_count, over_capacity, over_taken;
     int flows;
-    bool is_over; /* carriers may go home */
+    bool is_over; /* carriers may end */
 };
 
-static struct conductor conductor; /* SimGrid is one in a process, too */
+static struct conductor conductor; /* a process has one SimGrid, too */
 
 static void carry(int argc, char *argv[])
 {
@@ -74,7 +74,7 @@ static void begin(void *context, int wire, double bytes, int64_t now_ps)
     sg_actor_start_(carrier->actor, carry, 0, NULL);
 }
 
-/* Times since the beginning are longer than any duration of pp_units_ps(). */
+/* Times since the beginning may exceed the largest duration of pp_units_ps(). */
 static int64_t clock_ps(void)
 {
     const double ps = round(simgrid_get_clock() * 1e12);

@@ -1,19 +1,19 @@
-/* sim/simgrid/module/solver.h — SimGrid as a solver for transfers that share links, inside the
+/* sim/simgrid/module/solver.h — SimGrid as a solver for transfers that share links; inside the
  * module. */
 #pragma once
 
 #include "sim/engine/express.h"
 
-/* SimGrid's sizes are whole numbers: bytes, and bytes per second, are given to it times this. */
+/* Factor of all bytes and bytes per second in SimGrid, whose sizes are whole numbers. */
 enum { PP_SIMGRID_SCALE = 1024 };
 
 struct pp_simgrid_job {
     /* A platform with host "h<k>" for k < hosts: transfers of wire w run from h<source[w]> to
-     * h<dest[w]>. Endpoints stand for no device: each wire has a pair of its own. */
+     * h<dest[w]>. Hosts stand for no device: each wire has its own pair. */
     const char *platform; /* path */
     int hosts;
-    const int32_t *source, *dest; /* [wire]; -1 where no transfer ever needs the solver */
-    /* What to do with it, in an actor of SimGrid. */
+    const int32_t *source, *dest; /* [wire]; -1 if no transfer needs the solver */
+    /* Called in an actor of SimGrid with the solver. */
     void (*act)(void *context, const struct pp_solver *solver);
     void *context;
 };

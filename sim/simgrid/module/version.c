@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#if SIMGRID_VERSION < 40300 /* until then the old lists are still there */
+#if SIMGRID_VERSION < 40300 /* the old lists exist until then */
 
 #include <xbt/dict.h>
 #include <xbt/dynar.h>
 
-/* Elements of a dynar of pointers, which is freed. */
+/* Copies the elements of a dynar of pointers, and frees it. */
 static void *take(xbt_dynar_t dynar, int *count)
 {
     *count = (int)xbt_dynar_length(dynar);
@@ -52,7 +52,7 @@ sg_link_t *pp_sg_route(sg_host_t source, sg_host_t dest, int *count)
 
 #else /* lists that end with NULL; hosts and links are constant there */
 
-/* Take the hosts of `zone` out of a list. */
+/* Removes the hosts of `zone` from a list. */
 static int leave_out(sg_host_t *host, int count, sg_netzone_t zone)
 {
     int others, kept = 0;
