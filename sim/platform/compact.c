@@ -1,4 +1,4 @@
-/* Platforms in one <cluster>. */
+/* Prints platforms as one <cluster>. */
 #include "sim/platform/parts.h"
 
 enum { TEXT_BYTES = 64 };
@@ -17,7 +17,7 @@ static int count_links(const struct pp_xml_page *p, int dest)
     return pp_fabric_route(p->fabric, 0, dest, p->links).count;
 }
 
-/* Devices with a link of their own to one switch. */
+/* Devices with their own links to one switch. */
 static bool form_star(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
@@ -29,8 +29,8 @@ static bool form_star(const struct pp_xml_page *p, struct pp_form *form)
     return true;
 }
 
-/* Levels from below: devices to the switch of the node, nodes to their leaves, leaves to spines.
- * The route up from the first device to the last has one link of each level. */
+/* Levels from below: devices to the node's switch, nodes to leaves, leaves to spines. The route up
+ * from the first device to the last has one link of each level. */
 static bool form_fat_tree(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
@@ -61,8 +61,8 @@ static bool form_fat_tree(const struct pp_xml_page *p, struct pp_form *form)
     return true;
 }
 
-/* Links of one node to others that are one step away on each level. Adaptive routing spreads the
- * flows of a group; its links are as wide as all nodes of the group, and never bind. */
+/* Levels are links of one node to others that are one step away. Adaptive routing spreads the flows
+ * of a group: its links are as wide as all its nodes, and never bind. */
 static bool form_dragonfly(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
@@ -127,7 +127,7 @@ bool pp_platform_form(const struct pp_xml_page *p, struct pp_form *form)
     return forms[p->size.kind] && forms[p->size.kind](p, form);
 }
 
-/* The properties of level `number`, from 1. */
+/* Prints the properties of level `number`, from 1. */
 static void print_level(const struct pp_platform_level *level, int number, FILE *out)
 {
     char name[TEXT_BYTES], text[PP_VALUE_BYTES];

@@ -1,17 +1,16 @@
-/* sim/platform/parts.h — what the files that print platforms share. Private to
- * sim/platform*.c. */
+/* sim/platform/parts.h — shared by the files that print platforms; private to this folder. */
 #pragma once
 
 #include "core/cluster/fabric.h"
 #include "sim/platform/platform.h"
 
-/* What is printed. */
+/* Platform to print. */
 struct pp_xml_page {
-    const struct pp_cluster *cluster; /* with eta_link 1: bandwidths as data sheets have them */
+    const struct pp_cluster *cluster; /* with eta_link 1: bandwidths of data sheets */
     const struct pp_fabric *fabric;
     struct pp_fabric_size size;
     double eta_link;
-    int32_t *links; /* room for a route */
+    int32_t *links; /* room for one route */
     FILE *out;
 };
 
@@ -21,7 +20,7 @@ struct pp_platform_level {
     double bytes_per_s, latency_s;
 };
 
-/* What a <cluster> says. */
+/* Attributes and properties of a <cluster>. */
 struct pp_form {
     const char *topology; /* NULL: every device has a link to one switch */
     char parameters[PP_FORM_BYTES];
@@ -32,16 +31,16 @@ struct pp_form {
     const char *note;
 };
 
-/* The <cluster> of a fabric; false where SimGrid has no such shape. */
+/* Finds the <cluster> of a fabric; false if SimGrid has no such shape. */
 bool pp_platform_form(const struct pp_xml_page *page, struct pp_form *form);
 void pp_platform_compact(const struct pp_xml_page *page, const struct pp_form *form);
 
-/* A value with a prefix where that loses nothing, in `text`: "10.2GBps", else "10200000001Bps". */
+/* Prints a value into `text`, with a prefix if that is exact: "10.2GBps", else "10200000001Bps". */
 enum { PP_VALUE_BYTES = 64 };
 const char *pp_platform_value(double value, double scale, const char *scaled, const char *unit,
                               char text[PP_VALUE_BYTES]);
 const char *pp_platform_bandwidth(double bytes_per_s, char text[PP_VALUE_BYTES]);
 const char *pp_platform_latency(double latency_s, char text[PP_VALUE_BYTES]);
 void pp_platform_prop(FILE *out, const char *name, const char *value);
-/* Those of every host. */
+/* Prints the properties of every host. */
 void pp_platform_props(const struct pp_xml_page *page);

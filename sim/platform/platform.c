@@ -1,5 +1,5 @@
-/* A cluster as SimGrid XML: one <cluster> where SimGrid has the shape, else a zone with every link
- * and every route. */
+/* Prints a cluster as SimGrid XML: one <cluster> if SimGrid has the shape, else a zone with every
+ * link and route. */
 #include "sim/platform/parts.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static void print_link(const struct pp_fabric *f, int link, FILE *out)
             pp_platform_latency(l.latency_s, latency), l.is_fatpipe ? "FATPIPE" : "SHARED");
 }
 
-/* Links that carry the latency which the links of a route lack: in a node, between nodes. */
+/* Links with the latency that the links of a route lack: in a node, between nodes. */
 static const char *const carriers[2] = {"node.latency", "network.latency"};
 
 static double lacking_s(const struct pp_xml_page *p, struct pp_route route)
@@ -91,7 +91,7 @@ static void print_listed(const struct pp_xml_page *p, struct pp_arena *arena)
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-/* Two of what joins most: nodes, groups; and a torus with a way round. */
+/* Default number of nodes: two nodes or groups, or a torus whose sides close. */
 static int64_t usual_nodes(const struct pp_cluster *c)
 {
     const struct pp_fabric_shape *s = &c->fabric;
@@ -111,7 +111,7 @@ static int64_t usual_nodes(const struct pp_cluster *c)
     return nodes[s->kind] > 0 ? nodes[s->kind] : 2;
 }
 
-/* Devices of the whole leaves, groups, or torus that a compact form consists of. */
+/* Devices of whole leaves, groups, or a torus, as a compact form has them. */
 static int64_t whole_devices(const struct pp_fabric *fabric, int devices)
 {
     const struct pp_fabric_size s = pp_fabric_size(fabric);
@@ -149,7 +149,7 @@ enum pp_status pp_platform_print(struct pp_arena *arena, const struct pp_cluster
 
     sheet.eta_link = 1;
     PP_TRY(make(arena, &sheet, asked, &page, err));
-    sheet.nodes = 0; /* a leaf that is not full is printed whole */
+    sheet.nodes = 0; /* prints whole leaves */
     PP_TRY(make(arena, &sheet, whole_devices(page.fabric, (int)asked), &page, err));
     const bool sums_up = sheet.gpus_per_node == 1 || sheet.intra.alpha_s <= sheet.inter.alpha_s;
     const bool is_compact = !page.size.is_pcie && sums_up && pp_platform_form(&page, &form);

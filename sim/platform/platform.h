@@ -21,20 +21,20 @@
 
 #include <stdio.h>
 
-#define PP_PROP_CLUSTER  "pipesim.cluster"  /* the text this was made from; for people */
+#define PP_PROP_CLUSTER  "pipesim.cluster"  /* text of the cluster; for people */
 #define PP_PROP_DEVICE   "pipesim.device"   /* "h100": a device preset */
 #define PP_PROP_MEMORY   "pipesim.memory"   /* "85520809984B" */
 #define PP_PROP_HBM      "pipesim.hbm"      /* "3350GBps" */
 #define PP_PROP_PEAK     "pipesim.peak"     /* "989TF" */
 #define PP_PROP_GPUS     "pipesim.gpu"      /* devices of a node: "8" */
-#define PP_PROP_ETA_LINK "pipesim.eta_link" /* share of the bandwidths that is reached: "0.8" */
+#define PP_PROP_ETA_LINK "pipesim.eta_link" /* reached share of the bandwidths: "0.8" */
 #define PP_PROP_ALPHA    "pipesim.alpha"    /* "8us": latency added to every route */
-/* With the number of the level, from 1: "50GBps", "4us". */
+/* With the number of the level, from 1. Values such as "50GBps", "4us". */
 #define PP_PROP_LEVEL_BANDWIDTH "pipesim.level%d.bandwidth"
 #define PP_PROP_LEVEL_LATENCY   "pipesim.level%d.latency"
 
-/* Print the platform for `devices` devices; 0: as many as its text says, else two nodes, two groups
- * of a dragonfly, a small torus. Hosts may be more: a compact form has whole leaves and groups.
- * PP_EINVAL where every route would have to be listed and there are too many. */
+/* Prints the platform for `devices` devices; 0 = the size of the cluster's text, else two nodes,
+ * two groups of a dragonfly, or a small torus. Hosts may be more: a compact form has whole leaves
+ * and groups. PP_EINVAL if every route must be listed and there are too many. */
 enum pp_status pp_platform_print(struct pp_arena *arena, const struct pp_cluster *cluster,
                                  int devices, FILE *out, struct pp_error *err);

@@ -1,4 +1,4 @@
-/* Names of the properties of a platform file, and their reader. */
+/* Properties of a platform file: their names, and a reader. */
 #include "sim/platform/props.h"
 
 #include "core/cli/options.h"

@@ -1,4 +1,4 @@
-/* Elements of a platform file, found by tag and id. */
+/* Finds elements of a platform file by tag and id. */
 #include "sim/platform/text.h"
 
 #include "core/text/file.h"
@@ -28,14 +28,14 @@ static bool is_blank(char c)
     return isspace((unsigned char)c);
 }
 
-/* Go on to `to`, counting lines. */
+/* Advances to `to`, counting lines. */
 static void advance(struct pp_elements *e, const char *to)
 {
     for (; e->rest < to; e->rest++)
         e->line += *e->rest == '\n';
 }
 
-/* The value of an attribute in the tag [at, end), and its length. */
+/* Value and length of an attribute in the tag [at, end); NULL if there is none. */
 static const char *find_attribute(const char *at, const char *end, const char *name, int *bytes)
 {
     const ptrdiff_t length = (ptrdiff_t)strlen(name);
@@ -90,7 +90,7 @@ static bool is_text(const char *start, int length, const char *text)
     return strlen(text) == (size_t)length && !memcmp(start, text, (size_t)length);
 }
 
-/* "0-5,8,10-12" has ten. */
+/* Number of hosts of a radical: "0-5,8,10-12" has ten. */
 static int64_t count_radical(const char *at, const char *end)
 {
     int64_t count = 0;
