@@ -61,7 +61,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     return COMMANDS[parsed.command](arena, wish, out, err);
 }
 
-/* Child processes end with this one. */
+/* Ends the process, and with it its children. */
 static void interrupted(int signal_number)
 {
     static const char text[] = "pipesim: error: interrupted\n";

@@ -9,8 +9,7 @@ struct pp_plot_part {
     struct pp_plot_timeline timeline;
     int step; /* counted from 0, or PP_PLOT_STEP_* */
 };
-/* Reads --ranks, --window, --step and --time-unit. PP_EINVAL names the flag and the expected form.
- */
+/* Reads --ranks, --window, --step and --time-unit. PP_EINVAL names flag and expected form. */
 enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
                                  struct pp_error *err);
 /* Replaces the trace by its step `part->step`. Without a step it stays whole: a timeline then shows
