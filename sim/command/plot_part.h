@@ -12,7 +12,6 @@ struct pp_plot_part {
 /* Reads --ranks, --window, --step and --time-unit. PP_EINVAL names flag and expected form. */
 enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
                                  struct pp_error *err);
-/* Replaces the trace by its step `part->step`. Without a step it stays whole: a timeline then shows
- * the step of pp_plot_step(). */
+/* Replaces the trace by its step `part->step`; PP_PLOT_STEP_*: the trace stays whole. */
 enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_part *part,
                                   struct pp_trace **trace, struct pp_error *err);

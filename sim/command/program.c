@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* Refuses sharding of gradients or parameters, and offload of parameters, if weights have several
- * copies or versions. */
+/* Refuses sharding or offload that several copies or versions of weights do not allow. */
 static enum pp_status check_versions(const struct pp_program *compute, int zero,
                                      const struct pp_state_spec *state, struct pp_error *err)
 {

@@ -19,7 +19,7 @@ static void warn_of_columns(const struct pp_measurements *list)
         fprintf(stderr, "pipesim: warning: %s\n", list->hints[i]);
 }
 
-/* Orders rows by name; those with one name in the order in which they were read. */
+/* Orders rows by name, those with one name by position. */
 static int by_id(const void *a, const void *b)
 {
     const struct pp_measurement *const *x = a, *const *y = b;
@@ -28,8 +28,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* Warns of rows that have the name of an earlier one. They count like any other row, so a table
- * that is read twice weighs twice. */
+/* Warns of rows with the name of an earlier one: a table that is read twice weighs twice. */
 static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *list)
 {
     const struct pp_measurement **rows =
@@ -126,8 +125,7 @@ static void print_parts(struct pp_arena *arena, const struct pp_result *result, 
     print_wrapped("time", text, out);
 }
 
-/* Prints published and predicted memory. The run's own report counts all memory of the device;
- * published figures often less. */
+/* Prints published and predicted memory, and that of a run's report, which is often more. */
 static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
                          const struct pp_validation_row *row, const struct pp_result *result,
                          FILE *out)
