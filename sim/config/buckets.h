@@ -18,8 +18,8 @@ bool pp_buckets_are_used(const struct pp_config *config);
 /* Size of the largest bucket, if PP_MAX_BUCKETS made it larger than --bucket-size; else 0. */
 double pp_buckets_capped_bytes(const struct pp_result *result);
 
-/* Text such as " in 4 buckets a stage", " in buckets of 25MB", " in 255 buckets of 41 MB, the most
- * there can be", or "". */
+/* Text such as " in 4 buckets a stage" or " in 255 buckets of 41 MB, the most there can be"; or "".
+ */
 const char *pp_buckets_text(struct pp_arena *arena, const struct pp_result *result);
 /* Prints for --explain the number, size and time of the buckets of each stage. */
 void pp_buckets_explain(const struct pp_result *result, FILE *out);

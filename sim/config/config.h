@@ -36,8 +36,7 @@ enum pp_chosen {
     PP_CHOSE_OPTIONS = PP_CHOSE_OPTION * ((1 << PP_SHAPE_OPTIONS) - 1),
 };
 
-/* Outcome of a configuration: refused, too large, or its step time. Planners keep one for each
- * choice that they simulate. */
+/* Outcome of a configuration, such as refused or too large. Planners keep one for each choice. */
 enum { PP_OUTCOME_REASON_BYTES = 192 };
 struct pp_outcome {
     bool is_refused, fits;

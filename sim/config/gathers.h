@@ -5,13 +5,11 @@
 
 #include <stdio.h>
 
-/* Is true if parameters are sharded or offloaded, so that they are gathered or loaded before use.
- */
+/* Is true if parameters are sharded or offloaded: they are gathered or loaded before use. */
 bool pp_gathers_are_used(const struct pp_result *result);
 /* Number of a rank's gathers in a step (loads if parameters are whole), with those inside ops. */
 int64_t pp_gathers_visits(const struct pp_result *result, int rank);
 /* Elements per parameter that collectives of state move in the program, without tied sums. As in
  * ZeRO, a sum counts twice, a scatter or a gather once (Rajbhandari et al. 2020, section 7). */
 double pp_gathers_elements(const struct pp_result *result);
-/* Prints the lines of --explain. */
 void pp_gathers_explain(const struct pp_result *result, FILE *out);

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-/* Is true for options of the output, which change no prediction. */
 static bool is_output(const struct pp_option *option)
 {
     return !strcmp(option->group, PP_GROUP_OUTPUT);
@@ -25,8 +24,7 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct p
     }
 }
 
-/* Options of what-ifs, outside of layout, model and state. Their neutral values are left out,
- * unless `is_said_always`. */
+/* What-if options outside of layout, model and state; `is_said_always`: also if neutral. */
 static const struct {
     const char *option;
     bool is_said_always;

@@ -1,5 +1,4 @@
-/* sim/config/steps.h — training steps that a continuous schedule runs as one list, without a flush.
- */
+/* sim/config/steps.h — steps that a continuous schedule runs as one list, without a flush. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -18,7 +17,6 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
 /* Sets the step of every event of a trace of such a program. */
 void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
                    const struct pp_program *program, struct pp_trace *trace);
-/* Time of a steady step, (T_K - T_1) / (K - 1). No WAIT ends a step, because the WAIT for a SEND
- * may come much later. */
+/* Time of a steady step, (T_K - T_1) / (K - 1). WAITs end no step: that for a SEND may be late. */
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times);

@@ -181,8 +181,7 @@ const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
 
 enum { DOWN, UP }; /* streams of copies */
 
-/* Bytes that an op copies inside. Up: parameters of its inner units. In an update, each way: all
- * but its first and last bucket. */
+/* Bytes copied inside an op: parameters of inner units up; in an update, inner buckets each way. */
 static double streamed_bytes(const struct pp_result *r, const struct pp_op *op)
 {
     const struct pp_stage_memory *memory = &r->costs->memory[op->stage];
