@@ -80,8 +80,7 @@ static bool is_neutral(const struct pp_option *option, const struct pp_option_va
             pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
-/* Is true if another choice of the tool for these GPUs might have met the need. One open degree
- * alone follows from the others. */
+/* Is true if other degrees might have met the need. A single open degree follows from the rest. */
 static bool might_be_met(const struct need *need, const struct pp_config *config)
 {
     const unsigned open = config->origin.chosen & (TP | PP | DP);
@@ -111,7 +110,6 @@ static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
              "memory");
 }
 
-/* Peak memory of the fullest rank. */
 static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
@@ -123,9 +121,8 @@ static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes
     return PP_OK;
 }
 
-/* Notes an offload of activations that frees nothing. An activation is copied down during one op of
- * its rank, and back one op before its own use. If no more are saved at a time, none is away at the
- * peak. */
+/* Notes an offload of activations that frees nothing. One is copied down during one op of its rank,
+ * and back one op before its use. If no more are saved at a time, none is away at the peak. */
 static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
 {
     struct pp_config without = *config;

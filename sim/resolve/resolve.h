@@ -13,8 +13,7 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
 /* Resolves model, cluster, state, communication and engine: all parts that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_config *config, struct pp_error *err);
-/* Reads --cost into config->cost, and makes the measured run the defaults of the wish. Called
- * first; does nothing without the option. */
+/* Reads --cost, if given, into config->cost; its run gives defaults of the wish. Called first. */
 enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_wish *wish,
                                struct pp_config *config, struct pp_error *err);
 /* Settings of --post, --recv-slots and --grad-sync. */
@@ -51,13 +50,11 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
 /* Resolves --ep-overlap and --capacity-factor; PP_EINVAL for such options of a dense model. */
 enum pp_status pp_resolve_exchanges(const struct pp_wish *wish, struct pp_config *config,
                                     struct pp_error *err);
-/* Resolves --etp. PP_EINVAL if the experts cannot be spread over ep devices; it names the nearest
- * degrees that work. */
+/* Resolves --etp. PP_EINVAL if ep devices cannot share the experts; it names nearest degrees. */
 enum pp_status pp_resolve_experts(const struct pp_wish *wish, struct pp_config *config,
                                   struct pp_error *err);
-/* Expert-parallel degrees worth a trial for tp, cp and dp of `degrees`, ascending. A given degree
- * is the only one. Otherwise they begin with the largest that stays in a node, and double. Returns
- * their number. */
+/* Expert-parallel degrees worth a trial for tp, cp and dp of `degrees`, ascending. They are the
+ * given one, or the largest in a node and doubled ones. Returns their number. */
 enum { PP_EXPERT_DEGREES = 16 };
 int pp_resolve_expert_degrees(const struct pp_wish *wish, const struct pp_config *config,
                               const struct pp_degrees *degrees, int ep[PP_EXPERT_DEGREES]);
@@ -67,8 +64,7 @@ enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *con
 /* Resolves --gpus, else derives it from cluster and degrees; PP_EINVAL if they disagree. */
 enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                struct pp_error *err);
-/* Finds the degrees, state and recomputation that the user left open, by simulating candidates.
- * Completes `config` and marks its choices. */
+/* Finds open degrees, state and recomputation by simulations; completes and marks `config`. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_config *config, struct pp_prepared *prepared,
                                struct pp_error *err);
@@ -81,15 +77,14 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
                                      struct pp_error *err);
 /* Lower bound of the fullest device's memory, for all states that may be chosen. */
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config);
-/* Chooses the ZeRO stage and the recomputation that the user left open: the mildest that fits, else
- * the one that needs least memory. `result` is that of the choice, at PP_QUICK depth, in the arena.
- * `prepared` (sim/run/prepare.h) is kept for pp_simulate(). */
+/* Chooses the open ZeRO stage and recomputation: the mildest that fits, else the one that needs
+ * least memory. `result`, at PP_QUICK depth, and `prepared` (sim/run/prepare.h) are of the choice.
+ */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);
-/* Chooses the options that the schedule leaves to `auto`, and the state of each; unit mode has no
- * state. On return the shape is closed, and `config->origin.trials` lists the compared variants.
- * Refused only if every variant is. */
+/* Chooses the options left to `auto`, and the state (not in unit mode). On return the shape is
+ * closed, and `config->origin.trials` lists the variants. Refused only if every variant is. */
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_prepared *prepared, struct pp_result *result,
                                  struct pp_error *err);
@@ -103,8 +98,7 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
 /* PP_EINVAL unless a granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 
-/* Resolves all of the above in order. `prepared` keeps the work of the choice's simulations for
- * pp_simulate(), unless it is NULL. */
+/* Resolves a wish. `prepared`, unless NULL, keeps the work of the choice for pp_simulate(). */
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err);

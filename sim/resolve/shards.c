@@ -1,5 +1,4 @@
-/* Homes of parameters, gradients and optimizer state: first the options, then, once a layout is
- * known, the meshes of its replicas. */
+/* Homes of parameters, gradients and optimizer state: options, then meshes of the replicas. */
 #include "sim/resolve/resolve.h"
 
 #include "sim/config/tiers.h"
@@ -57,9 +56,8 @@ static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config
     return mesh;
 }
 
-/* Refuses sharded gradients or parameters of some schedules. Ranks that use a stage at different
- * times cannot gather its parameters together. Versions of weights cannot be told apart once
- * sharded. */
+/* Refuses sharded gradients or parameters if ranks use a stage at different times, or with several
+ * versions: they cannot be gathered together, or told apart. */
 static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
 {
     const char *name = config->schedule_name;

@@ -89,8 +89,8 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     return count;
 }
 
-/* The first of the reliefs that fits, else the one that needs least. A layout that cannot fit
- * unsharded is tried last, and only if it may need less than the others. */
+/* The first relief that fits, else the one that needs least. A relief that cannot fit is tried
+ * last, and only if it may need less than the others. */
 struct choice {
     struct pp_result *result;
     struct pp_prepared *prepared; /* of the result */
