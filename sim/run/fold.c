@@ -1,4 +1,4 @@
-/* Whether one data-parallel replica may stand for all. */
+/* Decides whether one data-parallel replica stands for all. */
 #include "sim/run/fold.h"
 
 #include <string.h>

@@ -88,8 +88,7 @@ static bool is_same_link(struct pp_fabric_link a, struct pp_fabric_link b)
            a.is_fatpipe == b.is_fatpipe;
 }
 
-/* First hop at which replica r and replica 0 differ, or NOTHING. `numbers` has those of replica 0;
- * r = 0 fills it. */
+/* First hop at which replicas r and 0 differ, or NOTHING; r = 0 fills `numbers` for the others. */
 static int64_t compare_replica(const struct wiring *w, int r, int32_t *numbers)
 {
     const int64_t *own_begin = w->begin + (int64_t)r * w->streams;
@@ -170,8 +169,7 @@ static double passes(struct crossings *c, const struct wiring *w, int link, int 
     return fmin(*sum, limit) - before;
 }
 
-/* Adds the demand of one stream, of at most `channels` transfers, to the links that several
- * replicas use. */
+/* Adds the demand of a stream, with up to `channels` transfers, to links of several replicas. */
 static void demand_of(struct wiring *w, struct crossings crossings[WAYS], int64_t begin,
                       int64_t end, int channels)
 {

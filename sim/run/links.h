@@ -51,16 +51,13 @@ struct pp_link_times {
     double end_s; /* of the trace; a bin is end_s / bins */
     struct pp_link_row *rows;
 };
-/* Marks at most `max_rows` of a list ordered by class: the first of each, then the second, and so
- * on. */
+/* Marks at most `max_rows` of a list ordered by class: all first ones, then all second ones, ... */
 void pp_links_take_turns(const int *class, int count, int max_rows, bool *is_taken);
-/* Choice of links: the hottest of every class in turn. Of equally used links of a class, at most
- * `max_alike` remain, evenly spread. */
+/* Choice of the hottest links of each class in turn; of equally used ones at most `max_alike`. */
 struct pp_link_choice {
     int bins, max_rows, max_alike;
 };
-/* Spreads a message evenly from its start to its end, a sum from its first member's start to its
- * last member's end. `trace` is that of the program. The bins of a link add up to its bytes in all
- * steps. */
+/* Spreads a message from its start to its end, a sum from its first start to its last end. `trace`
+ * is that of the program. The bins of a link add up to its bytes in all steps. */
 struct pp_link_times pp_link_times(struct pp_arena *arena, const struct pp_link_inputs *in,
                                    const struct pp_trace *trace, struct pp_link_choice choice);

@@ -1,5 +1,4 @@
-/* Bytes of links over time: profiles of streams of messages and groups of sums, sent along their
- * routes. */
+/* Bytes of links over time: profiles of messages and of sums, sent along their routes. */
 #include "sim/run/links_parts.h"
 
 #include "core/quantile.h"

@@ -90,8 +90,7 @@ static int run_of(const int32_t *device, int count, int at, int gpus_per_node)
     return end - at;
 }
 
-/* Members of the node that has fewest: the first, and their number. `is_even`: all nodes have as
- * many. */
+/* First member and size of the node with fewest members. `is_even`: all nodes have as many. */
 struct fewest {
     int first, count;
     bool is_even;
@@ -121,8 +120,7 @@ static int counterpart(const int32_t *device, int run, int32_t other, int gpus_p
     return other % run;
 }
 
-/* Sends as many rings over all devices as the node with fewest has. Each enters every node on its
- * own rail. */
+/* Sends rings over all devices, as many as the node with fewest has, each on a rail of its own. */
 static void send_rings(struct pp_traffic *t, const int32_t *device, int count, struct fewest f,
                        const double *bytes)
 {

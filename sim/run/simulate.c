@@ -139,8 +139,7 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     return run_engine(arena, result, &run, has_trace, err);
 }
 
-/* Is true if times are enough: no trace, and no proof that the program is legal. Tests have proved
- * it for every built-in schedule. */
+/* Is true if times suffice: no trace, and no proof, which tests give for all built-in schedules. */
 static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
     return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&
