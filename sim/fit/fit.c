@@ -118,8 +118,7 @@ static void settle(struct pp_relief_setting *s, const struct pp_config *c)
         l->micro_batches = (int)(l->gbs / samples);
 }
 
-/* Tries each kind on top of `on`, at its degrees: no layout is searched. Returns the number that
- * need less than `peak_bytes`. */
+/* Tries each kind on top of `on`, at its degrees; returns how many need less than `peak_bytes`. */
 static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
                    struct trial found[PP_RELIEF_KINDS])
 {

@@ -33,6 +33,5 @@ struct pp_oom {
     const char *replaced; /* flags that the shown reliefs replace, as in instead_of */
 };
 
-/* Finds the memory and the reliefs of a run. NULL if its device memory suffices, or in unit mode.
- * In the arena. */
+/* Finds memory and reliefs, in the arena; NULL if the device has room, or in unit mode. */
 const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);

@@ -1,5 +1,4 @@
-/* sim/fit/parts.h — parts of sim/fit/fit.h: changes of a run, and the run with them. Private to
- * sim/fit. */
+/* sim/fit/parts.h — parts of sim/fit/fit.h: changes of a run, and the run with them; private. */
 #pragma once
 
 #include "sim/fit/fit.h"
@@ -24,8 +23,7 @@ struct pp_relief_flags {
     int count;
 };
 
-/* Takes one of the ways to need less memory, mildest first. False if the run cannot take it, or has
- * it already. */
+/* Takes a way to need less memory, mildest first; false if the run cannot, or has it already. */
 enum { PP_RELIEF_KINDS = 14 };
 bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config);
 
