@@ -15,8 +15,7 @@ static double leave_s(const struct pp_trace_event *e)
     return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
 }
 
-/* Adds the changes of an instruction. Both ops of a fused pair take at its start and give back at
- * its end. */
+/* Adds an instruction's changes. A fused pair takes at its start and gives back at its end. */
 static double add_event(struct pp_held_curve *c, const struct pp_memory_changes *changes, int i,
                         double held, double from_s, double until_s)
 {

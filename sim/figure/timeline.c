@@ -3,9 +3,8 @@
 
 #include "core/units.h"
 
-/* Unit costs are those of a chunk, so a schedule with more chunks on a rank takes longer. On one
- * axis each cost is drawn as that of a whole rank, unless messages cost time: their costs cannot be
- * divided. */
+/* Unit costs are those of a chunk: more chunks on a rank take longer. On one axis costs are those
+ * of a whole rank, unless messages cost time, which cannot be divided. */
 enum costs { AS_THEY_ARE, OF_A_CHUNK, OF_A_RANK };
 static const char *const AXES[] = {[OF_A_CHUNK] = "time (units; costs of a chunk)",
                                    [OF_A_RANK] = "time (units; costs of a whole rank)"};
