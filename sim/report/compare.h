@@ -27,6 +27,5 @@ void pp_report_compare(const struct pp_compare_report *report, struct pp_termina
 void pp_report_compare_json(const struct pp_compare_report *report, FILE *out);
 /* Name of a kind: "F", or "F+B" for a fused pair. */
 const char *pp_compare_kind_name(const struct pp_compare_row *row);
-/* Notes of the readers, and on matches that are not event by event. Sentences in the arena, ended
- * by NULL. */
+/* Notes of the readers, and on the match if it is not by event. In the arena, ended by NULL. */
 const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *comparison);

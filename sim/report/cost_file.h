@@ -17,7 +17,6 @@ const char *pp_cost_time_text(struct pp_arena *arena, double seconds);
 
 /* Prints times of ops by kind, part and shape; the update; latency and bandwidth of channels. */
 void pp_cost_file_print(const struct pp_cost_file *file, int width, FILE *out);
-/* Prints source, rule and costs, in place of the formulas (pp_costs_explain). `costs` are those of
- * pp_cost_file_apply(). */
+/* Prints source, rule and costs of pp_cost_file_apply(), in place of pp_costs_explain(). */
 void pp_cost_file_explain(const struct pp_cost_file *file, const struct pp_costs *costs, int width,
                           FILE *out);

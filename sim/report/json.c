@@ -40,7 +40,6 @@ json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS])
     return o;
 }
 
-/* Parts of the peak of one rank. */
 static json_t *memory_json(const struct pp_result *r, int rank)
 {
     int64_t bytes[PP_MEMORY_PARTS];
@@ -89,7 +88,6 @@ static json_t *ranks_json(const struct pp_result *r)
     return list;
 }
 
-/* The busiest classes of links. */
 static json_t *links_json(const struct pp_result *r)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

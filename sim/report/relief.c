@@ -1,5 +1,4 @@
-/* Memory of a run that does not fit, and flags that would help: as text, as JSON, and in the
- * message of --require-fit. */
+/* Memory of a run that does not fit, and helpful flags: as text, JSON and part of an error. */
 #include "core/text/json_write.h"
 #include "core/units.h"
 #include "sim/report/text.h"

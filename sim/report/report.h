@@ -14,9 +14,8 @@ struct pp_others {
 /* Prints the report of one run. */
 void pp_report_print(const struct pp_result *result, const struct pp_others *others,
                      struct pp_terminal terminal, FILE *out);
-/* Prints several schedules, ranked by bubble_frac in unit mode, else by iteration time. Refused
- * ones are last, with the reason. Ties are named: they are within the error of uncalibrated costs.
- */
+/* Prints schedules, ranked by bubble_frac in unit mode, else by iteration time; refused ones last,
+ * with the reason. Ties are named: they are within the error of uncalibrated costs. */
 void pp_report_table(const struct pp_result *results, int count, FILE *out);
 /* Order of pp_report_table(): pointers into `results`, in the arena. */
 const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,

@@ -10,8 +10,7 @@ enum { PP_TEXT_BYTES = 512 };
 
 /* "*" if the tool chose the value, else "". */
 const char *pp_text_star(const struct pp_config *config, unsigned bit);
-/* Layers such as "6 layers a stage" or "layers by stage 7 7 6 6", with the place of embedding and
- * head. */
+/* "6 layers a stage", with the place of embedding and head, or "layers by stage 7, 6 x 2". */
 const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* Stages of a rank, such as "0,15" or "0,4..28". */
 const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES]);
@@ -19,8 +18,7 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
 /* Text such as "steady step of 4 steps, no barrier"; "" with one step. */
 const char *pp_text_steps(struct pp_arena *arena, const struct pp_config *config);
-/* Text such as "concat doubling (auto: direct 30 units, doubling 27 units, halving refused, ...)".
- * Needs config->origin.trials. */
+/* "concat doubling (auto: direct 30 units, doubling 27 units, ...)"; needs origin.trials. */
 const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config);
 /* Remark on costs of a program with granules. */
 #define PP_TEXT_GRANULES                                                                           \
@@ -29,8 +27,7 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
 const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config);
 /* Value of --recompute, such as "selective=act+mlp", without a stage-aware ratio. */
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
-/* Time of a sample relative to the first of a ranking: "+4.7 %", "tie", "no fit", "-" for the
- * first. Not in unit mode. */
+/* Sample time relative to a ranking's first: "+4.7 %", "tie", "no fit", "-". Not in unit mode. */
 enum { PP_VERSUS_BYTES = 32 };
 const char *pp_text_versus(const struct pp_result *result, const struct pp_result *first,
                            char text[PP_VERSUS_BYTES]);
@@ -49,8 +46,7 @@ const char *pp_report_advice(struct pp_arena *arena, const struct pp_result *res
  * paragraphs take PP_TEXT_LABEL columns. */
 enum { PP_TEXT_LABEL = 11 };
 void pp_oom_print(const struct pp_result *result, int width, FILE *out);
-/* Memory and flags of a run that does not fit: after an error's message, as a sentence, as members
- * "oom" and "oom_tensors". */
+/* Give memory and flags in an error, as a sentence, as members "oom" and "oom_tensors". */
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
 const char *pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
