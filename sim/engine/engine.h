@@ -36,8 +36,7 @@ struct pp_engine {
 };
 extern const struct pp_engine pp_engine_dag;
 
-/* Makes the trace of a program from the times of the evaluator, or of an engine with the same
- * arrays. */
+/* Trace of a program from times of the evaluator, or of an engine with the same arrays. */
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
                                      const struct pp_costs *costs, const struct pp_times *times,
                                      const char *engine);

@@ -28,7 +28,7 @@ PP_HEAP(event_heap, struct event, 4, is_before)
 
 enum { NOBODY = -1 };
 
-struct transfer {             /* the one on a wire */
+struct transfer {             /* on a wire */
     int64_t begin_ps, end_ps; /* if it is alone on its links */
     double bytes;
     uint32_t stamp;

@@ -31,11 +31,9 @@ struct pp_express *pp_express_make(struct pp_arena *arena, const struct pp_wires
                                    bool is_plain);
 /* Sets the solver. Many runs need none, so it may be set after a PP_EXPRESS_SOLVER. */
 void pp_express_solve(struct pp_express *e, const struct pp_solver *solver);
-/* Starts a transfer at start_ps, which is not before the last event. It occupies its links after
- * the latency of its wire. */
+/* Starts a transfer at start_ps >= now. It occupies its links after the latency of its wire. */
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps);
-/* Schedules an event of the caller, numbered from 0. It replaces a pending event of the same
- * number. */
+/* Schedules an event of the caller, numbered from 0; replaces a pending one of the same number. */
 void pp_express_call(struct pp_express *e, int number, int64_t at_ps);
 
 /* The next event. */

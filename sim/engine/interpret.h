@@ -17,8 +17,7 @@ struct pp_job {
     int64_t *executed;              /* out, updated throughout: executed instructions */
 };
 
-/* Bytes of the columns of pp_times for `replicas` replicas of all steps, and their places in a
- * block. */
+/* Bytes of the columns of pp_times for all replicas and steps, and their places in a block. */
 size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps);
 void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
                   struct pp_times *times);

@@ -1,11 +1,9 @@
-/* Collectives run one after another on each rank's reduce stream: at one cost for all members, or
- * hop by hop around a ring. */
+/* Collectives in turn on a rank's reduce stream, at one cost for all or hop by hop on a ring. */
 #include "sim/engine/interpret_parts.h"
 
 /* ---- preparation -------------------------------------------------------------------------- */
 
-/* Ring of a collective that runs hop by hop, else NULL. Tied sums and those with another purpose
- * have one cost. */
+/* Ring of a hop-by-hop collective, else NULL: tied ones and those with a purpose have one cost. */
 static const struct pp_ring *ring_of(const struct pp_run *r, int kind, int stage, bool is_other)
 {
     const struct pp_ring *rings = r->options->eval.ring_flows ? r->costs->rings : NULL;

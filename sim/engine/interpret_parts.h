@@ -159,8 +159,7 @@ bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int instruction)
 void pp_compute_event(struct pp_run *r, struct pp_instance *in);
 
 /* ---- compute that collectives slow down ---- */
-/* A collective takes its share of the instance's compute from from_ps to until_ps, or ends at
- * r->now_ps. */
+/* A collective begins to take its share of the instance's compute, or ends at r->now_ps. */
 void pp_slow_begin(struct pp_run *r, struct pp_instance *in, int64_t from_ps, int64_t until_ps);
 void pp_slow_end(struct pp_run *r, struct pp_instance *in);
 /* Updates left_ps to r->now_ps. */

@@ -1,4 +1,4 @@
-/* Compute that is slowed down by collectives on the same device. */
+/* Compute that collectives on the same device slow down. */
 #include "sim/engine/interpret_parts.h"
 
 #include <math.h>
