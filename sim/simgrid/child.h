@@ -28,13 +28,12 @@ enum pp_status pp_child_start(struct pp_child *child, pp_child_function run, voi
 /* Closes the channel, waits for the child's end, and returns the function's status and message.
  * PP_EINTR if it was interrupted. PP_EFAIL with its last output if it crashed. */
 enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err);
-/* Starts and finishes a child that uses no channel. Calls `tick`, unless NULL, regularly until the
- * end. */
+/* Starts and finishes a child without channel; calls `tick` (or NULL) regularly until the end. */
 enum pp_status pp_child_run(pp_child_function run, void *job, void (*tick)(void *job),
                             struct pp_error *err);
 
-/* Writes to `text` the first line of SimGrid's output that names an error, without its place in
- * SimGrid; "" if there is none. Replaces characters that do not print. */
+/* Writes SimGrid's first error to `text`, without its place in SimGrid, or ""; unprintable
+ * characters are replaced. */
 void pp_child_reason(const char *log, char *text, size_t size);
 /* Writes to `text` the child's output so far, cut to `size`. */
 void pp_child_log(const struct pp_child *child, char *text, size_t size);

@@ -49,8 +49,7 @@ static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platfor
     return PP_OK;
 }
 
-/* Sets the links between two devices of a node and of two nodes. If only one of them exists, it
- * stands for both. */
+/* Sets the links in a node and between nodes; if only one exists, it stands for both. */
 static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, struct pp_cluster *c,
                                 struct pp_error *err)
 {
@@ -67,8 +66,7 @@ static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, s
     return PP_OK;
 }
 
-/* Turns the error "--cluster: memory:40XB" into "line 7: property memory", if the line can be
- * found. */
+/* Turns an error "--cluster: memory:40XB" into "line 7: property memory", if possible. */
 static enum pp_status bad_property(const struct pp_platform *p, struct pp_error *err)
 {
     static const char option[] = "--cluster: ";

@@ -43,8 +43,7 @@ static enum pp_status check_route(const struct pp_platform *p, struct pp_probe_r
     return PP_OK;
 }
 
-/* Asks the child for a route. SimGrid crashes if a route is missing, so a child that has ended has
- * none. */
+/* Asks the child for a route. SimGrid crashes if there is none: then the child has ended. */
 static bool ask_route(struct pp_platform *p, struct pp_probe_request ask,
                       struct pp_probe_answer *answer, int32_t *links, int max)
 {

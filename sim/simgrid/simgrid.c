@@ -17,9 +17,9 @@
 
 /* ---- the wires of a run as a SimGrid platform ------------------------------------------------ */
 
-/* Each wire that can meet others has an ordered pair of endpoints, so that n wires need about
- * sqrt(n) hosts. It has a route of its shared links. Latencies are 0: the interpreter has waited
- * for them. */
+/* Wires that can meet others have ordered pairs of endpoints: n wires need about sqrt(n) hosts. A
+ * route has the shared links, and at most one of its own. Latencies are 0: the interpreter has
+ * waited for them. */
 struct endpoints {
     int hosts;
     int32_t *source, *dest; /* [wire]; -1 = none */
@@ -204,8 +204,7 @@ static void show_progress(void *context)
                      (double)*(volatile int64_t *)job->executed / all);
 }
 
-/* Runs without SimGrid until two transfers meet on a link; a child with SimGrid continues from
- * there. */
+/* Runs without SimGrid until two transfers meet on a link; then a child with SimGrid continues. */
 static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
 {
     struct child child = {.job = job, .run = pp_interpret_begin(arena, job)};

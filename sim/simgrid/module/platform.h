@@ -1,5 +1,4 @@
-/* sim/simgrid/module/platform.h — a platform in SimGrid, inside the module: start, hosts,
- * properties and levels. */
+/* sim/simgrid/module/platform.h — a platform in SimGrid: start, hosts, properties and levels. */
 #pragma once
 
 #include "core/arena.h"

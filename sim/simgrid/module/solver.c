@@ -121,8 +121,7 @@ enum pp_status pp_simgrid_run(struct pp_simgrid_job *job, struct pp_error *err)
     struct conductor *c = &conductor;
 
     pp_simgrid_start();
-    sg_cfg_set_int("contexts/guard-size",
-                   0); /* pages of their own for so many stacks are too many */
+    sg_cfg_set_int("contexts/guard-size", 0); /* so many stacks would have too many guard pages */
     sg_cfg_set_double(PP_SG_TIME_PRECISION, 1e-13);
     simgrid_load_platform(job->platform);
     *c = (struct conductor){.arena = pp_arena_create(), .job = job, .ended = sg_sem_init(0)};

@@ -1,5 +1,4 @@
-/* sim/simgrid/module/solver.h — SimGrid as a solver for transfers that share links; inside the
- * module. */
+/* sim/simgrid/module/solver.h — SimGrid as a solver for transfers; inside the module. */
 #pragma once
 
 #include "sim/engine/express.h"
