@@ -1,5 +1,4 @@
-/* Prints a cluster as SimGrid XML: one <cluster> if SimGrid has the shape, else a zone with every
- * link and route. */
+/* Prints a cluster as SimGrid XML: one <cluster> if possible, else every link and route. */
 #include "sim/platform/parts.h"
 
 #include <math.h>

@@ -29,8 +29,7 @@ struct pp_elements {
 
 /* Finds the next start tag with an id, outside comments; false at the end. */
 bool pp_elements_next(struct pp_elements *elements, struct pp_element *element);
-/* Number of hosts of an element: 1, or those of the radical of a <cluster>; 0 for other elements.
- * At most INT64_MAX / 2. */
+/* Hosts of an element: 1, those of a <cluster>'s radical, or 0; at most INT64_MAX / 2. */
 int64_t pp_element_hosts(const struct pp_element *element);
 /* Line of the `nth` (from 1) element with this tag and id; 0 if there is none. */
 int pp_element_line(const char *text, const char *tag, const char *id, int nth);
