@@ -18,7 +18,7 @@ static uint64_t hash_of(const unsigned char *bytes, size_t length)
     return pp_random_mix(hash ^ word);
 }
 
-/* Where the bytes are, or would be. */
+/* Returns the slot that holds the bytes, or the free slot where they belong. */
 static struct pp_bytes_slot *slot_of(const struct pp_bytes_map *map, const unsigned char *bytes,
                                      size_t length, uint64_t hash)
 {

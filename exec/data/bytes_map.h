@@ -1,4 +1,4 @@
-/* exec/data/bytes_map.h — what belongs to strings of bytes: open addressing, no removal. */
+/* exec/data/bytes_map.h — a hash table from bytes to numbers: open addressing, no removal. */
 #pragma once
 
 #include "core/arena.h"
@@ -12,14 +12,14 @@ struct pp_bytes_slot {
     size_t value;
 };
 
-/* Zeroed but for the arena: empty. */
+/* An empty map is zero except for its arena. */
 struct pp_bytes_map {
     struct pp_arena *arena;
-    struct pp_bytes_slot *slots; /* [capacity], a power of two, at least a quarter of them free */
+    struct pp_bytes_slot *slots; /* [capacity], a power of two; at least a quarter is free */
     size_t count, capacity;
 };
 
-/* The value of these bytes, NULL = none. */
+/* Returns the value of `bytes`; NULL if they have none. */
 const size_t *pp_bytes_map_find(const struct pp_bytes_map *map, const void *bytes, size_t length);
-/* Set the value of bytes that have none. They are not copied, and stay as long as the map. */
+/* Adds `bytes`, which must not be in the map. They are not copied and must live as long as it. */
 void pp_bytes_map_add(struct pp_bytes_map *map, const void *bytes, size_t length, size_t value);

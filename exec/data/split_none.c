@@ -1,4 +1,4 @@
-/* A build without PCRE2 knows no Unicode. */
+/* The splitter of a build without PCRE2, which has no Unicode tables: it cannot be made. */
 #include "exec/data/split.h"
 
 enum pp_status pp_splitter_make(struct pp_arena *arena, struct pp_splitter **splitter,

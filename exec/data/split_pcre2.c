@@ -5,8 +5,7 @@
 #include <assert.h>
 #include <pcre2.h>
 
-/* What \s means to Python, where the pattern comes from: Unicode's property White_Space. PCRE2's
- * own \s has U+180E, too. */
+/* Python's \s, which is Unicode's property White_Space. PCRE2's \s has U+180E, too. */
 #define SPACES                                                                                     \
     "\\t-\\r\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{"   \
     "3000}"
@@ -48,12 +47,12 @@ enum pp_status pp_splitter_make(struct pp_arena *arena, struct pp_splitter **spl
                                PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &offset, NULL);
     if (!made->code)
         return fail(code, err);
-    pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE); /* without it only slower */
+    pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE); /* without JIT, matches are only slower */
     made->match = pcre2_match_data_create(1, NULL);
     return made->match ? PP_OK : fail(PCRE2_ERROR_NOMEMORY, err);
 }
 
-/* A match looks at the whole text, if it is not told that this has been done. */
+/* A match without PCRE2_NO_UTF_CHECK checks the whole text. */
 bool pp_split_is_utf8(struct pp_splitter *splitter, const char *text, size_t length, size_t *offset)
 {
     const int got =
@@ -73,7 +72,7 @@ enum pp_status pp_split_word(struct pp_splitter *splitter, const char *text, siz
                                 splitter->match, NULL);
 
     *end = length;
-    if (got < 0) /* a limit: every character begins some word */
+    if (got < 0) /* a limit of PCRE2: a word begins at every character */
         return fail(got, err);
     *end = pcre2_get_ovector_pointer(splitter->match)[1];
     assert(*end > start);

@@ -31,7 +31,7 @@ static int encoded_at(const struct pp_text *text, size_t i)
     return ((const int32_t *)(const void *)text->bytes)[i];
 }
 
-/* text->count is that of the file's bytes, then that of the tokens. */
+/* Skips the header of a shard. text->count is in bytes before, in tokens after. */
 static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
 {
     if (text->count < HEADER_BYTES || u32_at(text->bytes) != MAGIC)
@@ -57,8 +57,8 @@ static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
 
 static const struct kind {
     const char *token, *tokens;                                         /* in messages */
-    size_t bytes;                                                       /* of one */
-    enum pp_status (*open)(struct pp_text *text, struct pp_error *err); /* NULL: all are tokens */
+    size_t bytes;                                                       /* bytes of a token */
+    enum pp_status (*open)(struct pp_text *text, struct pp_error *err); /* NULL = no header */
     int (*at)(const struct pp_text *text, size_t i);
 } KINDS[PP_TOKEN_KINDS] = {
     [PP_TOKENS_BYTES] = {"byte", "bytes", 1, NULL, byte_at},
@@ -159,9 +159,9 @@ enum pp_status pp_text_encode(struct pp_arena *arena, const char *path,
 
 __extension__ typedef unsigned __int128 product;
 
-/* Uniform over the positions at which a sample and its last target fit: the product of 64 random
- * bits and their number, without its low half (Lemire, Fast random integer generation in an
- * interval, 2019); what is uneven about it is below 2^-30 for any file that is read. */
+/* Draws the first token of a sample, uniformly among positions with room for it and its last
+ * target. It is the high half of 64 random bits times the number of positions (Lemire, Fast random
+ * integer generation in an interval, 2019). The bias is below 2^-30 for any file that is read. */
 static size_t position(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index,
                        int seq)
 {

@@ -1,4 +1,4 @@
-/* exec/data/text_builtin.h — the text of exec/data/, as it is made into C by core/embed.py. */
+/* exec/data/text_builtin.h — the text of exec/data/ as C, which core/embed.py makes. */
 #pragma once
 
 #include <stddef.h>

@@ -9,11 +9,11 @@
 
 enum { NONE = -1 };
 
-/* A part of the word: a byte at first, later what merges have made. Dead ones have token NONE. */
+/* A part of a word: a byte, or the result of merges. A part merged into another has token NONE. */
 struct part {
     int32_t token;
-    int32_t previous, next; /* NONE = the ends */
-    int64_t rank;           /* of the merge with the next one, NONE = there is none, or not yet */
+    int32_t previous, next; /* NONE at the ends of the word */
+    int64_t rank;           /* of the merge with the next part; NONE = none, or not looked up */
 };
 
 static inline bool is_before(uint64_t a, uint64_t b)
@@ -29,18 +29,18 @@ struct encoder {
     struct part *parts;
     size_t part_capacity;
     struct merge_heap merges; /* rank << 32 | part */
-    int32_t *waiting;         /* parts whose merges count from the next rank on */
+    int32_t *waiting;         /* parts to rank after the merges of the current rank */
     size_t waiting_count, waiting_capacity;
-    struct pp_bytes_map words; /* words met before: index of their span */
+    struct pp_bytes_map words; /* remembered words -> index in spans */
     struct span {
         size_t first, count;
-    } * spans; /* where in ids their tokens are */
+    } * spans; /* places of their tokens in ids */
     size_t span_count, span_capacity;
     int32_t *ids;
     size_t count;
 };
 
-/* Look up the merge of a part with its next one. */
+/* Looks up the merge of a part with the next part, and pushes it. */
 static void rank_part(struct encoder *e, int32_t at)
 {
     struct part *part = &e->parts[at];
@@ -76,8 +76,8 @@ static void join(struct encoder *e, int32_t at, int32_t token)
         wait_part(e, left->previous);
 }
 
-/* All places of one rank, from left to right, before what they bring about: as GPT-2 does it. It
- * makes a difference where a merge makes a part of an earlier one. */
+/* Applies the merges of one rank from left to right, before any that they make possible, as GPT-2
+ * does. The order matters if the result of a merge is part of a merge of lower rank. */
 static void merge_rank(struct encoder *e)
 {
     const uint64_t rank = e->merges.data[0] >> 32;
@@ -113,7 +113,7 @@ static void encode_bytes(struct encoder *e, const unsigned char *word, size_t le
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Longer words are hardly met twice. */
+/* Bytes of the longest remembered word; longer ones rarely repeat. */
 enum { LONGEST_REMEMBERED = 64 };
 
 static void encode_word(struct encoder *e, const unsigned char *word, size_t length)
@@ -156,7 +156,7 @@ static const struct pp_special *special_at(const struct pp_tokenizer *t, const c
     return NULL;
 }
 
-/* Special tokens cut the text before words do. */
+/* Encodes the special tokens, and the words between them. */
 static enum pp_status encode_text(struct encoder *e, struct pp_named_bytes text,
                                   struct pp_error *err)
 {

@@ -1,5 +1,5 @@
-/* exec/data/tokenizer.h — byte-level byte-pair encoding, as GPT-2 does it: a text becomes words,
- * words become bytes, and neighbours are merged, those first that were merged first in training.
+/* exec/data/tokenizer.h — byte-level byte-pair encoding as in GPT-2. A text is split into words,
+ * words into bytes, and neighbours are merged in the order of the merges in training.
  *
  * Source: Radford et al., Language models are unsupervised multitask learners, 2019, section 2.2;
  * openai/gpt-2, src/encoder.py. */
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* A token that merges never make: it stands in the text as it is, such as <|endoftext|>. */
+/* A token that merges never make, such as <|endoftext|>; the text contains it literally. */
 struct pp_special {
     const char *text;
     size_t length;
@@ -21,22 +21,22 @@ struct pp_special {
 
 struct pp_tokenizer {
     const char *name;         /* as given */
-    int32_t vocab;            /* every id is below it */
-    struct pp_bytes_map ids;  /* id of the bytes of a token */
-    struct pp_bytes_map rank; /* rank of a merge, by the ids of its two parts (int32_t[2]) */
-    int32_t *merged;          /* [merge_count]: what a merge makes */
+    int32_t vocab;            /* above the largest id */
+    struct pp_bytes_map ids;  /* bytes of a token -> its id */
+    struct pp_bytes_map rank; /* ids of the two parts of a merge (int32_t[2]) -> its rank */
+    int32_t *merged;          /* [merge_count]: token that a merge makes */
     size_t merge_count;
     int32_t byte_id[256];
-    struct pp_special *specials; /* [special_count], none a prefix of one before it */
+    struct pp_special *specials; /* [special_count], longest first */
     int special_count, special_capacity;
     struct pp_splitter *splitter;
 };
 
 /* ---- exec/data/tokenizer_read.c, tokenizer_json.c ---- */
-/* From a folder, from a tokenizer.json of Hugging Face, or from a pair of files VOCAB:MERGES. A
- * folder has a tokenizer.json, which wins because it says how words are cut, or vocab.json and
- * merges.txt, or encoder.json and vocab.bpe. PP_EFAIL for what cannot be read, and in a build
- * without PCRE2; PP_EINVAL for what is no such tokenizer, with file and place. */
+/* Opens a tokenizer.json of Hugging Face, files VOCAB:MERGES, or a folder. A folder has
+ * tokenizer.json (preferred: it says how words are split), vocab.json and merges.txt, or
+ * encoder.json and vocab.bpe. PP_EFAIL if unreadable, or without PCRE2; PP_EINVAL, with file and
+ * place, for other kinds. */
 enum pp_status pp_tokenizer_open(struct pp_arena *arena, const char *where,
                                  struct pp_tokenizer **tokenizer, struct pp_error *err);
 
@@ -45,7 +45,7 @@ struct pp_named_bytes {
     const char *name, *bytes;
     size_t length;
 };
-/* The same from contents in memory: a table of tokens as JSON, and the merges as lines. */
+/* Read a tokenizer from memory: a JSON table of tokens and merges as lines, or a tokenizer.json. */
 enum pp_status pp_tokenizer_parse(struct pp_arena *arena, struct pp_named_bytes vocab,
                                   struct pp_named_bytes merges, struct pp_tokenizer **tokenizer,
                                   struct pp_error *err);
@@ -57,8 +57,8 @@ struct pp_token_list {
     const int32_t *ids; /* in the arena */
     size_t count;
 };
-/* Tokens of a text, at most as many as its bytes. A merge takes O(log n) in a word of n bytes; a
- * word that was met before takes none. PP_EINVAL for what is no UTF-8, with its offset. */
+/* Encodes a text; it has at most as many tokens as bytes. A merge takes O(log n) in a word of n
+ * bytes; remembered words take none. PP_EINVAL, with the offset, if the text is not UTF-8. */
 enum pp_status pp_tokenizer_encode(struct pp_arena *arena, const struct pp_tokenizer *tokenizer,
                                    struct pp_named_bytes text, struct pp_token_list *tokens,
                                    struct pp_error *err);

@@ -1,4 +1,4 @@
-/* Tokens and merges, one by one: what all forms of a tokenizer are made of. */
+/* Builds a tokenizer from its tokens and merges, one by one. */
 #include "exec/data/tokenizer_build.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@ enum { MOST_MERGES = 1 << 24 };
 
 /* ---- spelling -------------------------------------------------------------------------------- */
 
-/* Files spell a byte as a printable letter: itself, or the next one from U+0100 on
+/* Files spell a printable byte as itself, any other byte as the next letter from U+0100 on
  * (bytes_to_unicode in openai/gpt-2, src/encoder.py). */
 static bool is_printable(int byte)
 {
@@ -17,7 +17,7 @@ static bool is_printable(int byte)
 
 enum { LETTERS = 324 }; /* 256, and the 68 bytes that are not printable */
 
-/* [letter] -> byte, -1 = none */
+/* Fills letters[letter] with the byte that it spells; -1 if it spells none. */
 static void fill_letters(int16_t letters[LETTERS])
 {
     int next = 256;
@@ -28,7 +28,7 @@ static void fill_letters(int16_t letters[LETTERS])
     assert(next == LETTERS);
 }
 
-/* All letters take one or two bytes of UTF-8. -1 = none of them. */
+/* Reads a letter, of one or two bytes of UTF-8; returns -1 for anything else. */
 static int next_letter(const unsigned char **at, const unsigned char *end)
 {
     const unsigned char *p = *at;
@@ -43,7 +43,7 @@ static int next_letter(const unsigned char **at, const unsigned char *end)
     return (p[0] & 0x1f) << 6 | (p[1] & 0x3f);
 }
 
-/* Bytes are never more than letters. False: something stands for no byte. */
+/* Converts letters to bytes, at most as many. Is false if a letter spells no byte. */
 static bool read_letters(struct pp_spelled spelled, unsigned char *bytes, size_t *count)
 {
     const unsigned char *at = (const unsigned char *)spelled.text, *end = at + spelled.length;

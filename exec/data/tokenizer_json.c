@@ -1,13 +1,12 @@
-/* tokenizer.json: what Hugging Face's tokenizers write. It can say far more than GPT-2 needs: what
- * would cut a text otherwise is refused; what adds tokens to whole texts (post_processor) is not
- * applied. */
+/* Reads a tokenizer.json of Hugging Face's tokenizers. Settings that would split a text unlike
+ * GPT-2 are refused. Tokens that a post_processor adds to whole texts are not applied. */
 #include "exec/data/tokenizer_build.h"
 
 #include <string.h>
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* The value of "a.b"; NULL where there is none, or null. */
+/* Returns the value of "a" or "a.b"; NULL if it is missing or null. */
 static const json_t *value_at(const json_t *root, const char *path)
 {
     const char *dot = strchr(path, '.');
@@ -18,7 +17,7 @@ static const json_t *value_at(const json_t *root, const char *path)
     return json_is_null(value) ? NULL : value;
 }
 
-/* A value that must be what this JSON says, or may also be absent. */
+/* Is true if the value equals the JSON `expected`, or is absent and may be. */
 static bool is_known(const json_t *value, const char *expected, bool may_be_absent)
 {
     json_t *known = json_loads(expected, JSON_DECODE_ANY, NULL);
@@ -100,7 +99,7 @@ static struct pp_spelled spelled(const json_t *string)
     return (struct pp_spelled){json_string_value(string), json_string_length(string)};
 }
 
-/* "left right", or since 2024 ["left", "right"]. */
+/* Adds a merge: "left right", or since 2024 ["left", "right"]. */
 static enum pp_status take_merge(struct pp_arena *arena, struct pp_tokenizer *t,
                                  const json_t *merge, struct pp_error *err)
 {

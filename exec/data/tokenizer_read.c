@@ -1,4 +1,4 @@
-/* Tokens and merges as files of GPT-2 and Hugging Face hold them. */
+/* Reads tokens and merges from files of GPT-2 and Hugging Face. */
 #include "core/text/file.h"
 #include "exec/data/tokenizer_build.h"
 
@@ -40,7 +40,7 @@ static enum pp_status take_lines(struct pp_arena *arena, struct pp_tokenizer *t,
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* What GPT-2 puts between documents. */
+/* Separator of documents in GPT-2's data. */
 static const char END_OF_TEXT[] = "<|endoftext|>";
 
 enum pp_status pp_tokenizer_parse(struct pp_arena *arena, struct pp_named_bytes vocab,
