@@ -1,10 +1,10 @@
-/* Which layers the backward of a stage goes through, from the last to the first. */
+/* Backward of a stage, from the last layer to the first. */
 #include "exec/stage/layout.h"
 
 /* ---- input ------------------------------------------------------------------------------------*/
 
-/* dx [T][in] = dy [T][out] W; with `product`, scratch of that size, times the slope of GELU at what
- * is in dx. */
+/* dx [T][in] = dy [T][out] W. With `product`, scratch of that size, dx holds the input of GELU, and
+ * the result is multiplied by its slope there. */
 static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
                         int in, void *product, void *dx)
 {
@@ -21,8 +21,8 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .product = product});
 }
 
-/* dx = base + the gradient through a norm (base NULL = 0). Those of its gain and bias are made here
- * as well, where dy is: `dnorm` [2][hidden]. */
+/* dx = base + the gradient through a norm (base NULL = 0). The gradients of its gain and bias go to
+ * `dnorm` [2][hidden]: dy exists only here. */
 static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma, void *stats,
                       const void *dy, const void *base, void *dx, char *dnorm)
 {
@@ -41,8 +41,8 @@ static void *transient(const struct pp_call *c)
     return (char *)c->w->scratch + c->l->transient_at;
 }
 
-/* d_a -> the gradient of qkv, where W looks for it. Without splits it is computed in scratch and
- * replaces qkv. With splits the backward of earlier splits still reads qkv. */
+/* Computes the gradient of qkv from d_a. Without splits it is computed in scratch and replaces qkv.
+ * With splits it has its own place, because the backward of earlier splits still reads qkv. */
 static void attend_back(struct pp_call *c, int block, const void *d_a, char *free_scratch)
 {
     const size_t bytes = (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes;
@@ -65,7 +65,7 @@ static void attend_back(struct pp_call *c, int block, const void *d_a, char *fre
         c->k->copy(c->stream, bytes, d_qkv[0], pp_call_place(c, block, AT_QKV));
 }
 
-/* The gradient of `up` takes its place. */
+/* Replaces `up` by its gradient. */
 static void down_back(struct pp_call *c, const void *grad, const struct pp_param *down, void *up,
                       void *scratch)
 {
@@ -79,8 +79,8 @@ static void down_back(struct pp_call *c, const void *grad, const struct pp_param
     }
 }
 
-/* `grad` is d r(block + 1). After it, x of the next block is free and receives d_y. That includes
- * grad, because y is added to the output; likewise d r(block) includes d_y. */
+/* `grad` is d r(block + 1). x of the next block is free and receives d_y, which includes grad
+ * because y is added to the output. Likewise d r(block) includes d_y. */
 static void block_input_grad(struct pp_call *c, int block, const void *grad)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
@@ -104,7 +104,7 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
     pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
 }
 
-/* From the gradient of the logits, which F left. */
+/* Begins with the gradient of the logits, which F has left. */
 static void head_input_grad(struct pp_call *c, void *grad)
 {
     const struct pp_param *const *p = c->l->head;
@@ -120,7 +120,7 @@ static void head_input_grad(struct pp_call *c, void *grad)
 
 /* ---- weights ----------------------------------------------------------------------------------*/
 
-/* Where the gradient of a tensor is made, and whether it is added there. */
+/* Returns the place of a tensor's gradient: scratch in exact mode, else its place in the sum. */
 static void *target(const struct pp_call *c, const struct pp_param *param)
 {
     const struct pp_grads *g = &c->w->grads;
@@ -164,7 +164,7 @@ static void linear_weights(const struct pp_call *c, const void *x, int in, const
     add_exactly(c, bias, dbias);
 }
 
-/* A gradient that I has made. */
+/* Adds a gradient that I has computed. */
 static void add_made(const struct pp_call *c, const struct pp_param *param, const void *grad)
 {
     if (c->w->grads.is_exact)
@@ -213,7 +213,7 @@ static void head_weight_grad(struct pp_call *c)
     pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
 }
 
-/* Exact: both tables in scratch, positions after tokens. */
+/* In exact mode the gradients of both tables are in scratch, positions after tokens. */
 static void embedding_weight_grad(struct pp_call *c)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
@@ -236,7 +236,7 @@ static void embedding_weight_grad(struct pp_call *c)
 
 enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 };
 
-/* Where I begins to leave d r(0) of a stage without blocks, or the gradient of its output. */
+/* Returns the first place of I's gradient: of d r(0) without blocks, else of d r(blocks). */
 static void *first_grad_place(const struct pp_call *c)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
@@ -246,8 +246,8 @@ static void *first_grad_place(const struct pp_call *c)
     return shape->has_embedding ? c->saved + c->l->embedding_grad_at : c->w->grad_out;
 }
 
-/* Gradient of the last block's output: made by the head, or the one that came in; W alone finds it
- * where I has put it. Without blocks it is at once that of the input. */
+/* Returns the gradient of the last block's output: computed by the head, or grad_in. W alone reads
+ * it where I has left it. Without blocks it is also the gradient of the input. */
 static const void *back_head(struct pp_call *c, int parts)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;

@@ -1,8 +1,7 @@
-/* exec/stage/batch.h — how the samples of a step are cut. */
+/* exec/stage/batch.h — division of a step's samples. */
 #pragma once
 
-/* Sample i of micro-batch m of replica r is sample
- * (r * micro_batches + m) * mbs + i of the step. */
+/* Sample i of micro-batch m of replica r is sample (r * micro_batches + m) * mbs + i of a step. */
 struct pp_batch {
     int replicas, micro_batches, mbs, granules, splits;
 };

@@ -1,10 +1,9 @@
-/* One call of a stage under way: its places, its probe, what forward and backward have in common.
- */
+/* A running call of a stage: its places, its probe, and kernel arguments of both directions. */
 #include "exec/stage/layout.h"
 
 #include <string.h>
 
-/* A full backward has two marks for each part. */
+/* A full backward has two timings for each part. */
 int pp_stage_timings(const struct pp_stage *stage)
 {
     enum { PASSES = 2, ENDS = 2 };

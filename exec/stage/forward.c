@@ -57,7 +57,7 @@ static void attend(struct pp_call *c, int block)
     c->k->attention_forward(c->stream, &a);
 }
 
-/* `out`: where r(block + 1) goes; NULL when it is not wanted. */
+/* r(block + 1) goes to `out`, unless that is NULL. */
 static void forward_block(struct pp_call *c, int block, void *out)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
@@ -97,7 +97,7 @@ static void forward_head(struct pp_call *c, double *loss)
     pp_call_stamp(c, PP_CALL_F, PP_PART_HEAD);
 }
 
-/* From r(0) on. `out`: where the output goes; NULL with a head, and in a recomputation. */
+/* Runs all layers from r(0) on. `out` is NULL with a head and in a recomputation. */
 static void forward_layers(struct pp_call *c, void *out, double *loss)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;

@@ -1,4 +1,4 @@
-/* exec/stage/layout.h — private to exec/stage: where a stage has its tensors.
+/* exec/stage/layout.h — private to exec/stage: places of the tensors of a stage.
  *
  * Per granule and split, T = rows * tokens. Every matrix is stored [out][in]. So a forward is x
  * W^T, an input gradient dy W and a weight gradient dy^T x. In OpenBLAS at widths of 128 to 1024,
@@ -8,8 +8,8 @@
  * of the second, G, also in scratch. They come after all others. Where elements have 2 bytes, T is
  * even, so that each place begins at a multiple of 4 bytes.
  *
- * Places of block l in `saved`. r(l) is its input: the residual stream before block l; d r its
- * gradient. What I needs gives its place to what W needs:
+ * Places of block l in `saved`. r(l) is its input, the residual stream before block l; d r(l) is
+ * the gradient of r(l). I replaces tensors that only I needs by those that W needs:
  *
  *   place    elements           from F                         after I
  *   x        T hidden           r(l)                           d of y in block l - 1
@@ -28,15 +28,14 @@
  *                                                              first
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
- * place too. With a head it is the input of the head; otherwise only I writes it. So every gradient
- * has a place. The d of y in block l is at x of block l + 1. For l > 0, d r(l) is at y. At the end
- * of I, d r(blocks) from above is copied to a free place. This is y of block 0. With an embedding,
- * d r(0) is there, so it is x of block 0.
+ * place too. It is the input of a head; without a head only I writes it. So every gradient has a
+ * place: d of y in block l at x of block l + 1, d r(l) at y for l > 0. At the end of I, d r(blocks)
+ * is copied to y of block 0. With an embedding d r(0) is there, so it is copied to x of block 0.
  *
  * Places of the head: n T hidden, stats T 2, logits T vocab (F already makes them the gradient of
- * the loss), dnorm. Logits have rows of `logits_width`: words that are none, whose rows of the
- * head's matrix are a gap of the flat vectors, so zero. Their logits become zero gradients, which
- * add zero to d n, and make the gap's gradient zero. */
+ * the loss), dnorm. Rows of logits are padded to `logits_width`. The rows of the head's matrix for
+ * the padding are a gap of the flat vectors, so zero. Gradients of padded logits are zero: they add
+ * zero to d n, and the gradient of the gap is zero. */
 #pragma once
 
 #include "exec/stage/stage.h"
@@ -77,7 +76,7 @@ enum pp_block_place {
 };
 enum pp_head_place { AT_HEAD_N, AT_HEAD_STATS, AT_LOGITS, AT_HEAD_DNORM, HEAD_PLACES };
 
-enum { PP_STAGE_SPLITS = 255 }; /* as an instruction counts them */
+enum { PP_STAGE_SPLITS = 255 }; /* most that an instruction can count */
 
 struct pp_stage_block {
     const struct pp_param *params[BLOCK_TENSORS]; /* NULL = none */
@@ -87,7 +86,7 @@ struct pp_stage_block {
 struct pp_stage_layout {
     int tokens; /* T */
     int q_width, qkv_width, up_width;
-    int logits_width;                     /* vocab, rounded up to what multiplications like */
+    int logits_width;                     /* vocab, rounded up to the kernels' vocab_multiple */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
     size_t hidden_bytes;                  /* of T hidden */
     const struct pp_param *embedding[EMBEDDING_TENSORS], *head[HEAD_TENSORS];
@@ -95,14 +94,13 @@ struct pp_stage_layout {
     size_t head_at[HEAD_PLACES];
     size_t embedding_grad_at, top_grad_at; /* d r(0) with an embedding; d r(blocks) */
     size_t dnorm_bytes;                    /* of one norm */
-    /* in scratch: d r(blocks) of a head, then what lives within a layer */
+    /* in scratch: d r(blocks) of a head, then buffers that live within a layer */
     size_t transient_at, attention_bytes;
 };
 
 /* params.c: fills params, param_count, elements and the pointers to them. */
 void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage);
 
-/* One call under way. */
 struct pp_call {
     const struct pp_kernels *k;
     void *stream;
@@ -110,13 +108,13 @@ struct pp_call {
     const struct pp_stage *stage;
     const struct pp_net *net;
     const struct pp_stage_layout *l;
-    char *saved;   /* of the split at work */
-    double last_s; /* probe: of the last stamp */
+    char *saved;   /* of the current split */
+    double last_s; /* of the probe's last stamp */
 };
 struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
                              const struct pp_stage_work *w);
 enum pp_call_kind { PP_CALL_F, PP_CALL_I, PP_CALL_W }; /* rows of pp_probe.s */
-/* The part that has just ended. */
+/* Records the time of the part that has just ended. */
 void pp_call_stamp(struct pp_call *c, enum pp_call_kind kind, enum pp_layer_part part);
 
 static inline const void *pp_call_weight(const struct pp_call *c, const struct pp_param *param)
@@ -129,16 +127,16 @@ static inline void *pp_call_place(const struct pp_call *c, int block, enum pp_bl
 {
     return c->saved + c->l->blocks[block].at[place];
 }
-/* r(l). */
+/* Returns the place of r(l). */
 static inline void *pp_call_residual(const struct pp_call *c, int l)
 {
     return l == 0 && !c->stage->shape.has_embedding ? c->w->kept : pp_call_place(c, l, AT_X);
 }
-void *pp_call_block_grad(const struct pp_call *c, int block); /* where d r(block) goes */
+void *pp_call_block_grad(const struct pp_call *c, int block); /* place of d r(block) */
 void *pp_call_qkv_grad(const struct pp_call *c, int block);
-/* What forward and backward have in common. */
+/* Returns the fields of a norm for both directions. */
 struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct pp_param *gamma,
                             void *stats);
-/* `qkv` has room for PP_STAGE_SPLITS. */
+/* Returns the fields of an attention for both directions; `qkv` has room for PP_STAGE_SPLITS. */
 struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv);
 void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Beyond this a loss means that training has diverged; below it llrint() cannot overflow. */
+/* A larger loss means that training has diverged; up to it llrint() cannot overflow. */
 static const double largest_loss = 1e6;
 
 void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count)

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /* The loss of each token is rounded to int64 fixed point with PP_LOSS_BITS binary places, so that
- * the order of additions does not matter. A sum starts as {.is_finite = true}. A loss beyond 1e6
- * counts as not finite. The mean of such a sum, or of no tokens, is NAN. */
+ * the order of additions does not matter. A sum starts as {.is_finite = true}; a loss beyond 1e6
+ * counts as not finite. The mean of a sum that is not finite, or of no tokens, is NAN. */
 enum { PP_LOSS_BITS = 32 };
 struct pp_loss_sum {
     int64_t fixed;

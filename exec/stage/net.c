@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Families whose blocks compute something else. */
+/* Families whose blocks differ from those that are computed here. */
 static const struct {
     const char *family, *reason;
 } refused[] = {
@@ -83,7 +83,7 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_positions = model->positions > 0,
         .is_gated = model->is_gated,
         .is_tied = model->is_tied,
-        .is_rms = !model->has_bias_norm, /* so in every family that can be read */
+        .is_rms = !model->has_bias_norm, /* true for every family that can be read */
         .has_bias_qkv = model->has_bias_attn_qkv,
         .has_bias_out = model->has_bias_attn_out,
         .has_bias_mlp = model->has_bias_mlp,

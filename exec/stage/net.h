@@ -1,8 +1,8 @@
-/* exec/stage/net.h — the transformer that is trained: dimensions, and its parameters in one order.
+/* exec/stage/net.h — the transformer that is trained: its dimensions, and its parameters in order.
  *
  * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). If
- * embedding and head are apart, a tied head has its own copy of the embedding matrix. Both copies
- * carry the same tensor id, and their gradients are summed. */
+ * embedding and head are in two stages, a tied head has its own copy of the embedding matrix. Both
+ * copies have the same tensor id, and their gradients are summed. */
 #pragma once
 
 #include "core/model/model.h"
@@ -18,19 +18,17 @@ struct pp_net {
     double norm_epsilon, rotary_theta;
 };
 
-/* seq 0 = that of the model. `name` is kept by reference. PP_EINVAL for models that cannot be
- * trained here, with the nearest legal value. These are encoders, models known only by size, and
- * seq beyond the model's positions. */
+/* Takes the dimensions of a model; seq 0 = its own, `name` is kept by reference. PP_EINVAL for a
+ * seq beyond its positions and models that cannot be trained here, with the nearest legal value. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
 
-/* Weights of a run begin as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation
- * 0.02, divided by sqrt(2 layers) where a matrix ends in the residual stream. */
+/* Initial weights as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation 0.02,
+ * divided by sqrt(2 layers) for matrices that end in the residual stream. */
 enum pp_init { PP_INIT_ZERO, PP_INIT_ONE, PP_INIT_NORMAL };
-/* One tensor of a stage. */
 struct pp_param {
     const char *name; /* "qkv.weight" */
-    int id;           /* the same in every division into stages: names its random numbers */
+    int id;           /* independent of the division into stages; seeds its random numbers */
     int layer;
     int64_t count, offset; /* elements; offset in the stage's flat vectors */
     enum pp_init init;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    IDS_PER_LAYER = 16, /* at most that many tensors in a layer */
+    IDS_PER_LAYER = 16, /* most tensors of a layer */
     ALIGNMENT = PP_FLAT_UNIT,
 };
 _Static_assert((int)BLOCK_TENSORS <= (int)IDS_PER_LAYER, "ids of layers do not overlap");
@@ -12,7 +12,7 @@ _Static_assert((int)BLOCK_TENSORS <= (int)IDS_PER_LAYER, "ids of layers do not o
 enum { EMBEDDING_LAYER = 0, FIRST_BLOCK_LAYER = 1 };
 static const double DEVIATION = 0.02;
 
-/* A tensor of `count` elements, none when that is 0, with a gap after it where `room` is more. */
+/* A tensor of `count` elements (0 = no tensor), with a gap after it up to `room`. */
 struct wanted {
     const char *name;
     int64_t count, room;
@@ -36,8 +36,7 @@ static struct wanted bias(const char *name, bool is_there, int width)
     return (struct wanted){.name = name, .count = is_there ? width : 0};
 }
 
-/* A matrix with a row for each word; where a head multiplies with it, also for what it takes for
- * words. */
+/* A matrix with a row for each word, and room for padded logits if a head multiplies with it. */
 static struct wanted words(const struct pp_stage *stage, const char *name, bool is_multiplied)
 {
     const struct pp_net *net = stage->net;
@@ -57,7 +56,7 @@ static struct wanted table_of(const struct pp_stage *stage)
     return w;
 }
 
-/* Tables never move: there is room for all tensors. */
+/* Appends a tensor. The table has room for all, so it never moves. */
 static const struct pp_param *push(struct pp_stage *stage, int layer, int tensor, struct wanted w)
 {
     if (w.count == 0)
@@ -114,7 +113,7 @@ static void push_block(struct pp_stage *stage, int layer, const struct pp_param 
         params[i] = push(stage, layer, i, tensors[i]);
 }
 
-/* A tied matrix is that of the embedding: the same one, or its copy. */
+/* A tied head takes the embedding matrix `table`, or its own copy if the stage has no embedding. */
 static void push_head(struct pp_stage *stage, const struct pp_param *table,
                       const struct pp_param **params)
 {

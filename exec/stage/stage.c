@@ -1,4 +1,4 @@
-/* A stage is created: where each layer has its tensors, and how much memory a call takes. */
+/* Creation of a stage: places of its tensors, and memory of its calls. */
 #include "exec/stage/layout.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@ static size_t largest(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Append a place of `elements` to what is saved. */
+/* Appends `elements` to `saved`; returns their place. */
 static size_t append(struct pp_stage *stage, int64_t elements, size_t element_bytes)
 {
     const size_t at = stage->saved_bytes;
@@ -17,12 +17,12 @@ static size_t append(struct pp_stage *stage, int64_t elements, size_t element_by
     return at;
 }
 
-/* Places of G; all others are of T. */
+/* Places with elements of G; all others have elements of T. */
 static const bool BLOCK_HAS_G[BLOCK_PLACES] = {
     [AT_STATS1] = true, [AT_LSE] = true, [AT_STATS2] = true, [AT_DNORM] = true};
 static const bool HEAD_HAS_G[HEAD_PLACES] = {[AT_HEAD_STATS] = true, [AT_HEAD_DNORM] = true};
 
-/* The places of one element type, like all place_ functions. */
+/* Places a block's tensors of one element type. */
 static void place_block(struct pp_stage *stage, int block, bool is_g)
 {
     const struct pp_net *net = stage->net;
@@ -123,8 +123,9 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
     return pp_whole_lines(k->attention_scratch_bytes(&attention));
 }
 
-/* Parts that are alive together. Attention: its scratch and the gradients of its output and of qkv.
- * Then the gradient of the activation function, of a norm, and the losses of a recomputation. */
+/* Sizes scratch for the buffers that live at the same time. Attention has its scratch and the
+ * gradients of its output and of qkv. Others are the gradients of the activation function and of a
+ * norm, and the losses of a recomputation. */
 static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
 {
     struct pp_stage_layout *l = stage->layout;
@@ -147,8 +148,7 @@ static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
     stage->scratch_bytes = l->transient_at + transient;
 }
 
-/* Gradients of both tables of an embedding are made in one call, that of the head's matrix with the
- * words that are none. */
+/* One call computes gradients of both tables of an embedding, or of the head's padded matrix. */
 static void size_grad_scratch(struct pp_stage *stage)
 {
     const struct pp_stage_layout *l = stage->layout;

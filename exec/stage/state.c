@@ -78,7 +78,7 @@ struct pp_state pp_state_shifted(const struct pp_state *state, const char *there
                              .share = state->share};
 }
 
-/* An element of G; NULL of no vector. */
+/* Returns the address of an element of G; NULL if there is no vector. */
 static void *at(void *vector, const struct pp_kernels *k, int64_t element)
 {
     return vector == NULL ? NULL : (char *)vector + (size_t)element * k->gradient_bytes;
@@ -89,7 +89,6 @@ struct pp_range pp_range_of(const struct pp_param *param)
     return (struct pp_range){param->offset, param->offset + param->count};
 }
 
-/* A range of the gradients. */
 static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kernels *k,
                               const struct pp_state *state, struct pp_range range)
 {
@@ -109,7 +108,7 @@ static int64_t blocks_of(const struct pp_param *param)
     return (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
 }
 
-/* The first block of a tensor that begins at `element` or after it. */
+/* Returns the first block of a tensor that begins at `element` or after it. */
 static int64_t block_from(const struct pp_param *param, int64_t element)
 {
     const int64_t before = element - param->offset;
@@ -118,7 +117,7 @@ static int64_t block_from(const struct pp_param *param, int64_t element)
     return block < blocks_of(param) ? block : blocks_of(param);
 }
 
-/* From the first block to the last that begins in a share: elements. */
+/* Returns the elements of a tensor's blocks that begin in a share. */
 static struct pp_range squared(const struct pp_param *param, struct pp_range share)
 {
     const struct pp_range blocks = {
@@ -149,13 +148,12 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share)
     return end;
 }
 
-/* The earliest begin of a tensor that follows one that ends at `element`. */
+/* Returns the earliest begin of a tensor after one that ends at `element`. */
 static int64_t unit_from(int64_t element)
 {
     return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
 }
 
-/* So many blocks of the stage begin before an element. */
 static int64_t blocks_before(const struct pp_stage *stage, int64_t element)
 {
     int64_t count = 0;
@@ -178,7 +176,7 @@ static void range_squares(const struct pp_kernels *k, void *stream, const struct
     k->copy(stream, sizeof(double) * (size_t)(end - first), scratch, blocks + first);
 }
 
-/* Around the copy of a tied matrix that another stage counts. */
+/* Leaves out the copy of a tied matrix, which the stage with the embedding counts. */
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, double *scratch, double *blocks)
 {

@@ -1,10 +1,10 @@
-/* exec/stage/state.h — weights, gradient sums and optimizer state of one copy of a stage, and what
- * is done with them: fill, norm, update. Flat vectors as pp_stage lays them out; gaps stay zero. */
+/* exec/stage/state.h — weights, gradient sums and optimizer state of one copy of a stage:
+ * initialization, norm, update. Vectors are flat, laid out as in pp_stage; gaps stay zero. */
 #pragma once
 
 #include "exec/stage/stage.h"
 
-/* Everything that the weights depend on, except model, data and batch. */
+/* All that the weights depend on, except model, data and batch. */
 struct pp_recipe {
     uint64_t seed;
     bool is_exact;         /* gradients as int64 fixed point, see stage.h */
@@ -12,70 +12,69 @@ struct pp_recipe {
                             * all `steps` */
     int warmup_steps, steps;
     double beta1, beta2, epsilon, decay;
-    double clip; /* of the norm of all gradients; 0 = none */
+    double clip; /* limit of the norm of all gradients; 0 = none */
 };
 double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, ... */
 
-/* Elements of the flat vectors. Where the optimizer state of a stage is sharded among its copies,
- * each has that of one range and updates only these weights. All ranges but the last are equally
- * long. Ranges begin at multiples of 16 elements. */
+/* A range of the flat vectors. If the copies of a stage shard its optimizer state, each has the
+ * state of one range and updates only these weights. Ranges begin at multiples of 16 elements and
+ * are equally long, but the last ones may be shorter or empty. */
 struct pp_range {
     int64_t from, until;
 };
-int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
+int64_t pp_share_elements(const struct pp_stage *stage,
+                          int copies); /* elements of the longest range */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
-struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* from >= until: none */
+struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
 struct pp_range pp_range_of(const struct pp_param *param);
 
 struct pp_state {
-    void *weights;         /* of T, as kernels.h calls it, all others of G */
+    void *weights;         /* of T, see kernels.h; all other vectors are of G */
     void *master;          /* the weights of the share in G; NULL where T is G */
-    void *m, *v;           /* of the share, from its first element on, like master */
-    void *sum;             /* gradients; NULL when exact */
-    int64_t *fixed;        /* gradients; NULL otherwise */
-    struct pp_range share; /* gradients of a step are complete there, and maybe nowhere else */
+    void *m, *v;           /* of the share, as master */
+    void *sum;             /* gradients; NULL if exact */
+    int64_t *fixed;        /* exact gradients; NULL otherwise */
+    struct pp_range share; /* range where a step's gradients are sure to be complete */
 };
-/* The vectors of copy `copy` of `copies`, one after the other from `at` on. */
+/* Returns the vectors of copy `copy` of `copies`, one after the other from `at` on. */
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
                             int copy, int copies, char *at);
-/* The same vectors where their memory has been copied from `there` to `here`. */
+/* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 struct pp_state_bytes {
     size_t weights, gradients;
-    size_t optimizer; /* m, v, and master where there is one */
-    size_t moment;    /* one of these */
+    size_t optimizer; /* m, v, and master if there is one */
+    size_t moment;    /* m alone */
 };
-/* `copies` share the optimizer state out; 1 = each has all of it. */
+/* Returns the bytes of a state; `copies` shard the optimizer state, 1 = each has all of it. */
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
                                      bool is_exact, int copies);
-/* Host memory: weights and master by tensor id and seed, the same in every division into stages;
- * gradients, m and v zero (`copies` as above). Also zeroes gaps. */
+/* Initializes a state in host memory. Weights and master depend on tensor id and seed, not on the
+ * division into stages. Gradients, m, v and gaps become zero. `copies`: see pp_state_bytes(). */
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
                    const struct pp_state *state, int copies);
 
-/* Sums of squares of the gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in
- * order. Only blocks that begin in the state's share are written; the rest of blocks[] stays as it
- * is. `scratch` has room for all. */
+/* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in order.
+ * Only blocks that begin in the state's share are written; `scratch` has room for all. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, double *scratch, double *blocks);
-/* Where the last block ends that begins in the share: so far the gradients have to be complete. */
+/* Returns where gradients must be complete: the end of the last block that begins in the share. */
 int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
-/* All blocks of a stage, added to squares[layer], [net->layers + 2]; a tied matrix counts in layer
- * 0 only. Blocks, tensors and layers are added up in one order, so the result does not depend on
- * the division into stages or shares. */
+/* Adds all blocks of a stage to squares[layer], [net->layers + 2], a tied matrix to layer 0 only.
+ * The order is fixed, so the sum does not depend on the division into stages or shares. */
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
-/* The first tensor with a sum that is not finite, for a message; NULL when all are. */
+/* Returns the first tensor with a sum that is not finite; NULL if all are finite. */
 const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const double *blocks);
-/* Of all gradients; squares [layers + 2]. */
+/* Returns the norm of all gradients; squares [layers + 2]. */
 double pp_squares_norm(const double *squares, int layers);
-/* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
- * not finite. */
+/* Returns the factor of the gradients: 1 without clipping, else min(1, clip / norm), or NAN if the
+ * norm is not finite. */
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
-/* All of a step (counted from 0) but grad_scale. */
+/* Fills in all of `now` but grad_scale, for a step counted from 0. */
 void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
-/* One AdamW step of the share, then all gradients become zero. The work reads *now when it runs, so
- * it is the same work in every step. */
+/* Updates the share by one AdamW step, then zeroes all gradients. The work reads *now when it runs,
+ * so it is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now);

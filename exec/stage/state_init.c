@@ -1,5 +1,5 @@
-/* Weights are drawn by counter. Element e of tensor `id` does not depend on the division of the
- * model into stages, nor on the element type, up to rounding. */
+/* Draws weights by counter: equal, up to rounding, for any division into stages and element
+ * type. */
 #include "exec/stage/state.h"
 
 #include "core/random.h"
@@ -10,17 +10,16 @@
 #include <pthread.h>
 #include <string.h>
 
-/* What is worth a thread at least: a model of a billion weights takes half a minute to draw on one.
- */
+/* Least work of a thread, which draws a billion weights in half a minute. */
 enum { MAX_PIECES = 64, DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20 };
 
-/* In (0, 1], 53 bits. */
+/* Returns a uniform number in (0, 1], of 53 bits. */
 static double uniform(uint64_t stream, int64_t counter)
 {
     return (double)((pp_random_bits(stream, (uint64_t)counter) >> 11) + 1) * 0x1p-53;
 }
 
-/* Normal numbers come in pairs (Box and Muller 1958). */
+/* Draws two normal numbers (Box and Muller 1958). */
 static void draw_pair(uint64_t stream, int64_t pair, double deviation, double drawn[2])
 {
     const double radius = deviation * sqrt(-2 * log(uniform(stream, 2 * pair)));
@@ -42,10 +41,10 @@ static void put(const struct pp_kernels *k, const struct pp_state *state, int64_
 
 /* ---- on all cores ---------------------------------------------------------------------------*/
 
-/* Work that may be cut anywhere, at even places. */
+/* Work that can be divided at any even place. */
 struct work {
     void (*run)(const struct work *work, int64_t from, int64_t until);
-    int64_t count, worth; /* so many are worth a thread */
+    int64_t count, worth; /* count that is worth a thread */
     const void *closure;
 };
 struct piece {
@@ -61,7 +60,7 @@ static void *thread_main(void *piece)
     return NULL;
 }
 
-/* The calling thread takes the first piece, and those for which there is no thread. */
+/* Runs the work in pieces: the first one, and those whose thread cannot be made, on this thread. */
 static void run_on_all_cores(const struct work *work)
 {
     const int64_t worth = work->count / work->worth, cores = pp_host_cores();
@@ -93,7 +92,7 @@ struct drawn {
     uint64_t seed;
 };
 
-/* Any cut gives the same numbers, since they are drawn by place, in pairs. */
+/* The numbers do not depend on the pieces, since they are drawn by place, in pairs. */
 static void draw(const struct work *work, int64_t from, int64_t until)
 {
     const struct drawn *d = work->closure;
@@ -118,8 +117,7 @@ static void zero(const struct work *work, int64_t from, int64_t until)
     memset(vector + from, 0, (size_t)(until - from));
 }
 
-/* The first thread that touches a page pays for its creation. For a model of 1.5 billion weights
- * these are 28 GB, and creating them takes longer than filling them. */
+/* Creating pages on first access, 28 GB for 1.5 billion weights, takes longer than filling them. */
 static void zero_on_all_cores(void *vector, size_t bytes)
 {
     run_on_all_cores(&(struct work){zero, (int64_t)bytes, ZEROED_BYTES, &vector});
