@@ -1,4 +1,4 @@
-/* Two vectors are equal when their bits are; how far apart they are is measured in double. */
+/* Compares vectors: equality bit by bit, distance in double. */
 #include "exec/reference/parts.h"
 
 #include "kernels/numbers.h"
@@ -9,8 +9,7 @@
 
 static const double fixed_unit = 1.0 / (double)((int64_t)1 << PP_GRAD_BITS);
 
-/* The same `count` elements of a tensor in both places: of G, or int64 fixed point when `is_fixed`.
- */
+/* `count` elements of a tensor in both vectors: of G, or int64 fixed point if `is_fixed`. */
 struct sides {
     const void *ours, *reference;
     int64_t count;
@@ -30,8 +29,7 @@ static double reference_value(const struct sides *s, int64_t i)
     return pp_number_get(s->reference, s->element_bytes, i);
 }
 
-/* Of two elements whose bits differ. Fixed point is subtracted before it is rounded; where a number
- * meets what is none, nothing is further apart. */
+/* Returns the distance of two elements: exact in fixed point, HUGE_VAL for overflow and NaN. */
 static double distance(const struct sides *s, int64_t i)
 {
     if (s->is_fixed) {
@@ -81,7 +79,7 @@ static const void *vector_at(const struct pp_state *state, int64_t element, enum
     return (const char *)vector + (size_t)element * element_bytes;
 }
 
-/* What this copy has of a tensor: all weights, but of gradients and master weights its share. */
+/* Returns this copy's elements: all weights, or its share of gradients or master weights. */
 static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
                             enum pp_vector what)
 {

@@ -1,4 +1,4 @@
-/* Memory of the reference: one block of the device, and a little that device and host share. */
+/* Memory of the reference: one block of the device, and small buffers shared with the host. */
 #include "core/units.h"
 #include "exec/host/host.h"
 #include "exec/reference/parts.h"
@@ -10,7 +10,7 @@ size_t pp_reference_granule_tokens(const struct pp_stage *stage)
     return (size_t)stage->shape.rows * (size_t)stage->shape.tokens * (size_t)stage->shape.splits;
 }
 
-/* Places in the block, in bytes. */
+/* Offsets in the block, in bytes. */
 struct places {
     size_t state, kept, saved, losses, scratch, grad_scratch, blocks, end;
 };
@@ -47,7 +47,7 @@ static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_net *ne
     return pp_stage_whole(arena, net, batch->mbs / batch->granules, batch->splits, kernels);
 }
 
-/* Ids and targets, sums of squares. */
+/* Returns the bytes of ids, targets and sums of squares. */
 static size_t shared_bytes(const struct pp_stage *stage)
 {
     return 2 * pp_reference_granule_tokens(stage) * sizeof(int32_t) +

@@ -1,4 +1,4 @@
-/* exec/reference/parts.h — inside of the reference: private to exec/reference*.c. */
+/* exec/reference/parts.h — private to exec/reference. */
 #pragma once
 
 #include "exec/backend/staging.h"
@@ -10,14 +10,14 @@ struct pp_reference {
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
     struct pp_backend_device *device;
-    struct pp_alarm *alarm; /* while the device works; NULL: no watchdog */
+    struct pp_alarm *alarm; /* runs while the device works; NULL = no watchdog */
     struct pp_batch batch;
     struct pp_recipe recipe;
     struct pp_stage *stage;
-    struct pp_state state, seen; /* on the device; by the host */
+    struct pp_state state, seen; /* on the device; as the host sees it */
     struct pp_staging staging;   /* of the state */
     double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
-    bool has_gradients;          /* of a step that no update has used and zeroed */
+    bool has_gradients;          /* of a step, until an update uses and zeroes them */
 
     /* of one granule */
     void **kept, **saved;     /* [splits] */
@@ -25,13 +25,13 @@ struct pp_reference {
     int32_t *ids, *targets;
     int *status; /* enum pp_fixed_status */
     void *scratch, *grad_scratch;
-    double *block_scratch; /* like blocks */
+    double *block_scratch; /* [blocks of all tensors] */
 
-    /* of the update under way */
+    /* of the current update */
     struct pp_adamw_step *adamw; /* shared with the device */
 };
 
-/* exec/reference/memory.c: all of it; PP_EFAIL with sizes when there is not enough */
+/* exec/reference/memory.c: takes all memory; PP_EFAIL, with sizes, if there is not enough */
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err);
 size_t pp_reference_granule_tokens(const struct pp_stage *stage);

@@ -1,5 +1,5 @@
-/* One loop, one stage. It shares the code of stages with pipeexec, but has no schedule, program or
- * slots that could be wrong. All granules use the same memory in turn. */
+/* Trains on one rank: one loop, one stage. It shares the code of stages with pipeexec, but has no
+ * schedule, program or slots that could be wrong. All granules use the same memory in turn. */
 #include "exec/reference/parts.h"
 #include "exec/stage/loss.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The calling thread waits for a device in vain if that hangs. */
+/* Makes an alarm for a device that hangs, for which the calling thread would wait forever. */
 static enum pp_status look_after(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err)
 {
@@ -44,7 +44,6 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     return PP_OK;
 }
 
-/* On the device, to its end. */
 static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *argument,
                           struct pp_error *err)
 {
@@ -58,7 +57,7 @@ static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *ar
 
 /* ---- gradients ------------------------------------------------------------------------------*/
 
-/* Granule g of a step, counted over micro-batches and replicas: its samples follow one another. */
+/* Takes the consecutive samples of granule g, counted over micro-batches and replicas of a step. */
 static void take_samples(struct pp_reference *r, const struct pp_text *text, int step, int g)
 {
     const int rows = r->stage->shape.rows, seq = r->net->seq;
@@ -117,7 +116,7 @@ static const char *const grad_faults[] = {
     [PP_FIXED_OVERFLOW] = "does not fit into fixed point with 44 binary places",
 };
 
-/* Where training went wrong, after granule g. */
+/* PP_EFAIL, with the place, if the loss or a gradient is invalid after granule g. */
 static enum pp_status check_granule(const struct pp_reference *r, int step, int g,
                                     const struct pp_loss_sum *loss, struct pp_error *err)
 {
