@@ -36,7 +36,7 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
 
 /* ---- what was measured ----------------------------------------------------------------------*/
 
-/* Row of the probe that holds a pass, and the pass; a full backward has two. */
+/* Passes of an op, with their rows of the probe; a full backward has two. */
 static const struct {
     int count;
     struct {
@@ -58,7 +58,7 @@ int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part
                                      : shape->blocks;
 }
 
-/* Samples of all parts; the time of all layers together. */
+/* Adds samples of all parts; returns the time of all layers. */
 static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
 {
     double inside_ps = 0;
@@ -122,7 +122,7 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
     }
     for (int k = 0; k < count && has_probes; k++) {
         const struct pp_op *op = &ops[k].op;
-        const double share_ps = outside_ps / count; /* parts that cannot be told apart */
+        const double share_ps = outside_ps / count; /* time outside layers cannot be told apart */
 
         pp_samples_add(c, &c->outside[op->kind], share_ps / op->granules);
         if (count == 2)

@@ -1,5 +1,5 @@
-/* Samples to costs: medians for a prediction, draws for the spread of it. The tables that are
- * filled here are new: those that come with the costs belong to a machine, which reads them. */
+/* Turns samples into costs: medians for a prediction, draws for its spread. It fills new tables,
+ * because those of the given costs belong to a machine that reads them. */
 #include "exec/predict/calibration.h"
 
 #include "core/random.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* One sample, or what stands for all. */
+/* Chooses a value from samples: their median, or one at random. */
 struct chooser {
     double (*choose)(struct chooser *chooser, const struct pp_samples *samples);
     uint64_t stream, drawn;
@@ -96,8 +96,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
 
 /* ---- draws ----------------------------------------------------------------------------------*/
 
-/* One draw for the op at instruction i, or for a pair that begins there. It is entered into the
- * costs, which know the op's share of a micro-batch. */
+/* Draws the duration of the op or pair at i; `costs` scale it to its share of a micro-batch. */
 static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_terms *table,
                        struct chooser *any, struct pp_costs *costs)
 {
@@ -123,7 +122,7 @@ struct draws {
     struct pp_op_terms table;
     struct pp_replicas replicas;
     struct chooser any;
-    struct pp_costs costs; /* whose tables are our own */
+    struct pp_costs costs; /* with tables of its own */
 };
 
 static void draw_all(void *closure, int64_t *compute_ps)

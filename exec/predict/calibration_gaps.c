@@ -1,11 +1,10 @@
-/* The pauses between ops, on the wall clock. An op begins some time after it could: a stream has to
- * see that an event has passed, or a thread has to wake up. The pause depends on what precedes the
- * op in its list, so a prediction puts the same pause before each op. */
+/* Pauses between ops on the wall clock: a stream has to see an event, or a thread to wake up. They
+ * depend on the predecessors of an op in its list; a prediction has one pause for each kind. */
 #include "exec/predict/calibration.h"
 #include "schedules/evaluate/weight_stream.h"
 
-/* A WAIT that comes first stands for the message before a rank's first op: that one begins late for
- * another reason than the step. */
+/* Returns the gap after an instruction. A WAIT after a BAR or the start of a step counts as the
+ * first WAIT: the op then waits for a message. */
 static int gap_after(int gap, int kind)
 {
     if (pp_op_is_compute(kind))
@@ -17,8 +16,8 @@ static int gap_after(int gap, int kind)
     return gap >= PP_GAP_WAITS ? 1 : gap + 1 < PP_GAP_WAITS ? gap + 1 : gap;
 }
 
-/* The gap before instruction i; `gaps` are those of the rank's two compute streams, so far along
- * its list. What one stream waits for on the other is a WAIT as well. */
+/* Returns the gap before instruction i and advances `gaps`, of the rank's two compute streams. A
+ * stream that waits for the other one has a WAIT as well. */
 static int gap_before(const struct pp_program *p, int i, int gaps[2])
 {
     int *gap = &gaps[pp_weight_stream_has(p, i)];
@@ -34,7 +33,7 @@ static void walk_list(struct pp_calibration *c, const struct pp_program *p, int 
                       const struct pp_step_times *times)
 {
     int64_t ready_ps[2] = {times->begin_ps,
-                           times->begin_ps}; /* all before has ended, by compute stream */
+                           times->begin_ps}; /* end of all earlier work, by compute stream */
     int gaps[2] = {PP_GAP_STEP, PP_GAP_STEP};
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
@@ -61,9 +60,7 @@ void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *prog
             walk_list(c, program, rank, replica, times);
 }
 
-/* ---- the other way round --------------------------------------------------------------------*/
-
-/* More WAITs than were ever measured take what most of them took. */
+/* A number of WAITs that was never measured takes the pause of the next smaller number. */
 struct pp_pauses pp_calibration_pauses(const struct pp_calibration *c)
 {
     struct pp_pauses pauses = {{0}};

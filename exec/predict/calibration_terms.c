@@ -4,8 +4,7 @@
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
 
-/* Passes of which an op consists, and what stands in for them. The passes of a full backward stand
- * in for I and W, and the other way round. A forward stands in for a recomputation. */
+/* Passes of an op, and substitutes: those of B for I and W, and the other way round; F for R. */
 static const struct {
     int count;
     enum pp_timed_pass pass[2][2]; /* [pass][choice] */
@@ -24,8 +23,7 @@ static void add(struct pp_terms *terms, const struct pp_samples *samples, double
 
 /* ---- what a program needs -------------------------------------------------------------------*/
 
-/* [kind]: [stage * splits + split], of U [stage]: an op of it occurs; alone, if fused ones do not
- * count. */
+/* Whether a program has an op, by kind and [stage * splits + split], U by [stage]. */
 struct used {
     bool *by_kind[PP_OP_KINDS];
 };
@@ -54,8 +52,7 @@ static void create(struct pp_arena *arena, const struct pp_program *p, struct pp
 
 /* ---- by part --------------------------------------------------------------------------------*/
 
-/* What an op takes outside its layers. A kind that was never measured takes as much as a forward.
- */
+/* Adds the time of an op outside its layers; that of a forward if its kind was never measured. */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
 {
     const struct pp_samples *outside = &c->outside[c->outside[kind].count > 0 ? kind : PP_F];
@@ -109,7 +106,7 @@ static enum pp_status op_by_part(const struct pp_calibration *c, const struct pp
     return PP_OK;
 }
 
-/* A calibration speaks of granules of one size. */
+/* A calibration is valid for granules of one size. */
 static enum pp_status check_shape(const struct pp_calibration *c, const struct pp_stage *stage,
                                   struct pp_error *err)
 {
@@ -123,8 +120,8 @@ static enum pp_status check_shape(const struct pp_calibration *c, const struct p
                         c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
 }
 
-/* As a stage of that size took; else between the smallest and the largest stage along a line,
- * beyond them in proportion. */
+/* Adds the measured update of that size; else one on the line between the smallest and the largest
+ * stage, or in proportion outside of these. */
 static void add_update(const struct pp_calibration *c, double elements, struct pp_terms *terms)
 {
     const struct pp_sized_samples *least, *most;
@@ -157,7 +154,7 @@ static enum pp_status update_by_part(const struct pp_calibration *c, const struc
     return PP_OK;
 }
 
-/* All compute entries of a stage but U. */
+/* Finds the terms of all compute entries of a stage but U. */
 static enum pp_status stage_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
                                     int s, const struct used *used, struct pp_op_terms *table,
                                     struct pp_error *err)
@@ -191,7 +188,7 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
 
 /* ---- in situ --------------------------------------------------------------------------------*/
 
-/* A whole granule; of an op that only ran in pairs, its share of those. False: neither is known. */
+/* Adds the samples of a whole op, or of its share in pairs. Is false if there are none. */
 static bool add_whole(const struct pp_calibration *c, int kind, int at, struct pp_terms *terms)
 {
     const struct pp_samples *alone = &c->whole[kind][at], *in_pair = &c->in_pair[kind][at];
@@ -230,7 +227,7 @@ static enum pp_status update_in_situ(const struct pp_calibration *c, int s, stru
     return PP_OK;
 }
 
-/* NULL when none was measured. */
+/* Returns the terms of fused pairs; NULL if none was measured. */
 static struct pp_terms *pairs_in_situ(struct pp_arena *arena, const struct pp_calibration *c)
 {
     struct pp_terms *pairs = PP_ARRAY(arena, struct pp_terms, c->stages * c->stages);

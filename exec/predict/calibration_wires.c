@@ -1,6 +1,5 @@
-/* Messages and sums as they were measured, on the wall clock: each from when it could begin until
- * its end. It can begin when both sides have posted and its stream is free. So waiting for a peer
- * does not count. */
+/* Durations of messages and sums on the wall clock. They begin when all sides have posted and the
+ * stream is free, so waiting for a peer does not count. */
 #include "exec/predict/calibration.h"
 
 #include <math.h>
@@ -42,7 +41,7 @@ static void add_messages(struct pp_calibration *c, const struct pp_program *p,
 
 /* ---- sums -----------------------------------------------------------------------------------*/
 
-/* When a collective could begin, when it had ended. */
+/* Earliest possible begin of a collective, and its end. */
 struct bounds {
     int64_t begin_ps, end_ps;
     int instruction;
@@ -66,7 +65,7 @@ static void find_bounds(const struct pp_program *p, const struct pp_step_times *
     }
 }
 
-/* As a multiple of what the costs say, which know how many there are to sum, and how much. */
+/* Adds durations of sums as multiples of their costs, which know members and bytes. */
 static void add_sums(struct pp_calibration *c, const struct pp_program *p,
                      const struct pp_costs *costs, const struct pp_step_times *times)
 {
@@ -96,9 +95,8 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
 
 /* ---- costs ----------------------------------------------------------------------------------*/
 
-/* The line through the medians of the smallest and the largest size. With one size, or where the
- * larger one took no longer, latency cannot be told from bandwidth. One size is all bandwidth, so
- * that it costs what it did. Two sizes that take the same are all latency. */
+/* Fits a line through the medians of the smallest and the largest size. One size is all bandwidth,
+ * so that it keeps its duration; sizes of equal duration are all latency. */
 bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire *wire)
 {
     const struct pp_sized_samples *least, *most;
@@ -117,8 +115,8 @@ bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire
     return true;
 }
 
-/* Duration of a sum: a multiple of its cost. If no such sum was measured, it takes the wire of
- * messages. */
+/* Factors on the latency of a sum and on the rest of its cost. If no such sum was measured, they
+ * follow from the wire of messages. */
 struct repriced {
     double alpha, rest;
 };

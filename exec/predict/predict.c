@@ -40,7 +40,7 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *
 
 /* ---- prediction -----------------------------------------------------------------------------*/
 
-/* Durations by op, with pauses; NULL without any: then those of the costs are all there is. */
+/* Returns durations of ops with their pauses; NULL without pauses, when `costs` suffice. */
 static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program *p,
                                 const struct pp_costs *costs, struct pp_replicas replicas)
 {
@@ -68,7 +68,7 @@ static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program 
     return compute_ps;
 }
 
-/* An op begins after its pause. */
+/* Moves the begin of each op after its pause. */
 static void begin_late(const struct pp_program *p, struct pp_replicas replicas,
                        struct pp_times *times)
 {
@@ -98,8 +98,8 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 
 /* ---- replay ---------------------------------------------------------------------------------*/
 
-/* When the first compute op starts. On the virtual clock the step begins then, since only posts
- * precede the op. On the wall clock, threads have to wake up first. */
+/* Returns the start of the first compute op. It is the start of the step on the virtual clock,
+ * where only posts precede it. On the wall clock, threads have to wake up first. */
 static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
 {
     int64_t begin_ps = INT64_MAX;
@@ -113,7 +113,7 @@ static int64_t begin_of(const struct pp_program *p, const struct pp_times *times
     return begin_ps;
 }
 
-/* The largest difference of a start or an end of the step whose rows begin at `first`. */
+/* Returns the largest difference of a start or an end of the step whose rows begin at `first`. */
 static int64_t event_error_ps(const struct pp_times *times, size_t first, int64_t begin_ps,
                               const struct pp_times *again, size_t rows)
 {

@@ -1,6 +1,4 @@
-/* exec/predict/predict.h — from measured durations to a prediction, and back: calibrate, predict,
- * replay.
- */
+/* exec/predict/predict.h — calibration by measured durations, prediction, and replay. */
 #pragma once
 
 #include "exec/machine/machine.h"
@@ -15,51 +13,47 @@ struct pp_exec_wires {
      * 1. From a rank to itself: between its replicas. */
     const double *factors;
 };
-/* Costs of a program: wires and ring sums filled, all compute entries zero. */
+/* Returns the costs of a program: wires and ring sums are filled in, compute entries are zero. */
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch,
                                const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
                                bool is_exact);
 
-/* Measured durations, by part of an op: the embedding, one block, the head; by F, I, W; by sequence
- * split. They belong to a net, rows, tokens and kernels, not to a schedule: any program with the
- * same can be predicted from them. */
+/* Measured durations by layer (embedding, one block, head), pass (F, I, W) and sequence split. They
+ * predict any program with the same net, rows, tokens and kernels, whatever its schedule. */
 struct pp_calibration;
 struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struct pp_batch *batch);
-/* Take the durations of the machine's last step (probes on) as samples. */
+/* Adds the durations of the machine's last step (probes on) as samples. */
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
-/* Gives costs their own compute entries, in tables of the calibration's arena. Existing entries
- * stay as they are. An entry is the sum of medians over the layers of a stage, plus the op's time
- * outside its layers. Passes that were never run are derived if possible. B comes from I and W, I
- * and W from their passes of B, and R from F. PP_EINVAL if a part that the stages need was never
- * sampled, or only in other granules or splits.
- * Without `stages` (NULL) entries are by (kind, stage, split) as a whole, and by fused pair. These
- * are for the very program that was measured, the last one. PP_EINVAL for any other. */
+/* Gives `costs` new compute entries, in the calibration's arena; the old tables are not changed. An
+ * entry is the sum of medians over the layers of a stage, plus the op's time outside its layers.
+ * Passes that were never run are derived: B from I and W, I and W from the passes of B, R from F.
+ * PP_EINVAL if a part was never sampled, or only in other granules or splits.
+ * Without `stages` (NULL), entries are whole ops by (kind, stage, split), and fused pairs.
+ * PP_EINVAL if `program` is not the one that was measured last. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,
                                     struct pp_error *err);
 
-/* A wire as it was measured on the wall clock, by messages from when they could begin to their end.
- * False: no message was. */
+/* A wire as measured by messages on the wall clock, from their earliest begin to their end. */
 struct pp_measured_wire {
     double alpha_s, s_per_byte;
 };
+/* Is false if no message was measured. */
 bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_measured_wire *wire);
-/* The pause before an op on the wall clock, by its predecessor. This is the number of WAITs since
- * the previous op (the last entry for all higher numbers), a BAR, or the start of the step.
- * Medians; all 0 on the virtual clock. */
+/* Median pauses before an op on the wall clock; 0 on the virtual clock. They follow a number of
+ * WAITs (the last entry: that many or more), a BAR, or the start of a step. */
 enum { PP_GAP_WAITS = 4, PP_GAP_BAR = PP_GAP_WAITS, PP_GAP_STEP, PP_GAPS };
 struct pp_pauses {
     int64_t ps[PP_GAPS];
 };
 struct pp_pauses pp_calibration_pauses(const struct pp_calibration *calibration);
-/* To durations of compute ops [instruction * replicas + replica]. */
+/* Adds the pauses to durations of compute ops, [instruction * replicas + replica]. */
 void pp_pauses_add(const struct pp_program *program, struct pp_pauses pauses, int replicas,
                    int64_t *compute_ps);
 
-/* The replicas of a program, and their devices. */
 struct pp_replicas {
     int count;
     const double *slow; /* [rank * count + replica] factor on the speed of compute, NULL = all 1 */
@@ -73,27 +67,26 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
-/* The band in which every op takes a sample of its own instead of the median. `stages` and errors
- * are those of pp_calibration_costs. It reads only the wires and sums of costs. */
+/* Finds the band of step times if each op takes a random sample instead of the median. `stages` and
+ * errors: see pp_calibration_costs(). Only wires and sums of `costs` are read. */
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,
                                struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
                                struct pp_error *err);
-/* The evaluator, given the durations that the compute ops of a step took. */
+/* A step as evaluated with the measured durations of its compute ops. */
 struct pp_replay {
-    double step_s;        /* what it makes of them */
-    double step_error_s;  /* the step as it went minus that; both from the first compute op on */
-    double event_error_s; /* largest difference of a start or an end, without sign */
+    double step_s;        /* evaluated */
+    double step_error_s;  /* measured minus evaluated, both from the first compute op on */
+    double event_error_s; /* largest absolute difference of a start or an end */
 };
-/* Step k of `times`, which ran for `times->replicas` replicas, and the durations of its compute
- * ops, [instruction * replicas + replica]. Its messages and sums took what `costs` say. Both errors
- * are exactly 0 on the virtual clock. */
+/* Replays step k of `times` with durations `compute_ps` of compute ops, [instruction * replicas +
+ * replica], and costs of messages and sums. Both errors are exactly 0 on the virtual clock. */
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_program *program,
                          const struct pp_costs *costs, const struct pp_times *times, int k,
                          const int64_t *compute_ps, struct pp_replay *replay, struct pp_error *err);
-/* The steps of `times` as a trace; metrics of it are those of the steps after the first. A fused
- * pair is shared out in proportion to what `costs` say of its two ops. */
+/* Returns the steps of `times` as a trace, whose metrics are those of the steps after the first.
+ * The time of a fused pair is divided in proportion to the costs of its ops. */
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_costs *costs, const struct pp_times *times,
                                const char *engine);

@@ -12,8 +12,6 @@ double pp_samples_median(const struct pp_samples *samples)
     return pp_median(samples->ps, samples->count);
 }
 
-/* ---- by size --------------------------------------------------------------------------------*/
-
 struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size)
 {
     for (int k = 0; k < by_size->count; k++)
