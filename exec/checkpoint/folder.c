@@ -1,4 +1,4 @@
-/* Names of checkpoints and of their files, and folders full of them. */
+/* Names of checkpoints and of their files; checkpoints in a folder. */
 #define _GNU_SOURCE /* O_DIRECTORY, fdopendir */
 #include "exec/checkpoint/checkpoint.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a folder that is being written or removed: such a name is never that of a checkpoint. */
+/* Prefix of folders that are being written or removed; no checkpoint has it. */
 static const char TEMPORARY[] = ".pipeexec-tmp-";
 
 void pp_checkpoint_step_name(int step, char name[static PP_CHECKPOINT_NAME_BYTES])
@@ -30,7 +30,7 @@ void pp_checkpoint_layer_name(int layer, char name[static PP_CHECKPOINT_NAME_BYT
     snprintf(name, PP_CHECKPOINT_NAME_BYTES, "layer-%05d.bin", layer);
 }
 
-/* -1 for any other name. */
+/* Returns the step of a checkpoint's name; -1 for any other name. */
 static int step_of(const char *name)
 {
     char again[PP_CHECKPOINT_NAME_BYTES];

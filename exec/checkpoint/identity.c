@@ -1,4 +1,4 @@
-/* What has to agree between a checkpoint and a run: the shapes and the kind of numbers. */
+/* Identity of a checkpoint: shapes and precision, which must agree with the run. */
 #include "exec/checkpoint/checkpoint.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct field {
-    const char *name, *option; /* that sets it; NULL = it follows from the model */
+    const char *name, *option; /* option that sets it; NULL = follows from the model */
     size_t offset;             /* in struct pp_net */
     bool is_flag;
 };

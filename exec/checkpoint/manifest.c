@@ -1,4 +1,4 @@
-/* The manifest as text: a line a fact, in a fixed order, and the checksum of it all at the end. */
+/* The manifest as text: a fact a line, in a fixed order, then a checksum of all. */
 #include "exec/checkpoint/checkpoint.h"
 
 #include <inttypes.h>
@@ -58,8 +58,8 @@ char *pp_manifest_print(struct pp_arena *arena, const struct pp_manifest *manife
 struct reader {
     struct pp_arena *arena;
     const char *name;
-    char *at, *end; /* of what is left; lines are cut by NULs */
-    int line;       /* of the last one taken, from 1 */
+    char *at, *end; /* rest of the text; a NUL ends a line taken */
+    int line;       /* number of the last line taken, from 1 */
     struct pp_error *err;
 };
 
@@ -69,7 +69,7 @@ static enum pp_status refuse(const struct reader *r, const char *expected, const
                         expected, found);
 }
 
-/* The next line without its end; "" after the last one. */
+/* Returns the next line without its end; "" after the last one. */
 static char *take_line(struct reader *r)
 {
     char *line = r->at,
@@ -85,7 +85,7 @@ static char *take_line(struct reader *r)
     return line;
 }
 
-/* Decimal digits at *text, without sign or leading zeros; *text then points after them. */
+/* Reads a number of decimal digits, without sign or leading zeros, and moves *text after it. */
 static bool take_number(const char **text, int64_t most, int64_t *value)
 {
     const char *at = *text;
@@ -125,7 +125,6 @@ static bool take_word(const char **text, const char *word)
     return true;
 }
 
-/* A line of a key and a number. */
 static enum pp_status read_number(struct reader *r, const char *key, int64_t low, int64_t high,
                                   int64_t *value)
 {
@@ -233,7 +232,7 @@ static enum pp_status read_layers(struct reader *r, struct pp_manifest *m)
     return PP_OK;
 }
 
-/* Another format may have another end. */
+/* The format is checked first, because another one may have another end. */
 static enum pp_status check_format(const char *name, const char *text, size_t length,
                                    struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* Where the tensors of a state lie, whatever stages hold them. */
+/* Finds the tensors of a state in the stages that hold them. */
 #include "exec/checkpoint/checkpoint.h"
 
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
@@ -11,7 +11,7 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return found;
 }
 
-/* A vector of a state, and which of the stage's elements it has. */
+/* A vector of a state, and its range of the stage's elements. */
 struct held {
     void *vector;
     struct pp_range range;

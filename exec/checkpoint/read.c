@@ -1,5 +1,4 @@
-/* Back from the disk. Nothing of a file is used before all of its bytes have proved to be those
- * that were written. */
+/* Reads checkpoints. A file is used only after its checksum has proved right. */
 #include "exec/checkpoint/checkpoint.h"
 
 #include "core/text/file.h"
@@ -44,7 +43,7 @@ static enum pp_status choose(struct pp_arena *arena, const char *path,
     return PP_OK;
 }
 
-/* What can be done about a damaged one. */
+/* Appends the previous checkpoint to the error of a damaged one. */
 static enum pp_status advise(const struct pp_checkpoint *checkpoint, enum pp_status status,
                              struct pp_error *err)
 {
@@ -132,7 +131,7 @@ static enum pp_status check_crc(const char *name, const struct pp_manifest_layer
                         name, crc, layer->crc);
 }
 
-/* Where a part has master weights, those that layers read follow from them. */
+/* Rounds master weights to the weights that layers read, if the part has both. */
 static void round_weights(const struct pp_checkpoint_parts *parts, const struct pp_state *state,
                           const struct pp_param *param, const char *data)
 {
@@ -143,7 +142,7 @@ static void round_weights(const struct pp_checkpoint_parts *parts, const struct 
                       pp_number_get(data, k->gradient_bytes, i));
 }
 
-/* Into every part that has the tensor. */
+/* Copies the tensors of a layer into every part that has them. */
 static void scatter(const struct pp_checkpoint_parts *parts, int number, const char *data)
 {
     const size_t element_bytes = parts->kernels->gradient_bytes;

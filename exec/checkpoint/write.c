@@ -1,5 +1,5 @@
-/* Writes in an order that a power cut cannot reverse: files, the manifest, the folder's own name.
- * Each is on the disk before the next begins. */
+/* Writes checkpoints in an order that a power cut cannot reverse: files, the manifest, the folder's
+ * name. Each is on the disk before the next begins. */
 #define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
 #include "exec/checkpoint/checkpoint.h"
 
@@ -20,7 +20,7 @@ static enum pp_status fail(const char *what, const char *path, struct pp_error *
     return pp_error_set(err, PP_EFAIL, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* A file system without locks has none. */
+/* Locks the folder, if its file system has locks. */
 static enum pp_status lock(const struct pp_checkpoint_folder *folder, struct pp_error *err)
 {
     if (flock(folder->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -31,7 +31,7 @@ static enum pp_status lock(const struct pp_checkpoint_folder *folder, struct pp_
                         folder->path);
 }
 
-/* Checkpoints of another training must not be removed as this one proceeds. */
+/* Refuses a folder of another training, whose checkpoints this run would remove. */
 static enum pp_status check_training(struct pp_arena *arena, const char *path,
                                      const struct pp_manifest *before, struct pp_error *err)
 {
@@ -71,7 +71,7 @@ static enum pp_status check_writable(const struct pp_checkpoint_folder *folder,
                : fail("write checkpoints to", folder->path, err);
 }
 
-/* The name of a new folder stands in the one above it. Who may not read that one syncs all. */
+/* Syncs the name of a new folder in its parent, or the file system if the parent is unreadable. */
 static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struct pp_error *err)
 {
     const int above = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static enum pp_status open_file(int folder_fd, struct file *file, struct pp_erro
     return file->fd >= 0 ? PP_OK : fail_file(file, err);
 }
 
-/* To the disk, unless writing has failed. */
+/* Syncs and closes a file; does not sync it if writing has failed. */
 static enum pp_status close_file(struct file *file, enum pp_status status, struct pp_error *err)
 {
     if (status == PP_OK && fsync(file->fd) != 0)
@@ -168,7 +168,7 @@ static enum pp_status close_file(struct file *file, enum pp_status status, struc
 
 /* ---- a checkpoint --------------------------------------------------------------------------- */
 
-/* Parts of a vector follow one another, each in the first part that has its first element. */
+/* Writes the parts of a vector in order, each from the first part that has its first element. */
 static enum pp_status write_vector(const struct pp_checkpoint_parts *parts,
                                    const struct pp_param *tensor, int v, struct file *file,
                                    struct pp_error *err)
@@ -247,7 +247,7 @@ static enum pp_status write_files(struct pp_arena *arena, int folder_fd, const c
 static void remove_older(struct pp_arena *arena, const struct pp_checkpoint_folder *folder)
 {
     char name[PP_CHECKPOINT_NAME_BYTES];
-    struct pp_error ignored; /* what stays takes room, no more */
+    struct pp_error ignored; /* a checkpoint that stays only takes space */
     int *steps, count;
 
     if (pp_checkpoint_steps(arena, folder->path, &steps, &count, &ignored) != PP_OK)
@@ -258,7 +258,7 @@ static void remove_older(struct pp_arena *arena, const struct pp_checkpoint_fold
     }
 }
 
-/* All but the name. */
+/* Writes a complete checkpoint under a temporary name. */
 static enum pp_status write_aside(struct pp_arena *arena, const struct pp_checkpoint_folder *folder,
                                   const char *temporary, const struct pp_manifest *manifest,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err)
