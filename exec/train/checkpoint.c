@@ -1,7 +1,7 @@
-/* A training from a checkpoint, and checkpoints from a training. */
+/* Resumes a training from a checkpoint, and writes checkpoints of it. */
 #include "exec/train/parts.h"
 
-/* All copies, and that of the reference. */
+/* Collects the states of all copies, and of the reference if there is one. */
 static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training *training,
                                const struct pp_machine *machine,
                                const struct pp_reference *reference,
@@ -44,14 +44,13 @@ enum pp_status pp_train_resume(const struct pp_training *training, const struct 
     return reference ? pp_reference_changed(reference, err) : PP_OK;
 }
 
-/* Whether one is due when `done` steps of the training are. */
 static bool is_due(const struct pp_training *t, int done)
 {
     return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
 }
 
-/* Weights of all copies are equal: the first are written. Moments may lie in any of them. A full
- * disk does not end the training. */
+/* Copies have equal weights; moments may be in any of them. A full disk does not end the
+ * training. */
 void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
                    const struct pp_machine *machine, int done, struct pp_training_result *result)
 {

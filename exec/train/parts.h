@@ -3,18 +3,14 @@
 
 #include "exec/train/train.h"
 
-/* ---- exec/train/checkpoint.c ---- */
-/* The state of training->resumed, where there is one, into all copies and the reference (NULL =
- * none). */
+/* Loads the state of training->resumed, if set, into all copies and the reference (NULL = none). */
 enum pp_status pp_train_resume(const struct pp_training *training, const struct pp_machine *machine,
                                const struct pp_reference *reference, struct pp_error *err);
-/* Write a checkpoint where one is due when `done` steps of the training are. The result says what
- * became of it. */
+/* Writes a checkpoint if one is due after `done` steps; its path or error goes to `result`. */
 void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
                    const struct pp_machine *machine, int done, struct pp_training_result *result);
 
-/* ---- exec/train/what_if.c ---- */
-/* result->slowdown and predicted_slowdown; `costs` are those of the prediction. */
+/* Fills in slowdown and predicted_slowdown; `costs` are those of the prediction. */
 enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,
                                  struct pp_training_result *result, struct pp_error *err);

@@ -1,5 +1,5 @@
-/* The first step warms caches up, the next ones calibrate, the rest is judged. Short runs give up
- * the first, then the difference between calibration and judgement. */
+/* A training run. Its first step warms up caches, the next ones calibrate, the rest is judged. A
+ * run of two steps has no warm-up, and a run of one is calibrated and judged on the same step. */
 #include "exec/train/parts.h"
 
 #include "core/quantile.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct ranges {           /* steps counted from the first that is run here */
-    int calibrate, judge; /* first of each; calibration ends where judgement begins */
+    int calibrate, judge; /* first step of each; calibration ends before `judge` */
 };
 
 static struct ranges ranges_of(int steps, int warmup)
@@ -111,7 +111,6 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->issued += result->issued;
 }
 
-/* The k-th step of this run. */
 static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -164,8 +163,8 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-/* What ops and wires do not explain of a step is small compared to one preemption. So it is the
- * median over the judged steps that are kept, as the step time is. */
+/* Replays the kept steps. One preemption exceeds the unexplained time of a step, so its median over
+ * the judged ones is taken, as of step times. */
 static enum pp_status replay(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -218,7 +217,7 @@ static double median_step_s(const struct run *run)
     return pp_median(sorted, count);
 }
 
-/* The same median step, with its parts, as pipesim compare finds it in the two traces. */
+/* Takes the metrics of the median step as pipesim compare finds them in the two traces. */
 static enum pp_status hold_against(struct run *run, struct pp_error *err)
 {
     struct pp_training_result *r = run->result;
@@ -267,7 +266,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     return judge(run, err);
 }
 
-/* All steps that are judged, or the last of them. */
+/* Returns the number of steps to keep: all judged ones, or the last of them. */
 static int kept_of(const struct pp_training *training, int judge)
 {
     const int judged = count_of(training) - judge, most = training->machine.kept_steps;

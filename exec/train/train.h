@@ -9,60 +9,56 @@
 struct pp_training {
     /* what to run; stages, costs and batch belong to machine.program */
     struct pp_machine_options machine;
-    const struct pp_costs *plain_costs; /* as machine.costs, but for slow wires; NULL where neither
-                                         * wires nor devices are slowed */
+    /* machine.costs with plain wires; NULL without slow wires or devices */
+    const struct pp_costs *plain_costs;
     const struct pp_schedule *schedule; /* NULL for a file */
     struct pp_net net;
     struct pp_text text;
-    int first_step, steps; /* those of the whole training, and the first that is run here */
-    const struct pp_checkpoint *resumed; /* whose state it begins with; NULL = that of the seed */
-    /* Checkpoints after every so many steps, 0 = none of these, and one at the end. NULL = none. */
+    int first_step, steps;               /* first step of this run; steps of the whole training */
+    const struct pp_checkpoint *resumed; /* checkpoint to continue; NULL = start from the seed */
+    /* Folder of checkpoints; NULL = none. They are written every `checkpoint_every` steps (0 = none
+     * of these) and at the end. */
     const struct pp_checkpoint_folder *folder;
     const struct pp_manifest *manifest; /* all but step and layers */
     int checkpoint_every;
-    int warmup; /* steps whose durations calibrate the prediction, before those that are judged */
-    enum {
-        PP_CHECK_NONE,
-        PP_CHECK_FIRST,
-        PP_CHECK_ALL
-    } check; /* gradients of the first step; or of
-              * every step, and the weights */
-    /* Durations measured on another program instead of the warm-up steps; NULL = these. Steps are
-     * one that warms up, `warmup` that calibrate, and those that are judged: at least one. */
+    int warmup; /* steps that calibrate the prediction, before the judged ones */
+    /* FIRST: gradients of the first step; ALL: of every step, and the weights. */
+    enum { PP_CHECK_NONE, PP_CHECK_FIRST, PP_CHECK_ALL } check;
+    /* Durations measured on another program; NULL = those of the warm-up steps. One step warms up,
+     * `warmup` steps calibrate, and at least one is judged. */
     const struct pp_calibration *calibration;
-    /* After each step, e.g. to print progress; may be NULL. */
+    /* Called after each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
-    /* A checkpoint could not be written: training goes on. May be NULL. */
+    /* Called when a checkpoint cannot be written; training continues. May be NULL. */
     void (*on_unwritten)(void *closure, const struct pp_error *error);
     void *closure;
 };
 
 struct pp_training_result {
-    bool is_member; /* one of several processes, and not the first: nothing else is known here */
+    bool is_member; /* a process other than the first: all else is unset */
     struct pp_machine_clock clock;
-    int steps_done;                       /* here */
+    int steps_done;                       /* in this run */
     double *losses, *grad_norms, *step_s; /* [steps_done] */
-    int first_judged;                     /* steps before it warm up or calibrate */
-    double step_median_s;                 /* of the steps after the warm-up */
-    double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
-    double issue_s;                       /* likewise, see pp_step_result */
+    int first_judged;                     /* first of the judged steps that are kept */
+    double step_median_s;                 /* of the judged steps that are kept */
+    double wall_s, cpu_s, outside_s;      /* of the judged steps */
+    double issue_s;                       /* of the judged steps, see pp_step_result */
     int64_t instructions, issued;
     struct pp_graph_stats graphs;
-    /* what the prediction is held against; NAN where there is none */
+    /* duration by formula, and errors of prediction and formula; NAN if there is none */
     double null_step_s, model_error_frac, null_error_frac;
-    bool is_contended; /* ranks took each other's time: there is no error, both are NAN */
+    bool is_contended; /* ranks shared a device, so both errors are NAN */
     struct pp_band predicted_band;
-    /* Wall clock: what the prediction has in addition to durations. */
+    /* Wall clock: pauses and wire of the prediction. */
     struct pp_pauses pauses;
-    bool is_wire_measured; /* false: messages take what the costs of the machine say */
+    bool is_wire_measured; /* false: messages have the costs of the machine */
     struct pp_measured_wire wire;
-    /* The factor by which slow devices and wires lengthen a step. Measured, it is the median over
-     * the kept steps, each relative to its own durations. NAN without any. */
+    /* Factor by which slow devices and wires lengthen a step; NAN without any. The measured one is
+     * the median over the kept steps, each relative to its own durations. */
     double slowdown, predicted_slowdown;
-    /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
+    /* Virtual clock: largest replay error of the kept steps and of their events; else 0. */
     double structural_error_s;
-    /* Wall clock, else 0: what the replay of a step does not explain, median over the judged steps
-     * that are kept. */
+    /* Wall clock, else 0: time of a step that its replay leaves unexplained (median). */
     double unattributed_s;
     struct pp_prediction prediction;
     struct pp_trace *trace; /* measured */
@@ -71,24 +67,24 @@ struct pp_training_result {
     bool is_checked;
     struct pp_difference gradients, weights; /* weights: elements 0 unless PP_CHECK_ALL */
     bool is_loss_equal;
-    /* memory of the worst rank; measured is NAN when memory was not poisoned */
+    /* memory of the worst rank; measured is NAN if memory was not poisoned */
     int peak_rank;
     double peak_mem_bytes, predicted_peak_mem_bytes;
     double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory/memory.h */
-    /* checkpoints written here: how many, the last one (NULL = none), and what came of the last
-     * that was due */
+    /* checkpoints written in this run: number, last path (NULL = none), error of the last due
+     * one */
     int checkpoints;
     const char *checkpoint;
     struct pp_error checkpoint_error;
 };
 
-/* PP_EFAIL as pp_machine_step. On an error, results of the steps before it are kept. */
+/* Trains. PP_EFAIL as pp_machine_step(); `result` then keeps the steps before the error. */
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err);
 
-/* Durations of a few steps of another program on the same net, data and recipe. */
+/* Measures a few steps of another program on the same net, data and recipe. */
 enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
                                   int steps, struct pp_calibration **calibration,
                                   struct pp_error *err);

@@ -1,4 +1,4 @@
-/* What slow devices and wires have done to a step: the same durations, evaluated without them. */
+/* Slowdown by slow devices and wires: steps compared with their evaluation without these. */
 #include "exec/train/parts.h"
 
 #include "core/quantile.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Compute as in `measured`, messages and sums as they would be. */
+/* Returns the compute costs of `measured`, with messages and sums of plain wires. */
 static struct pp_costs without(const struct pp_training *t, const struct pp_costs *measured)
 {
     static const int COMPUTE[] = {PP_F, PP_B, PP_I, PP_W, PP_R, PP_U};
@@ -19,7 +19,7 @@ static struct pp_costs without(const struct pp_training *t, const struct pp_cost
     return plain;
 }
 
-/* The step that these durations [instruction * replicas + replica] would have made. */
+/* Evaluates a step of these durations, [instruction * replicas + replica], on plain wires. */
 static enum pp_status plain_step_s(struct pp_arena *scratch, const struct pp_training *t,
                                    const int64_t *compute_ps, double *step_s, struct pp_error *err)
 {
@@ -34,7 +34,6 @@ static enum pp_status plain_step_s(struct pp_arena *scratch, const struct pp_tra
     return PP_OK;
 }
 
-/* Of the steps that are kept: how many times as long as without. */
 static enum pp_status measured_slowdown(struct pp_arena *scratch, const struct pp_training *t,
                                         const struct pp_machine *machine,
                                         const struct pp_training_result *r, double *slowdown,
