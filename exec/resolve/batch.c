@@ -1,4 +1,4 @@
-/* Micro-batches, samples of one, samples of a step: two of them give the third. */
+/* Micro-batches, samples of a micro-batch, samples of a step: two of them give the third. */
 #include "exec/resolve/parts.h"
 
 #include "core/cost/analytic/roofline.h"
@@ -6,8 +6,8 @@
 
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
 
-/* The usual number, or the next larger one that the schedule accepts. If it accepts none, the usual
- * one, so that the schedule itself reports the reason. */
+/* Returns the usual number, or the next larger one that the schedule accepts. If it accepts none,
+ * returns the usual one, so that the schedule reports the reason. */
 static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
 {
     const int group = pp_schedule_option_value(schedule, shape, pp_group_option.name);
@@ -36,7 +36,7 @@ static enum pp_status uneven(const struct pp_exec_wish *wish, int64_t gbs, int64
     return pp_error_append(err, "%lld", (long long)(below + unit));
 }
 
-/* What --gbs leaves open: micro-batches when they were not given, else samples of one. */
+/* Derives from --gbs the number of micro-batches, or their samples if the number is given. */
 static enum pp_status from_gbs(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
                                struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -102,7 +102,7 @@ enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
                            config->replicas, config->mbs ? config->mbs : USUAL_MBS);
 }
 
-/* Legal values are the multiples of a number, or its divisors. */
+/* Appends the nearest multiples of `unit`. */
 static void append_multiples(struct pp_error *err, int value, int unit)
 {
     const int below = value / unit * unit;
@@ -165,8 +165,7 @@ enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
     int *blocks = PP_ARRAY(arena, int, stages);
     const int inner = stages - 2, spread = layers < inner ? layers : inner;
 
-    /* the k-th inner stage gets a block where the line of slope spread / inner crosses an integer
-     */
+    /* the k-th inner stage gets a block where the line of slope spread / inner passes an integer */
     for (int k = 0; k < inner; k++)
         blocks[1 + k] = (k + 1) * spread / inner - k * spread / inner;
     if (layers > spread) /* more blocks than inner stages: the rest */

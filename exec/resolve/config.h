@@ -1,5 +1,4 @@
-/* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults, and its programs.
- */
+/* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults. */
 #pragma once
 
 #include "exec/machine/transport.h"
@@ -7,8 +6,7 @@
 #include "exec/train/train.h"
 #include "schedules/select/select.h"
 
-/* What is alike for every program of a run: the one that is trained and the one that --calibrate-on
- * measures. */
+/* Settings of all programs of a run: the one that is trained, and the one of --calibrate-on. */
 struct pp_exec_config {
     struct pp_model model;
     struct pp_net net;
@@ -17,9 +15,9 @@ struct pp_exec_config {
     struct pp_exec_wires wires;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
-    const struct pp_cuda_module *cuda; /* where the backend comes from it; NULL = it does not */
-    const struct pp_nccl_calls *nccl;  /* likewise */
-    const struct pp_ipc_calls *ipc;    /* likewise */
+    const struct pp_cuda_module *cuda; /* module of the backend; NULL = it needs none */
+    const struct pp_nccl_calls *nccl;  /* of `cuda`; NULL without it */
+    const struct pp_ipc_calls *ipc;    /* of `cuda`; NULL without it */
     const struct pp_transport *transport;
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */
@@ -29,19 +27,19 @@ struct pp_exec_config {
     double timeout_s;
     struct pp_inject inject;
     struct pp_meeting meeting;
-    char doubt[256]; /* why this process runs alone, where that may not be meant; else "" */
+    char doubt[256]; /* warning that this process runs alone, if that may not be meant; else "" */
     int cores;       /* 0 = those of the machine */
-    int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
+    int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
     bool has_recompute;
     const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
     int first_step, steps, warmup;
-    bool is_warmup_short; /* fewer steps than usual, because there are so few in all */
+    bool is_warmup_short; /* fewer than usual, because the run has too few steps */
     unsigned chosen;      /* enum pp_exec_chosen */
 };
 
-/* What was not given and the tool chose; for options of the schedule see selection.chosen. */
+/* Values that the tool chose; for options of the schedule see selection.chosen. */
 enum pp_exec_chosen {
     PP_EXEC_CHOSE_MODEL = 1 << 0,
     PP_EXEC_CHOSE_RANKS = 1 << 1,
@@ -51,20 +49,20 @@ enum pp_exec_chosen {
     PP_EXEC_CHOSE_WARMUP = 1 << 5,
 };
 
-/* One schedule on that model: a program, its stages and costs. All in the arena of the run. */
+/* A schedule on the model of a run: program, stages and costs, in the run's arena. */
 struct pp_exec_plan {
     struct pp_subject subject;
     struct pp_selection selection;
     struct pp_program *program;
     int *blocks_per_stage; /* [stages] */
     int empty_stages;      /* stages without a block */
-    int zero;              /* 1: replicas share optimizer state out, as the program says */
+    int zero;              /* 1: the program shards optimizer state among replicas */
     const struct pp_stage **stages;
     struct pp_batch batch;
     struct pp_costs *costs;
-    struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL where neither is given */
+    struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL if neither is given */
     double *slow;                 /* --slow: [rank * replicas + replica], NULL = none */
-    struct pp_unit_costs *unit;   /* --unit: what ops take, NULL = what they take */
+    struct pp_unit_costs *unit;   /* --unit: given durations of ops; NULL = measured ones */
     unsigned chosen;              /* of the run, and of this schedule: enum pp_exec_chosen */
 };
 
@@ -75,31 +73,30 @@ struct pp_exec_run {
     struct pp_training_result result;
     const char *what_if;                 /* --slow, --link-bw, --unit as typed; NULL = none */
     const char *trace, *predicted_trace; /* files written, NULL = none */
-    double wall_s;                       /* of everything */
+    double wall_s;                       /* of the whole run */
 };
 
-/* ---- exec/resolve/resolve.c: everything that no schedule changes ---- */
-/* PP_EFAIL for a backend or transport that this build lacks, and for files that cannot be read.
- * PP_EINVAL for values that contradict each other, and if `resumed` (NULL = none) leaves no step.
- */
+/* ---- exec/resolve/resolve.c ---- */
+/* Resolves all settings that do not depend on a schedule. PP_EFAIL for a backend or transport that
+ * this build lacks, and for files that cannot be read. PP_EINVAL for values that contradict each
+ * other, and if `resumed` (NULL = none) leaves no step. */
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err);
 
 /* ---- exec/resolve/plan.c ---- */
-/* The program of `subject` (name or file, NULL = the usual schedule) lowered and verified, and its
- * stages. PP_EINVAL for a schedule that is only simulated, with the executable ones. PP_EINVAL for
- * layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */
+/* Makes the program of `subject` (name or file, NULL = the usual schedule), lowered and verified,
+ * and its stages. PP_EINVAL for a schedule that is only simulated, with the executable ones, and
+ * for layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */
 enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err);
-/* What pp_train() takes. */
 struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 
 /* ---- exec/resolve/batch.c ---- */
-/* Blocks of each stage as even as possible, none lost. With fewer blocks than stages, some stages
- * hold none: those with the embedding and the head first, the others spread. */
+/* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,
+ * those with the embedding and the head are empty first; the other empty stages are spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
                               int **blocks_per_stage, struct pp_error *err);

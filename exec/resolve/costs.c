@@ -1,5 +1,5 @@
-/* The network of the virtual clock, and the memory of stages: costs of a program before anything is
- * measured. A collective is a ring over the members of its group in all replicas. */
+/* Costs of a program before anything is measured: the network of the virtual clock, and memory of
+ * the stages. A collective is a ring over the members of its group in all replicas. */
 #include "core/units.h"
 #include "exec/predict/predict.h"
 
@@ -22,7 +22,6 @@ static double gradient_bytes(const struct builder *b, int64_t elements)
     return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->gradient_bytes);
 }
 
-/* The group of a collective; NULL when the program has none such. */
 static const struct pp_group *group_of(const struct pp_program *p, bool is_tied, int stage)
 {
     for (int c = 0; c < p->collective_count; c++)
@@ -31,8 +30,8 @@ static const struct pp_group *group_of(const struct pp_program *p, bool is_tied,
     return NULL;
 }
 
-/* All members pass shares on at the pace of the slowest wire. The wires lead from rank to rank of
- * the group, and from its last rank to the first of the next replica. */
+/* Returns the bandwidth of a ring's slowest wire, which limits all members. Wires lead from rank to
+ * rank of the group, and from its last rank to the first of the next replica. */
 static double ring_bytes_per_s(const struct builder *b, const struct pp_group *group)
 {
     double slowest = (double)INFINITY;
@@ -45,7 +44,8 @@ static double ring_bytes_per_s(const struct builder *b, const struct pp_group *g
     return b->wires->bytes_per_s * (isfinite(slowest) ? slowest : 1);
 }
 
-/* n - 1 steps of bytes / n each for a turn, of which a sum takes two (Patarasuk and Yuan 2009). */
+/* Returns the cost of a ring: n - 1 steps of bytes / n a turn; a sum has two turns (Patarasuk and
+ * Yuan 2009). */
 static struct pp_cost ring(const struct builder *b, int kind, const struct pp_group *group,
                            double bytes)
 {
@@ -89,7 +89,7 @@ static void add_sums(const struct builder *b)
     *costs->tied = ring(b, PP_AR, tied, gradient_bytes(b, shared->count));
 }
 
-/* The class of a factor: a new one where there is none yet. */
+/* Returns the class of a factor; adds it if it is new. */
 static int class_of(const struct builder *b, double factor)
 {
     struct pp_costs *costs = b->costs;
@@ -126,7 +126,7 @@ static void add_wires(const struct builder *b)
     costs->link = link;
 }
 
-/* Nothing of what is saved goes before W: I leaves there what W needs. */
+/* W frees all saved tensors (weight_grad_frac 1), because I replaces them by those that W needs. */
 static void add_memory(const struct builder *b)
 {
     const double cells = (double)b->p->granules * b->p->splits;

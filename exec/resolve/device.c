@@ -1,8 +1,8 @@
-/* On what work runs. */
+/* Backend, device mode, clock and kernels of a run. */
 #include "exec/cuda/module.h"
 #include "exec/resolve/parts.h"
 
-/* In the order of the choices of --backend; NULL: that of a module, which is loaded for it. */
+/* In the order of the choices of --backend; NULL = from a module, which is loaded for it. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
 
 static enum pp_status find_backend(const struct pp_exec_wish *wish, struct pp_exec_config *config,
@@ -36,8 +36,7 @@ static enum pp_status choose_graphs(const struct pp_exec_wish *wish, struct pp_e
     return PP_OK;
 }
 
-/* Ops that run concurrently on one device take each other's time. So their durations only make
- * sense for the device as a whole. */
+/* Concurrent ops slow each other down: their durations have a meaning only on the wall clock. */
 enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                               struct pp_error *err)
 {
@@ -54,7 +53,6 @@ enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_co
     return PP_OK;
 }
 
-/* A weight-gradient stream needs a device mode in which streams run concurrently. */
 enum pp_status pp_exec_weight_stream(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                      struct pp_error *err)
 {
@@ -77,8 +75,8 @@ enum pp_status pp_exec_weight_stream(const struct pp_exec_wish *wish, struct pp_
     return PP_OK;
 }
 
-/* A send waits for its receiver on a stream of its own, and no other work may wait for it there.
- * One op at a time is what a rank does anyway, so `serial` only chooses the clock. */
+/* A send waits for its receiver on its own stream, where no other work may wait. A rank runs one op
+ * at a time anyway, so `serial` only chooses the clock. */
 enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                     struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* One schedule: shape, blocks, program, stages. */
+/* Plan of a schedule: shape, blocks, program, stages. */
 #include "exec/resolve/parts.h"
 #include "exec/resolve/what_if.h"
 #include "schedules/registry.h"
@@ -45,7 +45,7 @@ static enum pp_status check_subject(const struct pp_subject *subject, struct pp_
     return PP_OK;
 }
 
-/* A file may hold instructions that engines can only price. */
+/* Refuses instructions of a file that engines can only price. */
 static enum pp_status check_kinds(const struct pp_program *p, const char *name,
                                   struct pp_error *err)
 {
@@ -76,7 +76,6 @@ static int find_op(const struct pp_program *p, int kind, int aux)
     return -1;
 }
 
-/* What a lowered file fixes and the model of this run, or its cut, cannot follow. */
 static enum pp_status check_model(const struct pp_subject *subject,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -129,7 +128,6 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* A lowered file has its own messages, slots, sums and recomputation. */
 static enum pp_status check_lowered(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -175,7 +173,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .post = (enum pp_post)wish->post,
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,
         .grad_sync = (enum pp_grad_sync)wish->grad_sync,
-        .has_clip = true}; /* there the norm is taken and gradients are compared */
+        .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;
     build.is_recomputed = config->has_recompute;
@@ -235,7 +233,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     return pp_exec_plan_costs(arena, wish, config, plan, err);
 }
 
-/* Steps whose times are kept: all that are judged in usual runs, fewer of immense programs. */
+/* Returns the number of steps whose times are kept: all judged ones, fewer of immense programs. */
 static int kept_steps(const struct pp_exec_plan *plan)
 {
     enum { MOST = 64, FEWEST = 4, ROWS = 1 << 22 };

@@ -11,7 +11,6 @@ static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp
                                                         &pp_transport_tcp, &pp_transport_nccl,
                                                         &pp_transport_ipc};
 
-/* A launcher starts a process for each rank of each replica. */
 static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
 {
     const int count = config->meeting.count;
@@ -32,8 +31,7 @@ static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error 
     return PP_OK;
 }
 
-/* Memory of a device is reached by threads of its process, by those who map it, or over the network
- * by NCCL. */
+/* Device memory is accessible to threads of its process, to processes that map it, and to NCCL. */
 static enum pp_status check_memory(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -80,7 +78,6 @@ static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
     return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 
-/* A fault that has no effect on this transport is refused. */
 static enum pp_status check_fault(const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_inject_kind *kind = config->inject.kind;

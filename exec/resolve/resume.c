@@ -1,4 +1,4 @@
-/* From --resume and the checkpoint options to the state that a training goes on from. */
+/* Resolves --resume and the options of checkpoints. */
 #include "exec/resolve/resume.h"
 
 #include "core/lines.h"
@@ -13,19 +13,19 @@ static const char *const GIVEN[] = {
     "positions",    "embedding", "data",   "tokens",    "tokenizer",  "lr",  "min-lr", "lr-warmup",
     "weight-decay", "clip",      "seed",   "precision", "exact-grad", NULL,
 };
-/* What follows from the layout and from defaults is recorded as it turned out. */
+/* Options that are recorded as resolved from layout and defaults. */
 static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps", NULL};
 enum { RECORDED = PP_COUNT(GIVEN) + PP_COUNT(RESOLVED) };
 
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
 
-/* The number of micro-batches says how many samples a step has. */
+/* --micro-batches overrules the recorded samples of a step. */
 static bool is_overruled(const struct pp_exec_wish *wish, const char *name)
 {
     return strcmp(name, "gbs") == 0 && wish->given.micro_batches.count;
 }
 
-/* A manifest may only name options of the training and none that say which files a run writes. */
+/* Refuses a manifest with options other than those of the training, such as files to write. */
 static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *err)
 {
     for (int i = 0; i < m->option_count; i++) {
@@ -169,7 +169,7 @@ static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_err
     return PP_OK;
 }
 
-/* Of the processes that a launcher has started the first one has the state of all. */
+/* Is true for the process that writes checkpoints: the first one, which has the state of all. */
 static bool writes(const struct pp_exec_config *config)
 {
     return config->meeting.count <= 1 || config->meeting.index == 0;

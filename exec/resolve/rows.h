@@ -1,5 +1,4 @@
-/* exec/resolve/rows.h — the options of pipeexec, one row each: the fields of wish.h, and the table
- * of exec/cli.c. */
+/* exec/resolve/rows.h — the options of pipeexec, one row each, for wish.h and exec/cli.c. */
 /* clang-format off */
 PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, RUN, .is_common = true,
     .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .default_text = "1f1b",

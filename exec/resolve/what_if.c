@@ -1,4 +1,4 @@
-/* Slow devices and wires: --slow and its relatives, as factors by rank and link. */
+/* Resolves --slow and --link-bw to factors by rank and link, and the durations of --unit. */
 #include "exec/resolve/what_if.h"
 
 #include "core/cluster/slow.h"
@@ -120,7 +120,7 @@ static enum pp_status scale_wires(const char *text, int ranks, double *factors,
                         text, ranks - 1, ranks - 1);
 }
 
-/* Costs have a table of speeds, of which the first is that of a wire whose factor is 1. */
+/* Costs have a table of speeds, whose first entry is the wire of factor 1. */
 static enum pp_status check_speeds(struct pp_arena *arena, const double *factors, int count,
                                    struct pp_error *err)
 {
@@ -186,7 +186,7 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
     return pp_unit_costs_parse(wish->unit, plan->unit, err);
 }
 
-/* All of a step one after another, on the slowest device. */
+/* Returns the time of all ops of a step in sequence, on the slowest device. */
 static double longest_step_s(const struct pp_exec_plan *plan)
 {
     const struct pp_program *p = plan->program;
@@ -250,7 +250,7 @@ enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_exec_w
     const struct pp_stage *const *stages = plan->stages;
     struct pp_exec_wires wires = config->wires;
 
-    if (!plan->subject.is_listed) { /* what calibrates is measured as it is */
+    if (!plan->subject.is_listed) { /* --calibrate-on is measured without them */
         PP_TRY(take_slow(arena, wish, config, plan, err));
         PP_TRY(take_links(arena, wish, config, plan, &wires, err));
     }

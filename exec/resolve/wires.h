@@ -3,7 +3,7 @@
 
 #include "exec/predict/predict.h"
 
-/* "latency:10us bandwidth:10GBps", each at most once, in any order; what is left out keeps its
- * usual value. NULL = all usual. At most 10 s, and 1 to 1e18 bytes/s, which is also what a
- * calibration takes. PP_EINVAL with what is expected. */
+/* Parses "latency:10us bandwidth:10GBps", each at most once, in any order; a missing one is as
+ * usual (NULL = both). Limits, as in a calibration: 10 s, and 1 to 1e18 bytes/s. PP_EINVAL with the
+ * expected form. */
 enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, struct pp_error *err);

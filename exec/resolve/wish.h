@@ -1,4 +1,4 @@
-/* exec/resolve/wish.h — what the command line of pipeexec asks for, a field for each option. */
+/* exec/resolve/wish.h — the command line of pipeexec, a field for each option. */
 #pragma once
 
 #include "core/model/options.h"
