@@ -41,8 +41,7 @@ double pp_difference_rel_l2(const struct pp_difference *difference)
     return sqrt(difference->squares / difference->reference_squares);
 }
 
-/* Over many steps rounding differences grow with the training itself; only exact gradients keep
- * every step comparable. */
+/* Rounding differences grow with the training; only exact gradients keep all steps comparable. */
 bool pp_exec_check_holds(const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;

@@ -1,4 +1,4 @@
-/* The report for programs: "pipeexec.report/1". */
+/* The report as JSON: "pipeexec.report/1". */
 #include "exec/report/report.h"
 
 #include "core/text/json_write.h"
@@ -98,8 +98,8 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "layout", layout_json(run));
 }
 
-/* What was measured in addition to durations; null on the virtual clock. bandwidth is null where
- * time does not depend on size. */
+/* Adds measured wire and pauses; null on the virtual clock. Bandwidth is null if time does not
+ * depend on size. */
 static void put_wall(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;

@@ -1,4 +1,4 @@
-/* Where a prediction comes from, and what it leaves. */
+/* Prints the source of a prediction, and what it does not explain. */
 #include "exec/report/report.h"
 
 static void print_band(const struct pp_exec_page *page, const struct pp_band *band)
@@ -26,7 +26,7 @@ static void print_source(const struct pp_exec_page *page, const struct pp_exec_r
     print_band(page, &run->result.predicted_band);
 }
 
-/* What the prediction takes messages for; those of one size have no latency apart. */
+/* Describes the wire of the prediction; messages of one size have no separate latency. */
 static size_t say_messages(const struct pp_training_result *r, char text[PP_EXEC_TEXT_BYTES])
 {
     char latency[PP_UNITS_TEXT_BYTES], speed[PP_UNITS_TEXT_BYTES], wait[PP_UNITS_TEXT_BYTES];

@@ -10,14 +10,14 @@ enum { BUSY, IDLE, MEMORY, TOUCHED, STATE, ACTIVATIONS, CHUNKS, COLUMN_COUNT };
 static const struct {
     const char *title;
     int width;
-    int place; /* the less, the longer it stays when columns must go */
+    int place; /* columns with the highest place are left out first */
 } COLUMNS[COLUMN_COUNT] = {
     [BUSY] = {"busy", 11, 0},       [IDLE] = {"idle", 10, 1},  [MEMORY] = {"memory MiB", 13, 2},
     [TOUCHED] = {"touched", 10, 3}, [STATE] = {"state", 9, 5}, [ACTIVATIONS] = {"activ.", 10, 6},
     [CHUNKS] = {"chunks", 8, 4},
 };
 
-/* Of the columns that are sizes. */
+/* Returns the bytes of a column of sizes. */
 static double bytes_of(const struct pp_training_result *r, int rank, int column)
 {
     const struct pp_rank_layout *l = &r->layout[rank];
@@ -46,7 +46,7 @@ static void print_cell(const struct pp_training_result *r, int rank, int column,
         snprintf(text, PP_UNITS_TEXT_BYTES, "-");
 }
 
-/* Columns whose place is below this are shown. */
+/* Returns the number of columns that fit; those whose place is below it are shown. */
 static int fitting(int width)
 {
     int used = NUMBER + MARK, shown = 0;

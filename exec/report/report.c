@@ -250,7 +250,7 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
                           pp_exec_seconds(r->outside_s / (double)r->instructions, each));
 }
 
-/* What does not fit continues on the next line after a backslash, for shells. */
+/* A line that does not fit continues after a backslash, for shells. */
 static void print_compare(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const char *const files[] = {run->predicted_trace, run->trace};

@@ -1,4 +1,4 @@
-/* exec/report/report.h — a run for people, and for programs. */
+/* exec/report/report.h — the report of a run, as text and as JSON. */
 #pragma once
 
 #include "core/text/terminal.h"
@@ -7,21 +7,20 @@
 
 #include <stdio.h>
 
-/* In the width of the terminal (paths, and the command that takes them, stay whole); ASCII unless
- * it has UTF-8. */
+/* Prints the report in the terminal's width, but paths whole, in ASCII unless it has UTF-8. */
 void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out);
-/* One JSON object "pipeexec.report/1"; what is not finite is null. */
+/* Prints one JSON object "pipeexec.report/1"; numbers that are not finite are null. */
 void pp_exec_report_json(const struct pp_exec_run *run, FILE *out);
 
-/* What the gradient check may find: 0 with exact gradients; otherwise the relative L2 difference
- * that other orders of floating-point additions explain. */
+/* Returns the tolerance of the gradient check: 0 with exact gradients, else the relative L2
+ * difference that other orders of floating-point additions explain. */
 double pp_exec_check_bound(const struct pp_exec_run *run);
 bool pp_exec_check_holds(const struct pp_exec_run *run);
-/* sqrt of a difference's sum of squares over that of the reference; 0 when both are. */
+/* Returns sqrt(squares / reference_squares); 0 if the vectors are equal. */
 double pp_difference_rel_l2(const struct pp_difference *difference);
 
 /* ---- exec/report/derived.c ---- */
-/* Between which 80 % of the judged steps lie: 10 % of them are shorter, 10 % longer. */
+/* Range of 80 % of the judged steps: 10 % of the steps are shorter, 10 % longer. */
 struct pp_exec_spread {
     int steps;
     double low_s, high_s;
@@ -36,21 +35,20 @@ struct pp_exec_page {
     struct pp_terminal terminal;
     const char *bold, *plain;
 };
-/* A text of at most PP_EXEC_TEXT_BYTES, wrapped. */
+/* Prints a text of at most PP_EXEC_TEXT_BYTES, wrapped. */
 void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One line, whatever its length. */
+/* Prints one line of any length. */
 void pp_exec_line(const struct pp_exec_page *page, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Text after `used` characters of `text`, as far as there is room: characters used then. */
+/* Appends to `used` characters of `text`, as far as there is room; returns the new number. */
 size_t pp_exec_append(char text[PP_EXEC_TEXT_BYTES], size_t used, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 const char *pp_exec_seconds(double value, char text[PP_UNITS_TEXT_BYTES]);
-/* "*" after what the tool chose. */
+/* Returns "*" for a value that the tool chose, else "". */
 const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
-/* In exec/report/prediction.c: where it comes from, what it has in addition to ops, and what it
- * does not explain. */
+/* prediction.c: prints source and overheads of the prediction, and what it does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

@@ -1,4 +1,4 @@
-/* The parts of the report that are paragraphs and tables of their own. */
+/* Head and losses of the report, and its paragraphs. */
 #include "exec/report/report.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ const char *pp_exec_star(unsigned chosen, unsigned bit)
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-/* "2 layers a stage", or runs of equal stages: "layers by stage 0, 1 x 6, 0". */
+/* Appends "2 layers a stage", or runs of equal stages: "layers by stage 0, 1 x 6, 0". */
 static void append_blocks(char text[PP_EXEC_TEXT_BYTES], size_t used,
                           const struct pp_exec_plan *plan)
 {
@@ -200,7 +200,7 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
                           pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
 }
 
-/* Columns used. */
+/* Prints the title; returns the columns used. */
 static int print_title(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_plan *plan = &run->plan;
@@ -246,7 +246,7 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* One mark for each of at most MAX_CURVE stretches of steps. */
+/* Appends a mark for each of at most MAX_CURVE stretches of steps. */
 static void append_curve(char *text, size_t used, const double *losses, int steps, int width)
 {
     static const char *const MARKS[] = {"\u2581", "\u2582", "\u2583", "\u2584",
