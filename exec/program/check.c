@@ -1,6 +1,6 @@
 /* Checks of a program before it is bound. The gradients are complete at the last BAR of a list:
- * their norm is taken there, and every later update reads it. Program and model agree on the matrix
- * that embedding and head share, and on what is recomputed. */
+ * their norm is computed there, and every later update reads it. Program and model must agree on
+ * the matrix that embedding and head share, and on recomputation. */
 #include "exec/program/check.h"
 
 static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
@@ -19,7 +19,7 @@ static int last_barrier(const struct pp_program *p, int rank)
     return at;
 }
 
-/* Makes or completes gradients. */
+/* Is true if the instruction makes or completes gradients. */
 static bool is_gradient(const struct pp_program *p, int i)
 {
     const int kind = p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i];
@@ -98,7 +98,7 @@ static bool has_tied_sum(const struct pp_program *p)
     return false;
 }
 
-/* Copies of a stage, in replicas or pipelines, have one gradient. */
+/* Copies of a stage, in replicas or pipelines, must sum their gradients. */
 static enum pp_status check_copies(const struct pp_program *p, int replicas, struct pp_error *err)
 {
     if (replicas * p->pipelines == 1)
@@ -116,7 +116,6 @@ static enum pp_status check_copies(const struct pp_program *p, int replicas, str
     return PP_OK;
 }
 
-/* Last instruction of a kind and stage on a rank, -1 = none. */
 static int last_of(const struct pp_program *p, int rank, int kind, int stage)
 {
     int at = -1;
@@ -135,7 +134,7 @@ static int first_of(const struct pp_program *p, int rank, int kind, int stage)
     return i;
 }
 
-/* Where RS leaves a copy its share of the gradients, AG gives the others what it makes of them. */
+/* After RS each copy updates its share of the weights, so AG must gather them. */
 static enum pp_status check_gathers(const struct pp_program *p, int rank, struct pp_error *err)
 {
     char text[PP_OP_TEXT_BYTES], update[PP_OP_TEXT_BYTES];

@@ -1,4 +1,4 @@
-/* exec/program/check.h — what execution asks of a program, in addition to schedules/verify. */
+/* exec/program/check.h — checks of a program for execution, in addition to schedules/verify. */
 #pragma once
 
 #include "core/error.h"
@@ -6,8 +6,7 @@
 
 #include <stdbool.h>
 
-/* PP_EPROGRAM, with rank and place, when gradients are used before the last BAR, or are not
- * complete there. */
+/* PP_EPROGRAM, with the place, if gradients are used before the last BAR or completed after it. */
 enum pp_status pp_check_updates(const struct pp_program *program, struct pp_error *err);
 
 /* pp_check_updates(), and PP_EPROGRAM for:

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-/* Granule of every cell by stage, granule and split. */
 static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
 {
     return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
@@ -13,7 +12,7 @@ static size_t cell_at(const struct pp_program *p, int stage, int granule, int sp
            (size_t)split;
 }
 
-/* [cell] it has an R. */
+/* Returns [cell]: whether it has an R. */
 static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
 {
     bool *has = PP_ARRAY(arena, bool, cell_at(p, p->stages, 0, 0) + 1);
@@ -24,7 +23,7 @@ static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
     return has;
 }
 
-/* An F only keeps what R needs when all its granules have one, as slots are assigned. */
+/* An F keeps only what R needs if all its granules have an R, as slots are assigned. */
 static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i)
 {
     for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
@@ -34,7 +33,7 @@ static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i
 }
 
 static const int8_t CLASS_OF[PP_OP_KINDS] = {
-    /* plus 1; 0 = carries no slot */
+    /* class + 1; 0 = carries no slot */
     [PP_F] = PP_SLOT_SAVED + 1,       [PP_R] = PP_SLOT_SAVED + 1,
     [PP_RECV_F] = PP_SLOT_RECV_F + 1, [PP_RECV_B] = PP_SLOT_RECV_B + 1,
     [PP_SEND_F] = PP_SLOT_SEND_F + 1, [PP_SEND_B] = PP_SLOT_SEND_B + 1,
@@ -134,7 +133,7 @@ static void size_slots(const struct layout *l, int r, struct pp_rank_layout *ran
     }
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const int c = l->class_of[i];
-        if (c < 0 || p->slot[i] < 0) /* refused when all is laid out */
+        if (c < 0 || p->slot[i] < 0) /* refused after the layout */
             continue;
         const struct pp_stage *stage = l->stages[p->stage[i]];
         const size_t bytes =
@@ -157,8 +156,7 @@ static void place_slots(struct pp_rank_layout *rank)
         }
 }
 
-/* Scratch of the stages or, when none of them runs, sums of squares; of their gradients; losses of
- * the tokens. */
+/* Places scratch of stages (or sums of squares) and of exact gradients, and losses of tokens. */
 static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
