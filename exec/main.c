@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No other thread can print any more, so only waiting is left. */
+/* Ends the process; no other thread can print any more. */
 static void end_stuck(const struct pp_error *err)
 {
     struct pp_error last = *err;

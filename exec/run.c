@@ -13,7 +13,6 @@
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Durations belong to ops of one size. */
 static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_error *err)
 {
     const struct pp_batch *a = &run->plan.batch, *b = &run->other.batch;
@@ -52,7 +51,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wi
         return pp_error_prefix(err, "--inject: ");
     if (!wish->calibrate_on)
         return PP_OK;
-    subjects[1].is_listed = true; /* options that it does not have are not meant for it */
+    subjects[1].is_listed = true; /* options that it lacks are not meant for it */
     if (pp_exec_plan_make(arena, wish, &run->config, subjects[1], &run->other, err) != PP_OK)
         return pp_error_prefix(err, "--calibrate-on %s: ", wish->calibrate_on);
     return check_same_size(run, err);
@@ -77,7 +76,7 @@ static void on_step(void *closure, int step, const struct pp_step_result *result
         pp_progress_show(&watch->progress, what, (double)(step + 1) / watch->steps);
 }
 
-/* At once: it may be long until the end. */
+/* Warns at once, because the run may end much later. */
 static void on_unwritten(void *closure, const struct pp_error *error)
 {
     (void)closure;
@@ -119,7 +118,6 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_exec_wish *w
     return status;
 }
 
-/* What can be read once is not there for processes that begin anew. */
 static enum pp_status check_inputs(const struct pp_exec_wish *wish,
                                    const struct pp_transport *transport, struct pp_error *err)
 {
@@ -135,7 +133,7 @@ static enum pp_status check_inputs(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* Where each rank needs a process and no launcher has started them. */
+/* Starts a process for each rank, if the transport needs them and no launcher has done so. */
 static enum pp_status launch(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              struct pp_exec_run *run, struct pp_tcp_launched **others,
                              struct pp_error *err)
@@ -174,7 +172,6 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
         pp_exec_check_bound(run));
 }
 
-/* The report, or what is asked for instead. */
 static enum pp_status report(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              const struct pp_exec_run *run, enum pp_status verdict, FILE *out,
                              struct pp_error *err)
@@ -198,7 +195,7 @@ static void warn(FILE *out, const char *what, const struct pp_error *error)
     fprintf(stderr, "pipeexec: warning: no %s: %s\n", what, error->message);
 }
 
-/* All that can be refused before anything is trained. `with`: see pp_exec_resume_open(). */
+/* Resolves and checks everything before training. `with`: see pp_exec_resume_open(). */
 static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish *with,
                               const struct pp_checkpoint *resumed, struct pp_exec_run *run,
                               struct pp_error *err)
@@ -232,7 +229,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(trained);
     if (run->result.is_member)
         return PP_OK;
-    /* a full disk does not take the training back: the report comes all the same */
+    /* a full disk does not undo the training: the report is printed all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, wish, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;
     enum pp_status status = judge(run, err);

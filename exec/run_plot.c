@@ -1,4 +1,4 @@
-/* What a run looks like: its median step in characters, or as a picture below the predicted one. */
+/* Draws the median step of a run: in characters, or as a picture below the predicted step. */
 #include "exec/run.h"
 
 #include "core/text/output.h"

@@ -1,4 +1,4 @@
-/* The two traces of a run: where they go, and what becomes of it. */
+/* Writes the two traces of a run, and their descriptions of it. */
 #include "core/text/output.h"
 #include "exec/host/host.h"
 #include "exec/run.h"
@@ -14,10 +14,7 @@
 
 /* ---- what a trace says of its run -------------------------------------------------------------*/
 
-/* Enough to be simulated, and to know whose durations they are. */
-
-/* Options that mean the same in pipesim, passed on as typed; between the two lists stand those of
- * single schedules. */
+/* Options that pipesim shares, as typed. Those of single schedules go between the two lists. */
 static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
 static const char *const SHARED[] = {"dialect",   "recompute",  "order",  "grad-sync", "post",
                                      "zero",      "recv-slots", "layers", "hidden",    "heads",
@@ -71,7 +68,7 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
     about->option_count = list.count;
 }
 
-/* As the kernel of Linux has it; other machines have no name. */
+/* Returns the name of the CPU from Linux's kernel; other machines have no name. */
 static const char *find_cpu(struct pp_arena *arena)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -91,7 +88,6 @@ static const char *find_cpu(struct pp_arena *arena)
     return name;
 }
 
-/* What the trace of the run says of it. In the arena. */
 static const struct pp_trace_about *
 about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct pp_exec_run *run)
 {
@@ -152,7 +148,7 @@ enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec
     return PP_OK;
 }
 
-/* A new folder that only the user can read; nothing is ever overwritten there. */
+/* Makes a new folder that only the user can read, so nothing is ever overwritten there. */
 static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct pp_error *err)
 {
     const char *place = getenv("TMPDIR");
@@ -164,8 +160,7 @@ static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct 
     return PP_OK;
 }
 
-/* A reader of the text report gets both traces, to compare them; with --json they have to be asked
- * for. */
+/* Chooses the files: the given ones, or for a text report both traces in a new folder. */
 static enum pp_status choose(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              struct pp_exec_run *run, char **folder, struct pp_error *err)
 {
