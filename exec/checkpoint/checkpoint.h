@@ -121,7 +121,7 @@ void pp_checkpoint_sweep(int folder_fd);
 /* ---- exec/checkpoint/read.c ---- */
 struct pp_checkpoint {
     const char *path;  /* its own folder */
-    const char *older; /* the previous one; NULL = none, or `path` was given */
+    const char *older; /* the previous one; NULL = none, or not searched for */
     struct pp_manifest manifest;
 };
 /* Reads the manifest of the checkpoint `path`, or of the newest one in the folder `path`. PP_EFAIL

@@ -57,7 +57,7 @@ static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
 
 static const struct kind {
     const char *token, *tokens;                                         /* in messages */
-    size_t bytes;                                                       /* bytes of a token */
+    size_t bytes;                                                       /* of a token */
     enum pp_status (*open)(struct pp_text *text, struct pp_error *err); /* NULL = no header */
     int (*at)(const struct pp_text *text, size_t i);
 } KINDS[PP_TOKEN_KINDS] = {

@@ -21,7 +21,7 @@ struct pp_special {
 
 struct pp_tokenizer {
     const char *name;         /* as given */
-    int32_t vocab;            /* above the largest id */
+    int32_t vocab;            /* more than any id */
     struct pp_bytes_map ids;  /* bytes of a token -> its id */
     struct pp_bytes_map rank; /* ids of the two parts of a merge (int32_t[2]) -> its rank */
     int32_t *merged;          /* [merge_count]: token that a merge makes */

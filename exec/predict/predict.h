@@ -8,7 +8,7 @@
 
 /* The network of the virtual clock. */
 struct pp_exec_wires {
-    double alpha_s, bytes_per_s; /* of a message, and of a step of a ring sum */
+    double alpha_s, bytes_per_s; /* latency and speed of a message, and of a step of a ring sum */
     /* [source * ranks + destination] factor on bytes_per_s, at most 255 different ones; NULL = all
      * 1. From a rank to itself: between its replicas. */
     const double *factors;

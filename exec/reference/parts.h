@@ -15,7 +15,7 @@ struct pp_reference {
     struct pp_recipe recipe;
     struct pp_stage *stage;
     struct pp_state state, seen; /* on the device; as the host sees it */
-    struct pp_staging staging;   /* of the state */
+    struct pp_staging staging;   /* staging of the state */
     double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
     bool has_gradients;          /* of a step, until an update uses and zeroes them */
 

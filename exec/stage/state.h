@@ -22,8 +22,7 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, .
 struct pp_range {
     int64_t from, until;
 };
-int64_t pp_share_elements(const struct pp_stage *stage,
-                          int copies); /* elements of the longest range */
+int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
 struct pp_range pp_range_of(const struct pp_param *param);
@@ -31,7 +30,7 @@ struct pp_range pp_range_of(const struct pp_param *param);
 struct pp_state {
     void *weights;         /* of T, see kernels.h; all other vectors are of G */
     void *master;          /* the weights of the share in G; NULL where T is G */
-    void *m, *v;           /* of the share, as master */
+    void *m, *v;           /* of the share, from its first element on, as master */
     void *sum;             /* gradients; NULL if exact */
     int64_t *fixed;        /* exact gradients; NULL otherwise */
     struct pp_range share; /* range where a step's gradients are sure to be complete */

@@ -1,5 +1,4 @@
-/* Draws weights by counter: equal, up to rounding, for any division into stages and element
- * type. */
+/* Draws weights by counter: equal, up to rounding, for any division into stages and type. */
 #include "exec/stage/state.h"
 
 #include "core/random.h"
