@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Over all sequence splits of a micro-batch, with or without what experts exchange. Gathers and
- * copies inside of an op may have been made for the one before. */
+/* Returns the seconds of an op per stage, summed over sequence splits. Gathers and copies do not
+ * count, as an earlier op may make them; nor does the experts' exchange if `is_hidden`. */
 static const double *seconds_of(struct pp_arena *arena, const struct pp_costs *costs, int kind,
                                 bool is_hidden)
 {
@@ -36,14 +36,14 @@ static double least_s(const struct pp_costs *costs, int kind)
     return isinf(least) ? 0 : least;
 }
 
-/* Sums take what their cost says: rings whose steps are messages take their own time. */
+/* Is true if gradient sums take their cost: no overlap, no buckets, no rings of messages. */
 static bool has_priced_sums(const struct pp_config *config)
 {
     return !config->costs.is_dp_overlapped && !pp_buckets_are_used(config) &&
            !config->engine_options.eval.ring_flows;
 }
 
-/* The update of some stage after its sum, if no backward hides any of it. */
+/* Returns the least time of an update, with its gradient sum unless a backward may hide that. */
 static double closing_s(const struct pp_config *config, const struct pp_costs *costs)
 {
     const int zero = pp_state_zero(&config->state);
@@ -58,8 +58,8 @@ static double closing_s(const struct pp_config *config, const struct pp_costs *c
     return s;
 }
 
-/* Sums, updates and gathers of the rank that has most of them, one after the other, on the
- * real network. 0 where they could overlap with more. */
+/* Finds the time of sums, updates and gathers in series, on the rank with most, on the real
+ * network. 0 if more of them may overlap. */
 static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *config,
                               const uint16_t *rank_of, double *seconds, struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* What pipesim plan can leave free, and --free: which knobs are open. */
+/* Knobs that pipesim plan can leave free, and --free. */
 #include "core/cost/analytic/shards.h"
 #include "sim/cli/wish.h"
 #include "sim/plan/search.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- of layouts ------------------------------------------------------------------------------ */
+/* ---- knobs of layouts ------------------------------------------------------------------------ */
 
 const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
     [PP_SEARCH_CP] = {"cp", PP_NAMES("cp")},
@@ -22,7 +22,7 @@ const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
     [PP_SEARCH_ZERO] = {"zero", PP_NAMES("zero", "shard")},
 };
 
-/* ---- of the state of one layout -------------------------------------------------------------- */
+/* ---- knobs of the state of one layout -------------------------------------------------------- */
 
 static enum pp_status shard_values(struct pp_arena *arena, const struct pp_config *base,
                                    struct pp_config **list, int *count, struct pp_error *err)
@@ -63,7 +63,7 @@ static const struct pp_state_plan_knob state_knobs[] = {
 
 /* ---- --free ---------------------------------------------------------------------------------- */
 
-/* A list of schedules leaves a choice; one alone does not. */
+/* Is true if the command line gives `option`; a list of schedules still leaves a choice. */
 static bool settles(const struct pp_wish *wish, const char *option)
 {
     enum pp_origin origin;
@@ -74,7 +74,7 @@ static bool settles(const struct pp_wish *wish, const char *option)
             (!strchr(value->text, ',') && strcmp(value->text, "all") != 0));
 }
 
-/* The first of the options that leaves nothing free, or NULL. */
+/* Returns the first of the options that settles the knob, or NULL. */
 static const char *settled_by(const struct pp_wish *wish, const char *const *options)
 {
     while (*options && !settles(wish, *options))
@@ -184,7 +184,7 @@ bool pp_state_plan_has(const char *list)
     return true;
 }
 
-/* What a preset says about a knob that the user frees is dropped with its other defaults. */
+/* Frees a knob; a preset's value for it gives way. */
 static enum pp_status free_state(const struct pp_wish *wish, const struct pp_state_plan_knob *knob,
                                  struct pp_state_plan *planner, struct pp_error *err)
 {

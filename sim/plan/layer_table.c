@@ -1,5 +1,5 @@
-/* Costs of single layers, summed up once for many divisions into stages. They come from the
- * functions that price a run. Where a stage is not the sum of its layers, they are too low. */
+/* Sums costs of single layers once, for many divisions into stages. The functions that price a run
+ * give the costs. Where a stage is not the sum of its layers, the sums are too low. */
 #include "sim/plan/layer_table.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- costs of a run with other stages -------------------------------------------------------- */
 
-/* One device group that goes through all layers, in so many stages. */
+/* Prices a run of one device group that holds all layers, in `stages` stages. */
 static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_space *s,
                                const struct pp_search_frame *f, struct pp_search_again again,
                                int stages, struct pp_costs **costs, struct pp_error *err)
@@ -51,14 +51,14 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
 
 /* ---- one layer ------------------------------------------------------------------------------- */
 
-/* Of activations that rest in fewer bits or elsewhere nothing is said. */
+/* Is false if activations are offloaded, quantised or recomputed by stage: bounds count none. */
 static bool are_kept(const struct pp_search_space *s, enum pp_recompute recompute)
 {
     return !pp_state_is_away(&s->fixed.wanted, PP_STATE_ACTIVATIONS) &&
            !pp_state_is_quantised(&s->fixed.wanted) && recompute != PP_RECOMPUTE_STAGE;
 }
 
-/* What a stage sends is kept once, not by every layer. */
+/* Returns the bytes that a layer keeps without its output, which a stage keeps once. */
 static double kept_bytes(const struct pp_search_space *s, const struct pp_stage_memory *m)
 {
     const double output = s->fixed.costs.framework->keeps_output ? m->boundary_bytes : 0;
@@ -96,10 +96,9 @@ static bool is_time(int term)
 
 /* ---- frameworks whose host launches kernels -------------------------------------------------- */
 
-/* A pass lasts as long as its launches or its kernels, so the sum over unlike layers is no
- * bound. Over equal layers it is, so the least layer stands for each. A backward counts as
- * one, as its parts share what the host is ahead. Models that mix kinds of blocks have no
- * such bound. */
+/* A pass takes as long as its launches or its kernels, so the sum over unlike layers is no bound.
+ * Over equal layers it is, so the least layer stands for each. A backward counts as one pass, as
+ * its parts share the host's lead. Models that mix kinds of blocks have no such bound. */
 static void take_least(const struct pp_search_space *s, double (*term)[PP_TERMS], int layers)
 {
     const struct pp_model *m = &s->fixed.model;
@@ -126,7 +125,7 @@ static void take_least(const struct pp_search_space *s, double (*term)[PP_TERMS]
             continue;
         term[l][PP_TERM_FORWARD] = forward_s;
         term[l][PP_TERM_HIDDEN_FORWARD] = hidden_s;
-        /* R may run before its gradient is there: with it a backward is no chain */
+        /* R may run before its gradient arrives, so a backward with R is no chain */
         term[l][is_again ? PP_TERM_AGAIN : PP_TERM_WEIGHT] =
             is_again ? fmin(backward_s, hidden_backward_s) : backward_s;
         term[l][PP_TERM_HIDDEN_WEIGHT] = is_again ? 0 : hidden_backward_s;
@@ -164,7 +163,7 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
     take_costs(s, whole, 0, again.recompute, framework->op_gap_s, table->whole);
     if (framework->kernel_gap_s > 0)
         take_least(s, term, layers);
-    for (int k = 0; s->fixed.cost && k < PP_TERMS; k++) /* measured times, which are unknown here */
+    for (int k = 0; s->fixed.cost && k < PP_TERMS; k++) /* measured times are unknown here */
         for (int l = 0; l <= layers && is_time(k); l++)
             *(l < layers ? &term[l][k] : &table->whole[k]) = 0;
     add_up(arena, term, layers, table);

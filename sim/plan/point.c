@@ -1,4 +1,4 @@
-/* A number as a point, and a point as a complete configuration. */
+/* Turns the number of a point into its coordinates and its complete configuration. */
 #include "sim/plan/search.h"
 
 const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {

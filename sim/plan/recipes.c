@@ -1,5 +1,4 @@
-/* Layouts that were published with their measurements, for comparison with what a search
- * finds. The figures are rows of tests/published/measurements.csv. */
+/* Published layouts, for comparison with a search: rows of tests/published/measurements.csv. */
 #include "core/cli/options.h"
 #include "sim/plan/search.h"
 
@@ -34,8 +33,6 @@ static const struct pp_search_recipe recipes[] = {
 /* clang-format on */
 enum { RECIPES = PP_COUNT(recipes) };
 
-/* ---- where it is in the space ---------------------------------------------------------------- */
-
 static int order_of(const struct pp_search_space *s, const struct pp_search_recipe *r)
 {
     for (int i = 0; i < s->order_count; i++)
@@ -55,9 +52,7 @@ static int frame_of(const struct pp_search_space *s, const struct pp_search_reci
     return -1;
 }
 
-/* ---- what it does here ----------------------------------------------------------------------- */
-
-/* With as much recomputation, and as much of the state cut, as it needs to fit. */
+/* Simulates a recipe with as much recomputation and sharding as it needs to fit. */
 static void try_recipe(const struct pp_search_space *s, struct pp_search_published *published)
 {
     const int order = order_of(s, published->recipe), frame = frame_of(s, published->recipe);
@@ -77,8 +72,6 @@ static void try_recipe(const struct pp_search_space *s, struct pp_search_publish
                 published->point = point;
         }
 }
-
-/* ---- which are shown ------------------------------------------------------------------------- */
 
 static bool is_same_device(const struct pp_search_space *s, const struct pp_search_recipe *recipe)
 {

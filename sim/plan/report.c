@@ -1,4 +1,4 @@
-/* A layout search for people: what was searched, the best rows, why others are not there. */
+/* Prints a layout search: its space, the best rows, and the reasons against other layouts. */
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/plan/search.h"
@@ -116,7 +116,7 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
                 count_of(arena, search->count - shown));
 }
 
-/* ---- words about them ------------------------------------------------------------------------ */
+/* ---- text after the rows --------------------------------------------------------------------- */
 
 static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
@@ -166,7 +166,7 @@ static const char *short_layout(struct pp_arena *arena, const struct pp_search *
                            p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
 }
 
-/* The name of a what-if, which stays on one line. */
+/* Returns the name of a what-if, with '~' to keep it on one line. */
 static const char *what_if_name(struct pp_arena *arena, int at)
 {
     char *name = pp_arena_strdup(arena, pp_search_what_ifs[at].name);
@@ -176,7 +176,7 @@ static const char *what_if_name(struct pp_arena *arena, int at)
     return name;
 }
 
-/* What changes the best row, or NULL. `named` is the row whose layout the line above shows. */
+/* Returns text if a what-if changes the best row, or NULL. `named`: row in the line above. */
 static const char *flip_text(struct pp_arena *arena, const struct pp_search *search, int at,
                              int *named)
 {
@@ -195,8 +195,7 @@ static const char *flip_text(struct pp_arena *arena, const struct pp_search *sea
                       : pp_arena_printf(arena, "%s: #1 does not fit, best is %s", name, winner);
 }
 
-/* Where half or twice of something makes another row the best; a difference that the costs cannot
- * rank is none. */
+/* Prints the machines on which another row is best, by more than the costs can rank. */
 static void print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const char *label = "sensitive", *same = "";
@@ -257,7 +256,7 @@ static void print_least(struct pp_arena *arena, const struct pp_search *search, 
                 pp_search_command(arena, &search->space, search->least)));
 }
 
-struct refusals { /* of one schedule, with all its chunks */
+struct refusals { /* layouts that one schedule refuses, with any chunks */
     const char *schedule;
     int64_t count;
 };
@@ -271,7 +270,7 @@ static int by_refusals(const void *a, const void *b)
     return strcmp(x->schedule, y->schedule);
 }
 
-/* "hanayo 2,272, dualpipe 900, 3 others 40": who refuses most. */
+/* Returns the schedules that refuse most: "hanayo 2,272, dualpipe 900, 3 others 40". */
 static const char *who_refuses(struct pp_arena *arena, const struct pp_search *search)
 {
     enum { NAMED = 4 };
@@ -281,7 +280,7 @@ static const char *who_refuses(struct pp_arena *arena, const struct pp_search *s
     const char *text = "";
     int64_t rest = 0;
 
-    for (int o = 0; o < s->order_count; o++) { /* the orders of a schedule follow each other */
+    for (int o = 0; o < s->order_count; o++) { /* orders of one schedule are adjacent */
         const char *name = s->orders[o].base.schedule_name;
         kinds += o == 0 || strcmp(name, list[kinds - 1].schedule) != 0;
         list[at[o] = kinds - 1].schedule = name;
@@ -303,7 +302,7 @@ static const char *who_refuses(struct pp_arena *arena, const struct pp_search *s
                 : text;
 }
 
-/* Those of one kind, with the reason of the first. */
+/* Prints the number of points with a status, and the reason of the first. */
 static void print_reason(struct pp_arena *arena, const struct pp_search *search,
                          enum pp_search_status status, const char *why, FILE *out)
 {

@@ -1,4 +1,4 @@
-/* What was simulated, in order; the rows at the top by the engine of a run; ties and the safest. */
+/* Sorts simulated rows, simulates the top ones by a run's engine, finds ties and the safest. */
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Of equals the one that stands first in the space, so that nothing depends on chance. */
+/* Compares rows by time, and equal rows by their points, so that the order is deterministic. */
 static int by_merit(const void *a, const void *b)
 {
     const struct pp_search_row *x = a, *y = b;
@@ -30,8 +30,8 @@ static void only_fitting(struct pp_search *search)
         qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
 }
 
-/* Ties that fit only as the allocator gives blocks back come last: no step counts the time
- * that takes. Their order is otherwise kept. */
+/* Puts strained ties after the others, in their order: no step counts the time in which the
+ * allocator gives blocks back. */
 static void put_room_first(struct pp_search *search, int count)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -53,10 +53,10 @@ static void put_room_first(struct pp_search *search, int count)
 
 struct final {
     struct pp_search *search;
-    struct pp_search_row *rows; /* shared */
+    struct pp_search_row *rows; /* shared with the workers */
 };
 
-/* Where the engine refuses a row, the row keeps the figures of dag. */
+/* Simulates a row; if the engine refuses it, the row keeps the figures of dag. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct final *final = context;
@@ -85,7 +85,7 @@ static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_
 
 /* ---- ties ------------------------------------------------------------------------------------ */
 
-/* By the engine that simulated the first row: others are lower bounds of what it would say. */
+/* Returns the least time among rows of the first row's engine; times of dag are lower bounds. */
 static double fastest_of(const struct pp_search *search)
 {
     const struct pp_search_row *rows = search->rows;

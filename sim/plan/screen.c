@@ -1,11 +1,11 @@
-/* All points by closed forms: bounds of time and memory over flat arrays of stage costs. */
+/* Screens all points by closed forms: bounds of time and memory over flat arrays of stage costs. */
 #include "sim/plan/layer_table.h"
 
 #include <math.h>
 
-/* ---- what becomes of a point ----------------------------------------------------------------- */
+/* ---- bounds of a point ----------------------------------------------------------------------- */
 
-/* The least that state takes on a device: every class cut over as many devices as it may be. */
+/* Most devices over which a class of state may be cut, which gives its least bytes. */
 struct cuts {
     double params, grads, optimizer;
 };
@@ -54,10 +54,10 @@ static struct pp_bound_stages stages_of(const struct pp_stage_sums *sums, int st
 
 /* ---- a walk over the space ------------------------------------------------------------------- */
 
-struct division { /* of the layers into so many stages */
-    int *first;   /* NULL: unknown so far; [stages + 1] */
+struct division { /* of the layers into stages */
+    int *first;   /* [stages + 1]; NULL: unknown */
     struct pp_stage_sums sums;
-    int64_t filled_for; /* of which frame and recomputation */
+    int64_t filled_for; /* first point of the frame and recomputation in `sums` */
 };
 
 struct screen {
@@ -67,7 +67,7 @@ struct screen {
     bool is_exhaustive;
     struct division *divisions;    /* [stages] */
     struct pp_layer_table *tables; /* [tp][cp][dp of experts][ep][mbs][recompute] */
-    uint8_t *has_table;            /* 0 = not yet, 1 = here, 2 = refused */
+    uint8_t *has_table;            /* 0 = not tried, 1 = made, 2 = refused */
 };
 
 static bool is_divided_evenly(const struct screen *c)
@@ -108,8 +108,7 @@ static const enum pp_search_axis KEYS[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARC
                                            PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
 enum { KEY_COUNT = PP_COUNT(KEYS) };
 
-/* Costs of layers do not depend on the pipeline; with experts they do, as it leaves fewer devices
- * to spread them over. */
+/* Returns the index of a table. Costs depend on pp only with experts: it leaves fewer devices. */
 static size_t table_at(const struct pp_search_space *s, const struct pp_search_frame *f,
                        int recompute)
 {
@@ -166,8 +165,7 @@ static void fill(struct division *d, const struct pp_layer_table *table, int sta
         pp_stage_sums_spread(&d->sums, table, stages);
 }
 
-/* Of a layout whose division is not known only work and state count, on average: as of steps that
- * overlap. */
+/* Returns the rule of a division. If unknown, average work and state count, as if steps overlap. */
 static struct pp_bound_rule rule_in(const struct division *d, const struct pp_search_rule *rule)
 {
     struct pp_bound_rule bound = rule->bound;
@@ -177,8 +175,9 @@ static struct pp_bound_rule rule_in(const struct division *d, const struct pp_se
     return bound;
 }
 
-/* Tables are of whole micro-batches. Attention whose kernels compute whole rectangles takes less in
- * splits, which leave out what lies ahead of them: (q + 1) / 2q of the keys. Nothing else does. */
+/* Returns a lower bound of the time of a micro-batch in splits over that of a whole one. Only
+ * unfused causal attention takes less, whose kernels compute whole rectangles: (q + 1) / 2q of the
+ * keys in q splits. */
 static double least_frac(const struct pp_search_space *s, const struct pp_bound_rule *bound)
 {
     const double splits = bound->shape.splits;
@@ -187,7 +186,7 @@ static double least_frac(const struct pp_search_space *s, const struct pp_bound_
     return is_cut ? (splits + 1) / (2 * splits) : 1;
 }
 
-/* The points of one frame, recomputation and order: one for each ZeRO stage. */
+/* Screens the points of one frame, recomputation and order: one for each ZeRO stage. */
 static void screen_order(struct screen *c, const struct pp_search_frame *f,
                          const struct pp_layer_table *table, int64_t first, int order)
 {

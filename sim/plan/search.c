@@ -1,6 +1,5 @@
-/* The search: what the screen leaves, in order of bounds, through the evaluator, until no
- * bound is near the best. Workers share the best so far. Points that they try beyond the
- * final margin are dropped, so the result does not depend on timing. */
+/* Simulates open points in order of bounds, until no bound is near the best, which workers share.
+ * Points beyond the final margin are dropped, so the result does not depend on timing. */
 #include "sim/plan/search.h"
 #include "core/clock.h"
 #include "core/process/pool.h"
@@ -13,8 +12,8 @@
 
 enum {
     FIRST_ROUND = 256,
-    GROWTH = 4,     /* of rounds */
-    ITEM_POINTS = 4 /* that a worker takes at a time */
+    GROWTH = 4,     /* factor from one round to the next */
+    ITEM_POINTS = 4 /* points that a worker takes at a time */
 };
 
 /* ---- one point ------------------------------------------------------------------------------- */
@@ -24,7 +23,7 @@ struct round {
     struct pp_search_row *rows; /* shared with the workers */
     int count;
     _Atomic double *best; /* seconds per sample; shared */
-    int64_t done;         /* points; of the parent */
+    int64_t done;         /* points; for the parent alone */
     struct pp_progress progress;
 };
 
@@ -41,7 +40,7 @@ static void lower_best(_Atomic double *best, double value)
         ;
 }
 
-/* What needs least of all that does not fit is simulated, too, if nothing else is left. */
+/* Tries a point: by its own bounds, then by its memory, then by its time. */
 static enum pp_status try_point(struct pp_arena *arena, const struct round *round,
                                 struct pp_search_row *row, struct pp_error *err)
 {
@@ -60,7 +59,7 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
         return PP_OK;
     }
     if (row->bound_s > limit_of(search, atomic_load(round->best)))
-        return PP_OK; /* open */
+        return PP_OK; /* stays open */
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     row->outcome = pp_outcome_of(&result);
     row->status = result.fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
@@ -126,8 +125,8 @@ static int by_bound(const void *a, const void *b)
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
-/* A bound that at least so many of the candidates do not exceed. They are counted in bins of
- * the bits of a float, which are in the order of its values. */
+/* Returns a bound that at least `wanted` candidates do not exceed. Counts them in bins of the bits
+ * of a float, which are in the order of its values. */
 static float bound_of(const struct pp_search *search, float above, float limit, int64_t wanted)
 {
     enum { BINS = 1 << 16 };
@@ -250,7 +249,7 @@ static double best_of(const struct pp_search *search)
     return best;
 }
 
-/* Only what every order of work would have tried counts as tried. */
+/* Drops rows that some order of work would not have tried, as if they had never been. */
 static void forget_late(struct pp_search *search)
 {
     const double limit = limit_of(search, best_of(search));

@@ -1,9 +1,9 @@
-/* sim/plan/search.h — pipesim plan where layouts are free: every combination of degrees, schedule,
- * micro-batch, recomputation and ZeRO stage, screened by bounds, the promising ones simulated.
+/* sim/plan/search.h — pipesim plan with free layouts. Screens every combination of degrees,
+ * schedule, micro-batch, recomputation and ZeRO stage by bounds, and simulates the promising ones.
  *
  * A point is a frame (degrees and micro-batch), a recomputation, a ZeRO stage and an order (a
- * schedule with its chunks). Points are numbered, and flat arrays say what became of each; nothing
- * else is kept of those that are only screened. */
+ * schedule with its chunks). Points are numbered. Flat arrays hold their status and bounds; nothing
+ * else is kept of points that are only screened. */
 #pragma once
 
 #include "core/text/progress.h"
@@ -26,22 +26,22 @@ enum pp_search_axis {
     PP_SEARCH_ZERO,
     PP_SEARCH_AXES
 };
-/* Something that may be left free, alphabetical; `settled_by`: options that leave nothing free. */
+/* Axis that may be left free, alphabetical; `settled_by`: options that fix it. */
 struct pp_search_knob {
     const char *name;
     const char *const *settled_by;
 };
 extern const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES];
 
-/* A schedule with so many chunks a rank: the run without degrees, batch and state. */
+/* Schedule with a number of chunks per rank; `base` is a run without degrees, batch and state. */
 struct pp_search_order {
     struct pp_config base;
     int vp; /* 0 = the schedule's own */
 };
 
-/* What an order is at one pp and N: legal or not, and its bounds. */
+/* Legality and bounds of an order at one pp and number of micro-batches. */
 struct pp_search_rule {
-    bool is_there; /* in the space at all: chunks worth a trial, a pipeline to schedule */
+    bool is_there; /* false: chunks not worth a trial, or no pipeline to schedule */
     bool is_legal; /* accepted by the schedule */
     int stages;
     struct pp_bound_rule bound;
@@ -49,12 +49,12 @@ struct pp_search_rule {
 
 struct pp_search_frame {
     int tp, cp, pp, dp, ep, mbs;
-    int micro_batches; /* 0: the batch is no multiple of dp * mbs */
+    int micro_batches; /* 0 if the batch is no multiple of dp * mbs */
     int64_t gbs;
     const struct pp_search_rule *rules; /* [order]; NULL without micro-batches */
 };
 
-/* Another machine: factors of what the cluster has; 0 = 1. */
+/* Factors on the cluster's figures, for another machine; 0 = 1. */
 struct pp_search_scale {
     double network, node; /* bandwidth between nodes, inside of one */
     double memory, peak;  /* of a device: bytes, FLOP/s */
@@ -65,12 +65,12 @@ struct pp_search_values {
     int count;
 };
 
-enum { PP_SEARCH_AS_GIVEN = -1 }; /* of a ZeRO stage: --shard says it */
+enum { PP_SEARCH_AS_GIVEN = -1 }; /* ZeRO stage: as --shard gives it */
 
-/* What is computed again, as a value of its axis. */
+/* Recomputation, as a value of its axis. */
 struct pp_search_again {
     enum pp_recompute recompute;
-    unsigned modules; /* PP_RECOMPUTE_SELECTIVE: of enum pp_again; 0: what the framework does */
+    unsigned modules; /* for PP_RECOMPUTE_SELECTIVE: bits of enum pp_again; 0 = the framework's */
 };
 static inline int pp_search_again_value(struct pp_search_again again)
 {
@@ -80,41 +80,40 @@ static inline struct pp_search_again pp_search_again(int value)
 {
     return (struct pp_search_again){(enum pp_recompute)(value & 255), (unsigned)value >> 8};
 }
-/* As --recompute takes it: "none", "selective=layernorm+mlp". */
+/* Writes the value as --recompute takes it: "none", "selective=layernorm+mlp". */
 enum { PP_SEARCH_AGAIN_BYTES = 64 };
 const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES]);
 struct pp_search_space {
     const struct pp_wish *wish;
     struct pp_search_scale scale;
-    struct pp_config fixed; /* all that no layout changes */
+    struct pp_config fixed; /* what all layouts share */
     bool is_free[PP_SEARCH_AXES];
     struct pp_search_values axis[PP_SEARCH_AXES]; /* candidates, ascending; SCHEDULE: unused */
-    int gpus, dp;                                 /* dp: given, else 0 */
-    int64_t gbs;                                  /* 0: by --micro-batches */
-    int fixed_n;                                  /* --micro-batches, else 0 */
+    int gpus, dp;                                 /* dp: 0 = not given */
+    int64_t gbs;                                  /* 0 = set by --micro-batches */
+    int fixed_n;                                  /* --micro-batches; 0 = not given */
     bool is_gbs_chosen;
     struct pp_search_order *orders;
     int order_count, order_capacity;
     struct pp_search_frame *frames;
     int frame_count, frame_capacity;
-    int64_t points; /* numbers of points: some are not in the space */
+    int64_t points; /* range of numbers; some have no point */
 };
 
-/* Knobs by --free, or all that no option settles. PP_EINVAL for unknown names, and for an option
- * that contradicts --free. */
+/* Frees the axes of --free; without it, every axis but `modules` that no option settles. PP_EINVAL
+ * for unknown names, and for an option that contradicts --free. */
 enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space *space,
                               struct pp_error *err);
-/* Everything but orders and frames: the axes have their candidates, which may be replaced. */
+/* Fills all but orders and frames. The caller may then replace candidates of the axes. */
 enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_search_space *space, struct pp_error *err);
-/* Orders and frames from the axes. */
+/* Makes orders and frames from the axes. */
 enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *space,
                               struct pp_error *err);
-/* Both. PP_EINVAL when the options make no sense whatever the layout. */
+/* Calls pp_search_begin() and pp_search_fill(). PP_EINVAL for options that suit no layout. */
 enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_search_space *space, struct pp_error *err);
 
-/* Coordinates of point k. */
 struct pp_search_point {
     const struct pp_search_frame *frame;
     const struct pp_search_order *order;
@@ -123,12 +122,11 @@ struct pp_search_point {
     int zero;
 };
 struct pp_search_point pp_search_point(const struct pp_search_space *space, int64_t k);
-/* The complete configuration of a point, as a run of its command line has it. PP_EINVAL: why it is
- * illegal. */
+/* Makes the configuration of point k, as its command line does. PP_EINVAL: why it is illegal. */
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *space,
                                 int64_t k, struct pp_config *config, struct pp_error *err);
 
-/* Simulate it. */
+/* Simulates point k. */
 enum pp_status pp_search_try(struct pp_arena *arena, const struct pp_search_space *space, int64_t k,
                              enum pp_depth depth, struct pp_outcome *outcome, struct pp_error *err);
 
@@ -139,26 +137,25 @@ enum pp_search_status {
     PP_SEARCH_BATCH,     /* illegal: the batch is no multiple of dp * mbs */
     PP_SEARCH_SHAPE,     /* illegal: the schedule refuses it */
     PP_SEARCH_REFUSED,   /* illegal for another reason */
-    PP_SEARCH_NO_ROOM,   /* its least memory is more than a device has */
-    PP_SEARCH_OPEN,      /* screened only: its bound is above what was found, or it was not
-                          * tried */
+    PP_SEARCH_NO_ROOM,   /* the bound of its memory exceeds a device's */
+    PP_SEARCH_OPEN,      /* screened only: bound above the best, or not tried */
     PP_SEARCH_TOO_LARGE, /* simulated: does not fit */
     PP_SEARCH_FITS,      /* simulated: fits */
     PP_SEARCH_STATUSES
 };
 extern const char *const pp_search_status_names[PP_SEARCH_STATUSES];
 
-/* What is known of every point, [point]. */
+/* Status and bounds of all points, [point]. */
 struct pp_search_board {
     uint8_t *status;
     float *bound_s; /* of a step, per sample */
     float *bound_bytes;
 };
-/* Fill the board from closed forms. With `is_exhaustive` nothing is called too large. */
+/* Fills the board from closed forms; with `is_exhaustive` no point is PP_SEARCH_NO_ROOM. */
 enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_space *space,
                                 bool is_exhaustive, struct pp_search_board *board,
                                 struct pp_error *err);
-/* The same bounds from a configuration's own costs: tighter, and slower. */
+/* Bounds from a configuration's own costs: tighter than those of the board, and slower. */
 struct pp_search_bounds {
     double step_s, peak_bytes;
 };
@@ -170,14 +167,14 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
 struct pp_search_row {
     int64_t point;
     enum pp_search_status status;
-    struct pp_outcome outcome; /* by dag, then of the rows at the top by the run's engine */
+    struct pp_outcome outcome; /* by dag; for the rows at the top by the run's engine */
     double dag_s;              /* the step by dag */
-    double bound_s;            /* of a step, per sample, tight */
+    double bound_s;            /* tight bound of a step, per sample */
     bool is_simulated;         /* by the run's engine */
     bool is_tie;
 };
 
-/* A layout that was published for a model, and what it does here. */
+/* Layout that was published for a model. */
 struct pp_search_recipe {
     const char *model, *source, *device;
     int gpus, tp, pp, cp, ep, vp, mbs; /* vp: 0 = the schedule's own */
@@ -195,18 +192,18 @@ struct pp_search {
     struct pp_search_board board;
     bool is_exhaustive; /* nothing is pruned */
     int jobs;           /* 0 = one for each core */
-    int top;            /* rows that the run's engine simulates in the end */
-    double margin_frac; /* points so near the best survive */
+    int top;            /* number of rows that the run's engine simulates */
+    double margin_frac; /* points within this share of the best are kept */
     struct pp_progress progress;
     /* result */
-    struct pp_search_row *rows; /* that fit and were simulated, best first */
+    struct pp_search_row *rows; /* fitting points that were simulated, best first */
     int count, capacity;
-    int ties;   /* of them at the top */
-    int safest; /* of the ties the one with most memory left */
+    int ties;   /* number of rows at the top that are ties */
+    int safest; /* the tie with most memory left */
     int64_t counts[PP_SEARCH_STATUSES];
     int64_t examples[PP_SEARCH_STATUSES]; /* the first point of each; -1 = none */
-    double least_bytes;                   /* when nothing fits: what is needed at least; else 0 */
-    int64_t least;                        /* of which point */
+    double least_bytes; /* least memory of points that do not fit; for when nothing fits */
+    int64_t least;      /* its point; -1 = none */
     double wall_s;
     struct pp_search_flip *flips; /* [pp_search_what_ifs] */
     struct pp_search_published published[PP_SEARCH_PUBLISHED];
@@ -220,23 +217,22 @@ struct pp_search_what_if {
 };
 enum { PP_SEARCH_WHAT_IFS = 8 };
 extern const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS];
-/* Which of the rows at the top would win there. */
+/* Winner of the rows at the top on another machine. */
 struct pp_search_flip {
-    bool is_known;      /* false: the cluster has no such thing, or nothing fits */
-    int winner;         /* row */
-    bool fits;          /* the best row still does */
-    double slower_frac; /* how much slower the best row is than the winner */
+    bool is_known;      /* false: the cluster lacks the part, or nothing fits */
+    int winner;         /* index of a row */
+    bool fits;          /* the best row still fits */
+    double slower_frac; /* by which the best row is slower than the winner */
 };
-/* Simulate the first rows again on each of the other machines, into search->flips. */
+/* Simulates the first rows again on each other machine, into search->flips. */
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
                               struct pp_error *err);
 
 /* ---- sim/plan/recipes.c ---- */
-/* Fill search->published: recipes for this model, those of its device first. */
+/* Fills search->published with recipes for this model, those of its device first. */
 void pp_search_recipes(struct pp_search *search);
 
-/* Everything: screens, simulates in order of bounds, ranks, looks at other machines and at what was
- * published. The result is the same whatever the number of jobs. */
+/* Screens, simulates by bounds, ranks, fills flips and recipes. `jobs` changes no result. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
 /* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---- */
@@ -247,6 +243,6 @@ enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err);
 void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out);
 void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE *out);
-/* The command of a run that is this point: all that was said, and what was free. */
+/* Returns the command of a run of this point: the options given, and values of the free axes. */
 const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *space,
                               int64_t point);

@@ -1,4 +1,4 @@
-/* The space: candidates of each axis, orders, frames, and what an order is at each pp and N. */
+/* Makes the space: candidates of axes, orders, frames, and the rules of orders at each pp and N. */
 #include "schedules/registry.h"
 #include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
@@ -76,7 +76,7 @@ static bool is_recompute(const struct pp_search_space *s, int recompute)
 
 static const struct axis {
     const char *option;
-    int least; /* also what is neither given nor free */
+    int least; /* also the value if neither given nor free */
     bool (*is_candidate)(const struct pp_search_space *space, int value);
 } AXES[PP_SEARCH_AXES] = {
     [PP_SEARCH_CP] = {"cp", 1, is_cp},     [PP_SEARCH_EP] = {"ep", 1, is_ep},
@@ -91,7 +91,7 @@ static void add_value(struct pp_search_values *values, int value)
         values->list[values->count++] = value;
 }
 
-/* What is given, else its least value, where it is not free. */
+/* Sets an axis that is not free to its given value, else to its least. */
 static void fix_axis(const struct pp_wish *wish, struct pp_search_space *s, int i)
 {
     const int dp_alone = i == PP_SEARCH_PP && s->dp && !wish->given.pp.count;
@@ -106,12 +106,12 @@ static void fix_axis(const struct pp_wish *wish, struct pp_search_space *s, int 
         value = s->fixed.wanted_zero < 0 ? PP_SEARCH_AS_GIVEN : s->fixed.wanted_zero;
     if (!dp_alone)
         add_value(&s->axis[i], value);
-    for (int pp = 1; dp_alone && pp <= s->gpus; pp++) /* what dp leaves */
+    for (int pp = 1; dp_alone && pp <= s->gpus; pp++) /* all pp that dp allows */
         if (s->gpus % pp == 0 && s->gpus / pp % s->dp == 0)
             add_value(&s->axis[i], pp);
 }
 
-/* Every set of modules that the model has, but those where one would change nothing. */
+/* Adds every set of the model's modules, without those that would change nothing. */
 static void add_modules(struct pp_search_space *s)
 {
     enum { ALL = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_LATENT | PP_AGAIN_MLP };
@@ -121,7 +121,7 @@ static void add_modules(struct pp_search_space *s)
     if (pp_model_moe_blocks(m, 0, m->layers) == m->layers)
         none |= PP_AGAIN_MLP;
     if (!s->fixed.cluster.device.is_attention_unfused)
-        none |= PP_AGAIN_CORE; /* keeps no scores */
+        none |= PP_AGAIN_CORE; /* fused: keeps no scores */
     for (unsigned modules = 1; modules <= ALL; modules++)
         if (!(modules & none))
             add_value(&s->axis[PP_SEARCH_RECOMPUTE], pp_search_again_value((struct pp_search_again){
@@ -178,7 +178,7 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_wish *w
     return PP_OK;
 }
 
-/* Those of --schedule; where it is free and no list is given, all that can be executed. */
+/* Adds orders of --schedule; if it is free without a list, of all executable schedules. */
 static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_search_space *s, struct pp_error *err)
 {
@@ -207,7 +207,7 @@ static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_wish *
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Chunks that leave stages of equal size, or are a power of two. */
+/* Is false for free chunks that neither leave stages of equal size nor are a power of two. */
 static bool is_there(const struct pp_search_space *s, const struct pp_search_order *order, int pp)
 {
     const int stages = pp * order->base.shape.chunks;
@@ -242,7 +242,7 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
     return rule;
 }
 
-/* Cuts less, else holds less. */
+/* Is true if `a` cuts a step into fewer parts, or into as many and holds less. */
 static bool is_plainer(const struct pp_search_rule *a, const struct pp_search_rule *b)
 {
     const struct pp_shape *x = &a->bound.shape, *y = &b->bound.shape;
@@ -252,7 +252,7 @@ static bool is_plainer(const struct pp_search_rule *a, const struct pp_search_ru
     return parts != other_parts ? parts < other_parts : a->bound.held[0] < b->bound.held[0];
 }
 
-/* Without a pipeline there is nothing to schedule: the plainest order stands for all. */
+/* Leaves the plainest order alone: without a pipeline there is nothing to schedule. */
 static void leave_plainest(struct pp_search_rule *rules, int count)
 {
     int plainest = -1;
@@ -264,7 +264,7 @@ static void leave_plainest(struct pp_search_rule *rules, int count)
         rules[i].is_there = i == plainest;
 }
 
-/* Those of a frame with the same pp, N and mbs serve again. */
+/* Returns the rules of a frame, shared by frames of the same pp, N and mbs. */
 static const struct pp_search_rule *rules_of(struct pp_arena *arena,
                                              const struct pp_search_space *s,
                                              const struct pp_search_frame *frame)
@@ -360,7 +360,7 @@ static enum pp_status fill_frames(struct pp_arena *arena, struct pp_search_space
 
 /* ---- another machine ------------------------------------------------------------------------- */
 
-/* Bandwidth of a class of links, by the cluster's figures and by the fabric's. */
+/* Scales the bandwidth of a class of links, in the cluster's figures and in the fabric's. */
 static enum pp_status scale_links(const struct pp_fabric *fabric, const char *class, double factor,
                                   double *links, struct pp_error *err)
 {
@@ -389,11 +389,10 @@ static enum pp_status rescale(const struct pp_search_scale *scale, struct pp_con
     return PP_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole space ------------------------------------------------------------------------- */
 
-/* A batch that differs from the usual one by less than an eighth. It is a multiple of the
- * product of all replicas and micro-batches, or else of half the product, and so on. In the
- * end it is a multiple of the odd part. */
+/* Returns a batch within an eighth of the usual one: a multiple of `unit`, else of half of it, and
+ * so on. In the end it is a multiple of the odd part, at any distance. */
 static int64_t shared_gbs(int64_t usual, int64_t unit)
 {
     for (;; unit /= 2) {
@@ -406,7 +405,7 @@ static int64_t shared_gbs(int64_t usual, int64_t unit)
     }
 }
 
-/* The batch is the same for all layouts, so that steps compare. */
+/* Sets one batch for all layouts, so that steps compare. */
 static void set_gbs(const struct pp_wish *wish, struct pp_search_space *s)
 {
     const int64_t replicas = s->dp ? s->dp : s->gpus;

@@ -1,4 +1,4 @@
-/* The search: every combination of what is free, simulated, ranked. */
+/* Simulates every combination of the free knobs' values, and ranks them. */
 #define _GNU_SOURCE /* qsort_r */
 #include "sim/plan/state.h"
 
@@ -51,14 +51,15 @@ static double comm_of(const struct pp_state_planned *point)
     return pp_shard_times_s(point->comm);
 }
 
-/* Among all, and among steps that cannot be told apart. */
+/* Orders of all choices, and of ties. */
 enum order { ALL_BY_STEP, ALL_BY_COMM, TIES_BY_COMM, TIES_BY_STATE };
 enum { KEYS = 6 };
 
-/* The first that differs decides, and less is better. All: those that fit first; what does not fit
- * by what it needs. Ties: those with room first, then those whose gradients are cut like
- * parameters, as no micro-batch waits for a sum, however many there are. At last the coarser cut:
- * of parameters, which are gathered most often, then of optimizer, then of gradients. */
+/* Finds the sort keys: the first that differs decides, and less is better. All choices: those that
+ * fit come first, and those that do not go by their peak. Ties: those with room come first, then
+ * those whose gradients are cut like parameters, as no micro-batch waits for a sum. The last keys
+ * prefer the coarser cut of parameters, which are gathered most often, then of optimizer, then of
+ * gradients. */
 static void find_keys(const struct pp_state_planned *point, enum order order, double keys[KEYS])
 {
     const int params = cut_of(point, PP_STATE_PARAMS), grads = cut_of(point, PP_STATE_GRADS);
@@ -92,7 +93,7 @@ static void sort(struct pp_state_planned *points, int count, enum order order)
     qsort_r(points, (size_t)count, sizeof(*points), by_keys, &order);
 }
 
-/* How many of the first `count`, in ascending order, are within `frac` of the first. */
+/* Returns the number of points within `frac` of the first; the first `count` are ascending. */
 static int ties_of(const struct pp_state_planned *points, int count, double frac,
                    double (*value)(const struct pp_state_planned *point))
 {
@@ -120,7 +121,7 @@ static void rank(struct pp_state_plan *planner)
 
 /* ---- all points ------------------------------------------------------------------------------ */
 
-/* The values of one more knob for each of the configurations so far. */
+/* Replaces each configuration by one for each value of the knob. */
 static enum pp_status turn(struct pp_arena *arena, const struct pp_state_plan_knob *knob,
                            struct pp_config **list, int *count, struct pp_error *err)
 {

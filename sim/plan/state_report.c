@@ -1,4 +1,4 @@
-/* The ranked choices: for people, as JSON, as CSV. */
+/* Prints the ranked choices as text, JSON and CSV. */
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
 #include "core/text/terminal.h"
@@ -69,7 +69,7 @@ static void print_row(struct pp_arena *arena, const struct pp_state_plan *planne
             point->outcome.peak_bytes / 1e9);
 }
 
-/* What was not ranked, and why. */
+/* Prints the choices that were not ranked, and why. */
 static void print_rest(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_state_planned *large = &planner->points[planner->fitting],
@@ -92,7 +92,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
                                           refused->outcome.reason));
 }
 
-/* A run that is the best choice: all that was said or taken for granted, and what was free. */
+/* Prints the command of the best choice: options given or taken for granted, and free knobs. */
 static void print_best(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_state_planned *best = &planner->points[0];

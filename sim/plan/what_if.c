@@ -1,5 +1,6 @@
-/* Which layout wins on a machine with half or twice of something: the rows at the top, simulated
- * again there by the evaluator. What did not come near the best here is not looked at. */
+/* Finds the layouts that win on machines with half or twice the bandwidth, memory or FLOP/s. The
+ * evaluator simulates the rows at the top again there; layouts far from the best here are not
+ * tried. */
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
@@ -9,8 +10,6 @@ const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS] = {
     {"device memory x 0.5", {.memory = 0.5}}, {"device memory x 2", {.memory = 2}},
     {"device FLOP/s x 0.5", {.peak = 0.5}},   {"device FLOP/s x 2", {.peak = 2}},
 };
-
-/* ---- the rows at the top on it ------------------------------------------------------------- */
 
 enum { MOST_ROWS = 16 }; /* half and twice of all takes as long as 128 rows */
 
@@ -22,7 +21,7 @@ struct trials {
     int rows;
 };
 
-/* A row that is not known does not fit. */
+/* Simulates a row on another machine; without an outcome it does not fit. */
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct trials *trials = context;
@@ -35,7 +34,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     if (trials->is_there[what_if] &&
         pp_search_try(scratch, &trials->spaces[what_if], here->point, PP_QUICK, trial, &ignored) ==
             PP_OK &&
-        here->is_simulated) /* what shared links add here, they are taken to add there */
+        here->is_simulated) /* shared links are assumed to add as much there as here */
         trial->s_per_sample *= here->outcome.step_s / here->dag_s;
 }
 

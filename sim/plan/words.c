@@ -1,4 +1,4 @@
-/* A choice of the planner as the command line of a run. */
+/* Writes a choice of the planner as the command line of a run. */
 #include "sim/plan/words.h"
 
 #include "sim/config/inputs.h"

@@ -1,4 +1,4 @@
-/* A layout search as JSON, as CSV, and a point as a command. */
+/* Writes a layout search as JSON and CSV, and a point as a command. */
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
 #include "sim/plan/search.h"
@@ -169,7 +169,7 @@ static void print_row(const struct pp_search_row *row, FILE *out)
         fputs(",,,,", out);
 }
 
-/* Why it was not ranked. */
+/* Returns the reason against a point that was not ranked. */
 static const char *reason_of(struct pp_arena *arena, const struct pp_search *search, int64_t k)
 {
     static const char *const REASONS[PP_SEARCH_STATUSES] = {
