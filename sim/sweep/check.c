@@ -1,4 +1,4 @@
-/* Names and files of a sweep, each opened once; keys of its values. */
+/* Opens names and files of a sweep, each once, and makes the keys of its values. */
 #include "sim/sweep/check.h"
 
 #include "core/cluster/slow.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A command line with one value of one option, or with none. */
+/* Returns a command line with one value of one option, or with none. */
 static struct pp_parsed only(struct pp_arena *arena, const struct pp_grid_axis *axis, int value)
 {
     struct pp_parsed parsed = {
@@ -74,7 +74,7 @@ static enum pp_status open_schedules(struct pp_arena *arena, struct pp_grid *gri
 
 /* ---- other names ----------------------------------------------------------------------------- */
 
-/* Whether there are such ranks depends on the point. */
+/* The range of ranks depends on the point and is not checked. */
 static enum pp_status check_slow(const struct pp_option_value *value, struct pp_error *err)
 {
     struct pp_slow slow;
@@ -84,7 +84,7 @@ static enum pp_status check_slow(const struct pp_option_value *value, struct pp_
     return PP_OK;
 }
 
-/* Everything that pp_resolve_fixed() reads of a text reads it by itself. */
+/* Checks a text by its reader in pp_resolve_fixed(), or by its own. */
 static enum pp_status check_text(const struct pp_grid_axis *axis, int value, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -121,7 +121,7 @@ static enum pp_status check_texts(const struct pp_grid_axis *axis, struct pp_err
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Values that were read before, and are read again for what they mean. */
+/* Keys of values that are read a second time, for their meaning. */
 static const char *key_of_slow(struct pp_arena *arena, const struct pp_option_value *value)
 {
     const char *text = "";

@@ -1,7 +1,7 @@
 /* sim/sweep/count.c — the counts of a result file. */
 #include "sim/sweep/file.h"
 
-/* Without its quotes, cut to what there is room for. */
+/* Copies a field without its quotes, cut to `size`. */
 static void copy_field(struct pp_sweep_text field, char *text, size_t size)
 {
     const bool is_quoted = field.length >= 2 && field.data[0] == '"';

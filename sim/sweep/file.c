@@ -1,4 +1,4 @@
-/* sim/sweep/file.c — the result file of a sweep: opened, appended to, closed. */
+/* sim/sweep/file.c — opens, appends to and closes the result file of a sweep. */
 #include "sim/sweep/file.h"
 
 #include "core/text/file.h"
@@ -32,7 +32,7 @@ static enum pp_status open_locked(struct pp_sweep_file *file, struct pp_error *e
         if (file->fd < 0)
             break;
         PP_TRY(pp_sweep_lock(file->fd, file->path, err));
-        /* another sweep that ends puts a new file in the place of the one opened here */
+        /* a sweep that ends may replace the file opened here */
         if (pp_sweep_place_state(file->fd, place) == PP_PLACE_HELD)
             return PP_OK;
         close(file->fd);
@@ -42,7 +42,7 @@ static enum pp_status open_locked(struct pp_sweep_file *file, struct pp_error *e
     return fail(file, err);
 }
 
-/* All of it or nothing. */
+/* Appends all of the text or nothing. */
 static enum pp_status append(struct pp_sweep_file *file, const char *text, size_t length,
                              struct pp_error *err)
 {
@@ -65,7 +65,7 @@ static enum pp_status append(struct pp_sweep_file *file, const char *text, size_
     return PP_OK;
 }
 
-/* Cut off what is torn, and begin with the header. */
+/* Cuts off a torn end; writes the header into an empty file. */
 static enum pp_status begin_at(struct pp_sweep_file *file, int64_t keep_bytes, struct pp_error *err)
 {
     if (file->size > keep_bytes && ftruncate(file->fd, keep_bytes) != 0)
@@ -96,7 +96,7 @@ static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, struc
     return begin_at(file, keep_bytes, err);
 }
 
-/* Devices, pipes and descriptors have nothing to go on with. */
+/* Devices, pipes and descriptors cannot be resumed. */
 static bool is_stream(struct pp_sweep_file *file)
 {
     const char *place = pp_output_place(file->arena, file->path);
@@ -139,7 +139,7 @@ static void read_header(struct pp_sweep_file *file)
     file->fits_column = pp_sweep_column(file->header, "fits");
 }
 
-/* Whatever has not been closed. */
+/* Releases everything that is still open. */
 static void give_up(void *context)
 {
     struct pp_sweep_file *file = context;
@@ -189,7 +189,7 @@ enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, cons
 
 /* ---- closing ------------------------------------------------------------------------------ */
 
-/* A file that was removed meanwhile is written anew; one that others have put there is theirs. */
+/* A removed file is written anew; a file that another process put there is kept. */
 static enum pp_status check_place(struct pp_sweep_file *file, struct pp_error *err)
 {
     const char *place = pp_output_place(file->arena, file->path);
@@ -211,7 +211,7 @@ static enum pp_status close_file(struct pp_sweep_file *file, struct pp_error *er
 
     if (status == PP_OK && !file->is_broken && !file->is_sorted)
         status = pp_sweep_put_in_order(file, err);
-    /* A full disk may show here only; the lock ends with it. */
+    /* A full disk may show only here. The lock ends here, too. */
     if (close(file->fd) != 0 && status == PP_OK && errno != EINTR)
         status = fail(file, err);
     file->fd = -1;

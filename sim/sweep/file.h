@@ -1,12 +1,11 @@
-/* sim/sweep/file.h — the two kinds of result file of a sweep: one to go on with, and one that
- * is a stream. */
+/* sim/sweep/file.h — the two kinds of result file of a sweep: resumable, and a stream. */
 #pragma once
 
 #include "core/heap.h"
 #include "core/text/output.h"
 #include "sim/sweep/read.h"
 
-/* A row that comes too early waits in a heap, the lowest point on top. */
+/* Row of a stream that waits for its turn in a heap, the lowest point on top. */
 struct pp_sweep_held {
     int64_t point;
     size_t length;
@@ -26,37 +25,36 @@ struct pp_sweep_file {
     const char *path;
     bool *wanted;                                  /* [point] */
     struct pp_sweep_text header;                   /* without the newline */
-    int status_column, reason_column, fits_column; /* -1: there is none */
+    int status_column, reason_column, fits_column; /* -1: no such column */
     struct pp_sweep_counts counts;
     int64_t reason_point; /* of counts.first_reason */
 
-    /* a file: fd >= 0 */
+    /* for a file: fd >= 0 */
     int fd;
     int64_t size;
     bool is_broken;     /* a write has failed */
-    bool is_sorted;     /* nothing would change by putting it in order */
-    int64_t last_point; /* of the row at its end */
+    bool is_sorted;     /* the file is in order */
+    int64_t last_point; /* of the file's last row */
 
-    /* a stream */
+    /* for a stream */
     FILE *out;
     struct pp_output output; /* file NULL: `out` is the caller's */
-    int64_t next;            /* the point whose row comes next */
+    int64_t next;            /* point whose row comes next */
     struct pp_sweep_heap held;
 };
 
 /* ---- sim/sweep/count.c ---- */
-/* Take a row into the counts. */
 void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sweep_text row);
 
 /* ---- sim/sweep/resume.c ---- */
 /* Takes over the rows of the open file that belong to this sweep. `*keep_bytes` is the end of its
- * last whole row, or 0 if not even the header is whole. PP_EINVAL leaves the file untouched. */
+ * last whole row; 0 if its header is torn. PP_EINVAL leaves the file untouched. */
 enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
                                struct pp_error *err);
 
-/* PP_EINVAL where the open file is not the result of a sweep, which nothing may replace. */
+/* PP_EINVAL if the open file is not the result of a sweep, and so must not be replaced. */
 enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err);
-/* Replace the file by one with its rows in the order of points, each once. */
+/* Replaces the file by one with its rows in the order of points, each once. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);
 
 /* ---- sim/sweep/stream.c ---- */
@@ -65,11 +63,11 @@ enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
                                    struct pp_sweep_text row, struct pp_error *err);
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err);
 
-/* ---- sim/sweep/lock.c: one writer at a time, and no other file in its place ---- */
-/* PP_EFAIL when another sweep writes to it, naming its process. The lock ends when this process
- * closes any descriptor of the file; where there are no locks, there is none. */
+/* ---- sim/sweep/lock.c: one writer at a time, and no other file at the path ------------------- */
+/* PP_EFAIL, with the process, if another sweep writes to the file. The lock ends when this process
+ * closes any descriptor of the file. File systems without locks are not locked. */
 enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err);
 
 enum pp_sweep_place_state { PP_PLACE_HELD, PP_PLACE_EMPTY, PP_PLACE_OTHER };
-/* What stands at a path now: the open file, nothing, or another one. */
+/* Finds the file at a path now: the open one, none, or another. */
 enum pp_sweep_place_state pp_sweep_place_state(int fd, const char *place);

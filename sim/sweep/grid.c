@@ -1,4 +1,4 @@
-/* Lists of values into points, and a point into a command line. */
+/* Makes points of lists of values, and command lines of points. */
 #include "core/hash.h"
 #include "core/units.h"
 #include "schedules/registry.h"
@@ -16,7 +16,7 @@ static const int64_t POINTS_MAX = (int64_t)1 << 31;
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* Options of a point are those of a run. */
+/* Options of a point are those of both run and sweep. */
 static bool is_of_point(const struct pp_option *option)
 {
     return (option->commands >> PP_CMD_RUN & 1u) && (option->commands >> PP_CMD_SWEEP & 1u);
@@ -92,8 +92,8 @@ static enum pp_status count_points(struct pp_grid *grid, struct pp_error *err)
     return PP_OK;
 }
 
-/* A schedule that lacks an option would give the same row for each of its values. --schedule leads
- * the table of options, so the points of a schedule follow one another. */
+/* Leaves out points that differ in an option which their schedule lacks. --schedule leads the
+ * option table, so points of a schedule are adjacent. */
 static void leave_out_repetitions(struct pp_arena *arena, struct pp_grid *grid)
 {
     const struct pp_grid_axis *schedules = pp_grid_axis(grid, "schedule");
@@ -116,7 +116,7 @@ static void leave_out_repetitions(struct pp_arena *arena, struct pp_grid *grid)
     grid->points = grid->first[schedules->count];
 }
 
-/* The message of a run that names no schedule. */
+/* Fails with the message of a run that names no schedule. */
 static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_grid *grid,
                                          struct pp_error *err)
 {
@@ -182,7 +182,7 @@ static const struct pp_subject *opened_subject(const struct pp_grid *grid, int64
     return &grid->subjects[pp_grid_index(grid, point, (int)(axis - grid->axes))];
 }
 
-/* A program is read anew only where several letters are listed for it. */
+/* Reads a program again only if several dialects are listed for it. */
 static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                                  const struct pp_wish *wish, struct pp_subject *subject,
                                  struct pp_error *err)
@@ -215,7 +215,7 @@ enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *gri
 
 /* ---- text and key ---------------------------------------------------------------------------- */
 
-/* In quotes where a shell would take it apart. */
+/* Puts a text in quotes if a shell would split it. */
 static const char *quoted(struct pp_arena *arena, const char *text)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -243,7 +243,7 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
             text = pp_arena_printf(arena, "%s%s--%s", text, *text ? " " : "", option->name);
             if (option->type == PP_OPTION_FLAG)
                 break;
-            const char *separator = *value->all[k] == '-' ? "=" : " "; /* else it is an option */
+            const char *separator = *value->all[k] == '-' ? "=" : " "; /* else an option */
             text = pp_arena_printf(arena, "%s%s%s", text, separator, quoted(arena, value->all[k]));
         }
     }
@@ -261,7 +261,7 @@ const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_S
     uint64_t hash = add_text(PP_HASH_OF_NOTHING, PP_VERSION);
     bool is_dropped = false;
 
-    if (!pp_grid_axis(grid, "engine")) /* depends on what is built in */
+    if (!pp_grid_axis(grid, "engine")) /* the default depends on the build */
         hash = add_text(hash, pp_engine_default(pp_grid_axis(grid, "unit") != NULL)->name);
     for (int i = 0; i < grid->axis_count; i++) {
         const struct pp_grid_axis *axis = &grid->axes[i];

@@ -1,4 +1,4 @@
-/* Files that the points of a sweep read: part of the keys, and watched while it runs. */
+/* Tracks files that points of a sweep read: they are part of the keys, and must not change. */
 #include "sim/sweep/check.h"
 
 #include "core/hash.h"
@@ -17,9 +17,9 @@ static const char *option_of(const struct pp_grid *grid, const struct pp_grid_fi
     return pp_sim_cli.options[grid->axes[file->axis].option].name;
 }
 
-/* ---- which files ----------------------------------------------------------------------------- */
+/* ---- files of options ------------------------------------------------------------------------ */
 
-/* A name that does not exist, or is a folder, fails when it is opened. */
+/* Opening reports names that do not exist or are folders. */
 static enum pp_status add(struct pp_arena *arena, struct pp_grid *grid, struct pp_grid_file file,
                           struct pp_error *err)
 {
@@ -54,7 +54,7 @@ enum pp_status pp_sweep_inputs_open(struct pp_arena *arena, struct pp_grid *grid
     return PP_OK;
 }
 
-/* The next value of an attribute `file` or `*_file`, outside comments or not; NULL at the end. */
+/* Returns the next value of an attribute `file` or `*_file`, also in comments; NULL at the end. */
 static const char *next_file(const char **rest, int *length)
 {
     for (const char *at = *rest; (at = strstr(at, "file")) != NULL;) {
@@ -85,7 +85,7 @@ static uint64_t hash_file(struct pp_arena *arena, const char *path, uint64_t has
     return pp_hash(hash, bytes->data, bytes->length);
 }
 
-/* A platform names files of its own, relative to its folder. */
+/* Hashes the files that a platform names, relative to its folder. */
 static enum pp_status hash_named(struct pp_arena *arena, struct pp_grid *grid,
                                  const struct pp_grid_file *platform, const char *text,
                                  uint64_t *hash, struct pp_error *err)
@@ -127,7 +127,7 @@ enum pp_status pp_sweep_input_key(struct pp_arena *arena, struct pp_grid *grid, 
     return PP_OK;
 }
 
-/* ---- whether they are what they were --------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static bool is_unchanged(const struct pp_grid_file *file)
 {

@@ -34,7 +34,7 @@ static const char *choice_name(struct pp_arena *arena, const char *choices, int6
     return pp_arena_printf(arena, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
-/* The spelling of the table for what has one. */
+/* Returns a value as the option table spells it, if it does. */
 static const char *spell(const struct list *l, const struct pp_option_value *value)
 {
     if (is_whole(l->option))
@@ -44,7 +44,7 @@ static const char *spell(const struct list *l, const struct pp_option_value *val
     return pp_arena_strdup(l->arena, value->text);
 }
 
-/* A repeatable option may have several words in one value. */
+/* Splits a value of a repeatable option into words. */
 static void split_words(const struct list *l, struct pp_option_value *value)
 {
     char *words = pp_arena_strdup(l->arena, value->text);
@@ -85,12 +85,12 @@ static enum pp_status add_value(const struct list *l, const char *item)
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
 struct range {
-    const char *low, *high, *step;   /* without the x or + */
-    struct pp_option_value from, to; /* low and high as read */
+    const char *low, *high, *step;   /* without x or + */
+    struct pp_option_value from, to; /* low and high, read */
     bool is_product;
 };
 
-/* Legal spellings that are near. */
+/* Appends legal spellings of a similar range. */
 static enum pp_status append_spellings(const struct list *l, const char *low, const char *high)
 {
     const bool is_frac = l->option->type == PP_OPTION_FRAC;
@@ -151,14 +151,13 @@ static enum pp_status whole_range(const struct list *l, const struct range *r)
     }
 }
 
-/* What a number is written in: "%", "B", "". */
+/* Unit of a written number: "%", "B", "". */
 struct scale {
     const char *suffix;
     double factor;
 };
 
-/* Fractions and counts of a range are written in the largest of its units that leaves 1 or more;
- * a bare 0 has no unit. */
+/* Returns the largest unit of the range that leaves 1 or more; a bare 0 has none. */
 static struct scale scale_of(const struct list *l, const struct range *r, double number)
 {
     const char *texts[] = {r->low, r->high, r->is_product ? r->high : r->step};
@@ -180,8 +179,7 @@ static struct scale scale_of(const struct list *l, const struct range *r, double
     return best.suffix ? best : (struct scale){"", 1};
 }
 
-/* Twelve digits take the rounding errors of sums and products away: 30%, not 30.000000000000004%.
- */
+/* Adds a number of twelve digits, which hides rounding errors: 30%, not 30.000000000000004%. */
 static enum pp_status add_number(const struct list *l, const struct range *r, double number)
 {
     const struct scale scale = scale_of(l, r, number);
@@ -217,7 +215,7 @@ static enum pp_status real_range(const struct list *l, const struct range *r)
     const double last = floor(steps + ROUNDING);
     if (!(last < PP_SWEEP_VALUES))
         return too_many(l, last + 1);
-    PP_TRY(add_value(l, r->low)); /* the ends as typed */
+    PP_TRY(add_value(l, r->low)); /* both ends stay as typed */
     for (int i = 1; i <= (int)last; i++) {
         if (i > steps - ROUNDING)
             return add_value(l, r->high);
@@ -253,7 +251,7 @@ static enum pp_status add_range(const struct list *l, char *item)
     return is_whole(l->option) ? whole_range(l, &r) : real_range(l, &r);
 }
 
-/* "4..8" and "4-8" are meant as a range. */
+/* Suggests a range for "4..8" and "4-8". */
 static enum pp_status suggest_range(const struct list *l, const char *item)
 {
     static const char *const SIGNS[] = {"...", "..", "-"};

@@ -1,11 +1,11 @@
-/* sim/sweep/lock.c — one writer of a result file, by a lock of the whole file. */
+/* sim/sweep/lock.c — admits one writer of a result file, by a lock of the whole file. */
 #include "sim/sweep/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* Not flock(): workers would hold that on. */
+/* flock() would pass the lock on to workers. */
 enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

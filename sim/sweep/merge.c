@@ -1,4 +1,4 @@
-/* sim/sweep/merge.c — the result files of the parts of a sweep as one. */
+/* sim/sweep/merge.c — merges the result files of the parts of a sweep. */
 #include "core/process/process.h"
 #include "core/text/file.h"
 #include "sim/sweep/file.h"
@@ -9,20 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- points that are missing, as ranges and parts ------------------------------------------- */
+/* ---- missing points, as ranges and parts ----------------------------------------------------- */
 
 struct points {
-    const int64_t *numbers; /* those that are there, ascending, each once */
+    const int64_t *numbers; /* points that are there, ascending, each once */
     int64_t count;
-    int64_t total; /* how many the sweep has */
-    int64_t parts; /* into which it was divided; 0 or 1: not known to be */
+    int64_t total; /* points of the sweep */
+    int64_t parts; /* parts of the sweep; 0 or 1: unknown */
 };
 
-/* Ranges and parts that are listed; more are "..". */
+/* Most ranges and parts that are listed; more are "..". */
 enum { RANGES_MAX = 8, PARTS_MAX = 8 };
 
-/* Into how many parts a sweep was divided, seen from two points of one file, which are multiples of
- * that number apart. Folded over all pairs, beginning with 0. */
+/* Returns the parts of a sweep: the greatest common divisor of distances of points in a file. */
 static int64_t common_parts(int64_t parts, int64_t point_a, int64_t point_b)
 {
     int64_t rest = point_a < point_b ? point_b - point_a : point_a - point_b;
@@ -35,11 +34,11 @@ static int64_t common_parts(int64_t parts, int64_t point_a, int64_t point_b)
     return parts;
 }
 
-/* Visits the gaps between the points that are there: from, to (both included). */
+/* Iterator over the gaps between points that are there; ends are included. */
 struct gaps {
     const struct points *points;
     int64_t next;  /* index of the point after the gap */
-    int64_t begin; /* the first that was not looked at */
+    int64_t begin; /* first point not looked at */
 };
 
 static bool next_gap(struct gaps *gaps, int64_t *from, int64_t *to)
@@ -73,7 +72,7 @@ static void list_points(const struct points *points, FILE *notes)
     }
 }
 
-/* Ascending in `parts`; how many there are, or -1 when they are too many to list. */
+/* Lists parts with missing points, ascending. Returns their number; -1 if there are too many. */
 static int find_parts(const struct points *points, int64_t parts[PARTS_MAX])
 {
     struct gaps gaps = {.points = points};
@@ -99,7 +98,7 @@ static int find_parts(const struct points *points, int64_t parts[PARTS_MAX])
     return count;
 }
 
-/* Half of what the parts seem to hold is there, so there are not fewer of them. */
+/* Is true if half of a part's points are there: the number of parts is then no accident. */
 static bool is_divided(const struct points *points)
 {
     return points->parts > 1 && points->parts <= points->total &&
@@ -131,8 +130,8 @@ static void list_missing(const struct points *points, FILE *notes)
     list_parts(points, notes);
 }
 
-/* "21 points in p.csv, 6 of 27 points are missing: 7, 11, 15-17, .. (part 4/4)". Parts that have to
- * be run again are named if they are few. Of stdout (`path` NULL) only what is missing is said. */
+/* Prints "21 points in p.csv, 6 of 27 points are missing: 7, 11, 15-17, .. (part 4/4)". Names the
+ * parts to run again if they are few. For stdout (`path` NULL) it prints only missing points. */
 static void note_points(const char *path, const struct points *points, FILE *notes)
 {
     const bool is_whole = points->count >= points->total;
@@ -172,7 +171,7 @@ static enum pp_status refuse_header(const struct pp_sweep_lines *a, const struct
     }
 }
 
-/* Ends in points,key, so that headers that differ do so in a column that both have. */
+/* Headers end in points,key, so two different ones differ in a column that both have. */
 static enum pp_status check_headers(const struct pp_sweep_lines *files, int count,
                                     struct pp_error *err)
 {
@@ -214,7 +213,7 @@ static enum pp_status read_files(struct pp_arena *arena, const char *const *path
     return PP_OK;
 }
 
-/* Sorted by point: one sweep has as many points and the same key in all its rows of a point. */
+/* Is true if sorted rows agree in the number of points, and rows of a point in their key. */
 static bool is_one_sweep(const struct pp_sweep_set *rows)
 {
     for (int64_t i = 1; i < rows->count; i++) {
@@ -226,7 +225,7 @@ static bool is_one_sweep(const struct pp_sweep_set *rows)
     return true;
 }
 
-/* Rows of different sweeps, in the order of files, with new numbers. */
+/* Joins rows of different sweeps in the order of files, with new numbers. */
 static enum pp_status join(struct merge *m, struct pp_error *err)
 {
     const int64_t given = m->rows.count;
@@ -276,7 +275,7 @@ static void note_result(struct pp_arena *arena, const struct merge *m, bool is_o
         note_points(path, &points, m->notes);
 }
 
-/* No sweep writes to it meanwhile. */
+/* Replaces a file under a lock, so that no sweep writes to it. */
 static enum pp_status replace_file(struct pp_arena *arena, const struct pp_sweep_set *rows,
                                    int64_t points, const char *path, struct pp_error *err)
 {

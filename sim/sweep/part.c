@@ -1,4 +1,4 @@
-/* sim/sweep/part.c — which part of a sweep this process computes, and where its rows go. */
+/* sim/sweep/part.c — finds the part of a sweep that this process computes, and its file. */
 #include "core/process/launcher.h"
 #include "core/units.h"
 #include "sim/sweep/sweep.h"
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Digits only: no sign, no blank, none too many. */
+/* Reads a number of digits alone, at most 15. */
 static bool read_number(const char *text, int *value)
 {
     const size_t length = strlen(text);
@@ -56,7 +56,7 @@ enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct 
     return PP_OK;
 }
 
-/* Where the suffix of the file's name begins; the end when it has none. */
+/* Returns the index of the suffix of the file's name; of the end if it has none. */
 static size_t find_suffix(const char *path)
 {
     const char *slash = strrchr(path, '/');

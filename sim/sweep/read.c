@@ -1,4 +1,4 @@
-/* sim/sweep/read.c — the result file of a sweep, read strictly. */
+/* sim/sweep/read.c — reads the result file of a sweep strictly. */
 #include "sim/sweep/read.h"
 
 #include "core/units.h"
@@ -7,7 +7,7 @@
 
 static const int64_t POINTS_MAX = (int64_t)1 << 31;
 
-/* A row ends with a newline outside of quotes; NULL when it has none. */
+/* Returns the newline that ends a row, outside of quotes; NULL if there is none. */
 static const char *end_of_row(const char *text, const char *end)
 {
     bool is_quoted = false;
@@ -21,7 +21,7 @@ static const char *end_of_row(const char *text, const char *end)
     return NULL;
 }
 
-/* The end of the field that begins at `text`: a comma or `end`. NULL for a stray quote. */
+/* Returns the end of the field at `text`: a comma or `end`. NULL for a stray quote. */
 static const char *end_of_field(const char *text, const char *end)
 {
     if (text < end && *text == '"') {
@@ -42,7 +42,7 @@ static const char *end_of_field(const char *text, const char *end)
     return text < end && *text == '"' ? NULL : text;
 }
 
-/* Of a row whose quotes are in order; -1 otherwise. */
+/* Returns the number of fields; -1 for a stray quote. */
 static int count_fields(struct pp_sweep_text row)
 {
     const char *end = row.data + row.length;
@@ -119,7 +119,7 @@ static enum pp_status check_header(const char *name, struct pp_sweep_text header
     return PP_OK;
 }
 
-/* An integer as a sweep writes it: nothing but digits, none too many. */
+/* Reads an integer as a sweep writes it: digits alone, without leading zeros. */
 static bool read_number(struct pp_sweep_text field, int64_t low, int64_t high, int64_t *value)
 {
     char text[16];

@@ -1,4 +1,4 @@
-/* A result file that is there already: which of its rows belong to this sweep. */
+/* Finds the rows of an existing result file that belong to this sweep. */
 #include "core/map64.h"
 #include "core/process/process.h"
 #include "sim/sweep/file.h"
@@ -15,11 +15,11 @@ static const char WAYS_OUT[] = "\n  choose another -o, or start again with --fre
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-/* From keys to points, for rows of a smaller sweep; made when the first of them is met. */
+/* Map of keys to points, for rows of a smaller sweep; made for the first of them. */
 struct keys {
     const struct pp_grid *grid;
     struct pp_arena *arena;
-    struct pp_map64 points; /* arena NULL: not made so far */
+    struct pp_map64 points; /* arena NULL: not made yet */
 };
 
 static uint64_t key_of_text(const char *key)
@@ -34,7 +34,7 @@ static uint64_t key_of_point(const struct keys *keys, int64_t point)
     return key_of_text(pp_grid_key(keys->grid, point, key));
 }
 
-/* Of points with the same key the first counts. */
+/* The first of points with the same key counts. */
 static void map_points(struct keys *keys)
 {
     keys->points = pp_map64_create(keys->arena, keys->grid->points);
@@ -42,7 +42,7 @@ static void map_points(struct keys *keys)
         pp_map64_at(&keys->points, key_of_point(keys, point), (int32_t)point);
 }
 
-/* -1: none. In a file of the same sweep every row is at its own number. */
+/* Returns the point of a row, or -1. In a file of this sweep, rows have their own numbers. */
 static int64_t point_of(struct keys *keys, const struct pp_sweep_line *row)
 {
     const uint64_t key = key_of_text(row->key);
@@ -55,7 +55,7 @@ static int64_t point_of(struct keys *keys, const struct pp_sweep_line *row)
     return point ? *point : -1;
 }
 
-/* ---- what does not belong here --------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static enum pp_status refuse_header(const struct pp_sweep_file *file,
                                     const struct pp_sweep_lines *lines, struct pp_error *err)
@@ -73,7 +73,7 @@ static enum pp_status refuse_header(const struct pp_sweep_file *file,
     }
 }
 
-/* Another kind of file, which must not be overwritten. */
+/* Refuses a file of another kind, which must not be overwritten. */
 static enum pp_status refuse_other(const struct pp_sweep_file *file, struct pp_error *err)
 {
     return pp_error_set(err, PP_EINVAL,
@@ -107,7 +107,7 @@ static enum pp_status check_header(const struct pp_sweep_file *file,
         return PP_OK;
     if (lines->header.data)
         return refuse_header(file, lines, err);
-    /* torn, or something else without a newline */
+    /* a torn header, or other text without a newline */
     if (text.length <= file->header.length &&
         (text.length == 0 || memcmp(text.data, file->header.data, text.length) == 0))
         return PP_OK;
@@ -117,7 +117,7 @@ static enum pp_status check_header(const struct pp_sweep_file *file,
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-/* The rows of the file under their numbers in this sweep, each point once. */
+/* Reads the rows of the file under their numbers in this sweep, each point once. */
 static enum pp_status read_set(const struct pp_sweep_file *file, struct pp_arena *arena,
                                struct pp_sweep_text text, struct pp_sweep_set *rows,
                                struct pp_error *err)
@@ -141,8 +141,8 @@ static enum pp_status read_set(const struct pp_sweep_file *file, struct pp_arena
     return PP_OK;
 }
 
-/* Rows count as computed, but those that have failed where this part computes them again. Closing
- * sorts the file unless its rows are those of this sweep, in the order of points. */
+/* Counts rows as computed, except failed ones that this part computes again. Closing sorts the file
+ * unless its rows are those of this sweep in the order of points. */
 static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *rows)
 {
     const struct pp_sweep_line *last = NULL;
@@ -165,7 +165,7 @@ static void take_over(struct pp_sweep_file *file, const struct pp_sweep_set *row
     }
 }
 
-/* By this descriptor: closing another one of the file would take the lock away. */
+/* Reads by this descriptor: closing another one of the file would release the lock. */
 static enum pp_status read_begin(const struct pp_sweep_file *file, char *text, size_t size,
                                  struct pp_error *err)
 {
@@ -217,8 +217,8 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
 
 /* ---- the order of points ------------------------------------------------------------------ */
 
-/* Some files are written in place (core/text/output.h). If that fails, all rows are in another file
- * next to it. */
+/* Rewrites the file; if that is done in place (core/text/output.h) and fails, a second file next to
+ * it has all rows. */
 static enum pp_status rewrite(const struct pp_sweep_file *file, const struct pp_sweep_set *rows,
                               struct pp_error *err)
 {
@@ -237,7 +237,7 @@ static enum pp_status rewrite(const struct pp_sweep_file *file, const struct pp_
     return PP_OK;
 }
 
-/* An interrupt waits until it is done. */
+/* Interrupts wait until it is done. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

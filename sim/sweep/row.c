@@ -1,4 +1,4 @@
-/* One line of a sweep: what was asked for, what a run says of it. */
+/* Writes the row of a point: its inputs and the figures of its run. */
 #include "core/lines.h"
 #include "core/text/csv.h"
 #include "sim/resolve/resolve.h"
@@ -10,11 +10,11 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Inputs that a run settles, whether given or not: the value of each is that of the run. */
+/* Inputs that every run settles; the column has the value of the run. */
 static const char *const INPUTS[] = {
     "schedule", "engine", "model", "cluster",       "gpus", "tp",  "pp",  "dp",
     "cp",       "ep",     "vp",    "micro-batches", "mbs",  "gbs", "seq", NULL};
-/* In the order of the report's JSON; the parts of the time stand between the two lists. */
+/* In the order of the report's JSON; the parts of the time are between BEFORE and MEMORY. */
 static const char *const BEFORE[] = {"iteration_s",
                                      "bubble_frac",
                                      "span_bubble_frac",
@@ -90,7 +90,7 @@ static void put_text(const char *text, FILE *out)
         fputs(text, out);
 }
 
-/* What is null in the JSON is empty. */
+/* Numbers that are null in the JSON are empty. */
 static void put_number(double value, FILE *out)
 {
     if (isfinite(value))
@@ -155,7 +155,7 @@ static void put_settled(const struct pp_result *r, FILE *out)
         put_integer(l->seq, out);
 }
 
-/* Of a refused point: as far as it was given. */
+/* Writes the inputs of a refused point, if given. */
 static void put_given(const struct pp_grid *grid, int64_t point, FILE *out)
 {
     for (const char *const *name = INPUTS; *name; name++) {
@@ -167,7 +167,7 @@ static void put_given(const struct pp_grid *grid, int64_t point, FILE *out)
     }
 }
 
-/* Holds for one step between barriers, without anything that stretches or delays an op. */
+/* The closed form holds for one step between barriers, if nothing stretches or delays an op. */
 static double closed_form(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -231,7 +231,7 @@ static const char *status_name(enum pp_status status)
                                    : "failed";
 }
 
-/* A message in one line. */
+/* Writes a message as one line. */
 static void put_reason(const struct pp_error *err, FILE *out)
 {
     char text[2 * sizeof(err->message)];
@@ -299,7 +299,7 @@ void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int6
     struct pp_error err = {0};
     enum pp_status status = run_point(arena, grid, point, &result, &err);
 
-    if (grid->file_count > 0) { /* whatever came of another file than the one of the key */
+    if (grid->file_count > 0) { /* a file that has changed since its key makes the row fail */
         struct pp_error changed = {0};
         if (pp_sweep_inputs_check_point(grid, point, &changed) != PP_OK) {
             status = changed.status;

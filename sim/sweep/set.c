@@ -1,4 +1,4 @@
-/* sim/sweep/set.c — rows of result files, sorted, each point once. */
+/* sim/sweep/set.c — sorts rows of result files and keeps each point once. */
 #define _GNU_SOURCE /* qsort_r */
 #include "sim/sweep/set.h"
 
@@ -50,7 +50,7 @@ int pp_sweep_by_file(const struct pp_sweep_entry *a, const struct pp_sweep_entry
     return a->file != b->file ? a->file - b->file : pp_sweep_by_point(a, b);
 }
 
-/* The rows of a file lie in one array, in its order. */
+/* Rows of a file are in one array, so pointers have its order. */
 static int compare_entries(const void *left, const void *right, void *compare)
 {
     const struct pp_sweep_entry *a = left, *b = right;

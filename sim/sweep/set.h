@@ -1,4 +1,4 @@
-/* sim/sweep/set.h — rows of result files as a set: each point once, in an order, to be written. */
+/* sim/sweep/set.h — rows of result files as a set: ordered, each point once, for writing. */
 #pragma once
 
 #include "sim/sweep/read.h"
@@ -7,7 +7,7 @@
 
 struct pp_sweep_entry {
     const struct pp_sweep_line *row;
-    int64_t point; /* its number where it is written */
+    int64_t point; /* its number in the written file */
     int file;      /* index into `files` */
 };
 struct pp_sweep_set {
@@ -18,26 +18,25 @@ struct pp_sweep_set {
     int64_t count;
 };
 
-/* All rows of the files, under their own numbers. The header is that of the first file that has
- * one. */
+/* Returns all rows under their own numbers, with the header of the first file that has one. */
 struct pp_sweep_set pp_sweep_set_of(struct pp_arena *arena, const struct pp_sweep_lines *files,
                                     int count);
-/* Whether the program ended while it computed this row; another time it may not. */
+/* Is true if the program ended while it computed this row, which may not happen again. */
 bool pp_sweep_set_has_failed(const struct pp_sweep_set *set, const struct pp_sweep_entry *entry);
 
-/* Orders; rows that compare equal keep the order of files and lines. */
+/* Orders of entries; rows that compare equal keep the order of files and lines. */
 typedef int pp_sweep_compare(const struct pp_sweep_entry *, const struct pp_sweep_entry *);
 int pp_sweep_by_point(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
 int pp_sweep_by_key(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
 int pp_sweep_by_file(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b);
 void pp_sweep_set_sort(struct pp_sweep_set *set, pp_sweep_compare *compare);
-/* The same, and of rows that compare equal one stays: the first that has not failed, else the last.
- * PP_EINVAL for rows that contradict each other, with name:line of both. */
+/* Sorts, and keeps one of rows that compare equal: the first that has not failed, else the last.
+ * PP_EINVAL, with name:line of both, for rows that contradict each other. */
 enum pp_status pp_sweep_set_once(struct pp_sweep_set *set, pp_sweep_compare *compare,
                                  struct pp_error *err);
 
-/* Header and rows, as those of a sweep of so many points. */
+/* Writes header and rows as those of a sweep of `points` points. */
 void pp_sweep_set_write(const struct pp_sweep_set *set, int64_t points, FILE *out);
-/* The same as a file, whole or not at all. */
+/* Writes the set to a file, whole or not at all. */
 enum pp_status pp_sweep_set_save(struct pp_arena *arena, const struct pp_sweep_set *set,
                                  int64_t points, const char *path, struct pp_error *err);

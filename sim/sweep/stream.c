@@ -1,4 +1,4 @@
-/* Rows to stdout, a device or a pipe: in the order of points, each as soon as its turn comes. */
+/* Writes rows to stdout, a device or a pipe in the order of points, as soon as possible. */
 #include "sim/sweep/file.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
     return check_written(file, err);
 }
 
-/* After an interrupt rows are missing; those that are there are printed all the same. */
+/* Rows may be missing after an interrupt; the others are printed. */
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err)
 {
     while (file->held.count > 0)

@@ -1,4 +1,4 @@
-/* What came of a sweep, for people. */
+/* Prints the summary of a sweep. */
 #include "core/units.h"
 #include "sim/sweep/sweep.h"
 

@@ -1,7 +1,7 @@
-/* sim/sweep/sweep.h — many runs: the product of lists of option values, one row each.
+/* sim/sweep/sweep.h — runs for the product of lists of option values, one row each.
  *
- * A point is exactly `pipesim run` with one value of every list. A row holds the figures of its
- * report under the last names of the JSON fields; a refused point has a row with the reason. Rows
+ * A point is exactly `pipesim run` with one value of every list. Its row has the figures of the
+ * report, under the last names of the JSON fields; the row of a refused point has the reason. Rows
  * depend on their point alone, so parts, workers and resumption cannot change them. */
 #pragma once
 
@@ -15,97 +15,93 @@
 /* ---- sim/sweep/grid.c ---- */
 struct pp_grid_axis {
     int option;                   /* index into pp_sim_cli.options */
-    const char **values;          /* as one would type them */
-    struct pp_option_value *read; /* [count]: as pp_options_parse() leaves them */
-    const char **keys;            /* [count]: equal for values that mean the same */
-    int count, capacity;          /* count 1: the same for all points */
+    const char **values;          /* as typed */
+    struct pp_option_value *read; /* [count]: from pp_options_parse() */
+    const char **keys;            /* [count]: equal for values of equal meaning */
+    int count, capacity;          /* count 1: one value for all points */
 };
 struct pp_grid {
     struct pp_grid_axis *axes; /* in the order of the option table; the last varies fastest */
     int axis_count;
     int64_t points;
-    bool is_listed;                 /* several schedules: each drops the options that it lacks */
-    bool *drops;                    /* [schedule * axis_count + axis] it does; NULL: none does */
-    int64_t *first;                 /* [schedule + 1]: its first point; NULL like drops */
-    struct pp_subject *subjects;    /* of each value of --schedule, else of --preset; opened once */
-    struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
+    bool is_listed;              /* several schedules: each drops the options that it lacks */
+    bool *drops;                 /* [schedule * axis_count + axis]; NULL: no schedule drops any */
+    int64_t *first;              /* [schedule + 1]: first point of each; NULL like drops */
+    struct pp_subject *subjects; /* one for each value of --schedule, else of --preset */
+    struct pp_request *presets;  /* one per value of --preset, without flags; NULL: no --preset */
     struct pp_platforms *platforms; /* of points that have run in this process */
-    struct pp_grid_file *files;     /* that points read (check.h) */
+    struct pp_grid_file *files;     /* read by points (check.h) */
     int file_count, file_capacity;
 };
-/* The product of all lists. A schedule that lacks a listed option has one point for all values of
- * that option. Numbers are listed as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both
- * ends included. --schedule and choices are listed as "a,b" ("all": every schedule). All other
- * options are given again for each value. A value of several words ("3=0.8 5=0.5") gives a
- * repeatable option several times. PP_EINVAL with the option for a value that no point could read,
- * or that is there twice, and for more than 2^31 points. Files are opened here, and fail as they do
- * in a run. */
+/* Opens the product of all lists. A schedule that lacks a listed option has one point for all its
+ * values. Numbers are listed as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends
+ * included. --schedule and choices are listed as "a,b" ("all": every schedule). Other options are
+ * given again for each value; a value of several words ("3=0.8 5=0.5") gives a repeatable option
+ * several times. PP_EINVAL, with the option, for unreadable or repeated values, and for more than
+ * 2^31 points. Files are opened here, with the errors of a run. */
 enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_grid *grid, struct pp_error *err);
-/* The command line of a point, as if typed to `pipesim run`. */
+/* Makes the command line of a point, as typed to `pipesim run`. */
 enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                              struct pp_parsed *parsed, struct pp_error *err);
-/* What pp_resolve() takes: the above over its preset, and its schedule. */
+/* Makes the input of pp_resolve(): a point's command line over its preset, and its schedule. */
 enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                                struct pp_wish *wish, struct pp_subject *subject,
                                struct pp_error *err);
-/* Index of a point's value on an axis; -1 where its schedule lacks the option. */
+/* Returns the index of a point's value on an axis; -1 if its schedule lacks the option. */
 int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis);
-/* The same as text ("--schedule zbv --pp 8"), as a shell takes it: says in messages which point. */
+/* Returns a point as text of a shell ("--schedule zbv --pp 8"), for messages. */
 const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point);
-/* 16 hexadecimal digits: equal for equal points of any sweep of this version, however they were
- * typed. The bytes of files are part of it. */
+/* 16 hexadecimal digits: equal for equal points of any sweep of this version, however typed, with
+ * equal bytes in files. */
 enum { PP_SWEEP_KEY_BYTES = 17 };
 const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES]);
 
 /* ---- sim/sweep/row.c ---- */
-/* First `point`, then inputs, figures, and at the end status,reason,points,key. No newline. */
+/* Writes `point`, inputs, figures, and status,reason,points,key. No newline. */
 void pp_sweep_header(const struct pp_grid *grid, FILE *out);
-/* `result` NULL: refused, with `err`. Newline included. */
+/* Writes a row with its newline; `result` NULL: refused, with `err`. */
 void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_result *result,
                   const struct pp_error *err, FILE *out);
-/* Resolve and simulate one point and print its row. Never fails: what fails is in the row. */
+/* Resolves and simulates a point and prints its row. Never fails: the row has the error. */
 void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                         FILE *out);
 
 /* ---- sim/sweep/file.c: the result file, resumable at any moment ---- */
-/* Rows are appended as they arrive, each by one write, so whatever ends the program loses at most
- * the rows that were being computed. Closing puts them into the order of points, in one rename. */
+/* Rows are appended as they arrive, each by one write, so a crash loses at most the rows that are
+ * being computed. Closing sorts them by point, in one rename. */
 struct pp_sweep_file;
-/* `path` NULL or "-" is `out`. A stream like this, a device or a pipe has nothing to resume. Its
- * rows come out in the order of points, each as soon as those before it are there.
+/* Opens the result file; `path` NULL or "-" is `out`. A stream, device or pipe cannot be resumed:
+ * its rows come in the order of points, each as soon as possible.
  *
- * The sweep continues an existing file that belongs to it: same header, and keys that are points of
- * the grid. So a longer sweep takes over the rows of a shorter one. A torn last line is dropped.
- * Another file is PP_EINVAL, naming the line, and is left as it is; `is_fresh` starts anew.
- * PP_EFAIL if another sweep writes to the file.
+ * The sweep continues an existing file with the same header, if its keys are points of the grid. So
+ * a longer sweep takes over the rows of a shorter one. A torn last line is dropped. Another file is
+ * PP_EINVAL, with the line, and stays as it is; `is_fresh` starts anew. PP_EFAIL if another sweep
+ * writes to the file.
  *
- * `wanted[point]` marks the points that this part computes, and stays until the end. Points that
- * are in the file are cleared. Rows that have failed are dropped, and their points computed again.
- */
+ * `wanted[point]` marks the points that this part computes, and outlives the file. Points that are
+ * in the file are cleared. Failed rows are dropped, and their points computed again. */
 enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
                                   const struct pp_grid *grid, bool is_fresh, bool *wanted,
                                   struct pp_sweep_file **file, struct pp_error *err);
-/* A row with its newline; each point once. After PP_EFAIL (a full disk) all rows before are there,
+/* Adds a row with its newline; each point once. After PP_EFAIL (a full disk) earlier rows are safe,
  * and the file takes no more. */
 enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
                                  size_t length, struct pp_error *err);
-/* What is there so far. */
 struct pp_sweep_counts {
     int64_t rows, resumed, unfit;
-    int64_t refused;        /* whose status is not ok */
-    char first_reason[256]; /* of the lowest of these points */
+    int64_t refused;        /* status is not ok */
+    char first_reason[256]; /* of the lowest such point */
 };
 struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
-/* Also after an interrupt. Without it (the arena ends) a file keeps its rows as they came. */
+/* Closes, also after an interrupt. If only the arena ends, rows stay in order of arrival. */
 enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *err);
 
 /* ---- sim/sweep/merge.c ---- */
-/* Writes the rows of several files with the same header into one, in the order of points. A row
- * that is in several files is written once. A failed row counts only if there is no other of its
- * point. `notes` gets the missing points. Different sweeps are joined in the order given and
- * numbered anew, with a note. PP_EINVAL for other columns, and for rows that contradict each other
- * (file:line of both). */
+/* Writes the rows of several files with the same header into one, in the order of points. A row of
+ * several files is written once; a failed row counts only if its point has no other. `notes` gets
+ * the missing points. Different sweeps are joined in the given order and renumbered, with a note.
+ * PP_EINVAL for other columns, and for rows that contradict each other (file:line of both). */
 enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,
                               const char *output, FILE *out, FILE *notes, struct pp_error *err);
 
@@ -113,25 +109,24 @@ enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, 
 /* Part i of n computes the points k with k mod n = i - 1. */
 struct pp_sweep_part {
     int index, count;   /* 1-based */
-    const char *source; /* NULL: --part, or all; else the variables of the launcher */
+    const char *source; /* variables of the launcher; NULL: --part, or all points */
 };
-/* --part i/n, else what the launcher says. */
+/* Reads --part i/n, else the launcher's variables. */
 enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_sweep_part *part,
                              struct pp_error *err);
-/* Parts made by a launcher share one command line: each has its own file, "sweep.part-2-of-4.csv".
- */
+/* Returns a part's own file, "sweep.part-2-of-4.csv": a launcher's parts share a command line. */
 const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_sweep_part part);
 
 /* ---- sim/sweep/summary.c ---- */
 struct pp_sweep_summary {
     const char *path;        /* NULL: stdout */
-    bool is_file;            /* that can be read again */
-    const char *merged_path; /* -o as given, where a launcher made the parts; else NULL */
+    bool is_file;            /* a file that can be read again */
+    const char *merged_path; /* -o as given if a launcher made the parts; else NULL */
     struct pp_sweep_part part;
     struct pp_sweep_counts counts;
-    int64_t computed; /* now, in so many seconds */
+    int64_t computed; /* rows of this process */
     double seconds;
 };
-/* In one line how many points, refused ones with the first reason, points that do not fit, speed;
- * in another what to type next. For stdout only what is wrong with all points. */
+/* Prints points, refused ones with the first reason, points that do not fit, and speed in one line,
+ * and the next command in another. For stdout, prints only what is wrong with all points. */
 void pp_sweep_summary(const struct pp_sweep_summary *summary, FILE *out);
