@@ -8,7 +8,7 @@
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* MiCS: all three classes over one smaller group of devices. */
+/* Returns the size of a MiCS group, which cuts all three classes; 0 without MiCS. */
 static int mics_of(const struct pp_emit_job *job)
 {
     const int p = pp_emit_cut(job, PP_STATE_PARAMS), os = pp_emit_cut(job, PP_STATE_OPTIMIZER);
@@ -41,7 +41,7 @@ static bool is_cut_over_all(const struct pp_emit_job *job)
     return true;
 }
 
-/* NULL: it stays on the device. */
+/* Returns the name of a class's tier; NULL: it stays on the device. */
 static const char *tier(const struct pp_emit_job *job, enum pp_state_class class)
 {
     static const char *const words[PP_TIERS] = {[PP_TIER_HOST] = "cpu", [PP_TIER_NVME] = "nvme"};

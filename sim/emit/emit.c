@@ -1,4 +1,4 @@
-/* The fragment of a framework, with remarks, on stdout or in files. */
+/* Writes the fragment of a framework, with remarks, to stdout or to files. */
 #include "sim/emit/settings.h"
 
 #include "core/cli/options.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Alphabetical. */
+/* Frameworks, alphabetical. */
 #define ADDRESS(tool) &pp_emit_##tool,
 static const struct pp_emit_tool *const all_tools[] = {PP_EMIT_TOOLS(ADDRESS) NULL};
 
@@ -63,7 +63,7 @@ enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_wish *wish,
 
 /* ---- remarks --------------------------------------------------------------------------------- */
 
-/* "llama3-70b (70.6B) on 64 h100: 1f1b, TP 8 x CP 1 x PP 8 x DP 1, ..." */
+/* Returns "llama3-70b (70.6B) on 64 h100: 1f1b, TP 8 x CP 1 x PP 8 x DP 1, ..." */
 static const char *what_is(const struct pp_emit_job *job)
 {
     const struct pp_config *c = job->config;
@@ -89,7 +89,7 @@ static const char *refusal_of(const struct pp_emit_job *job)
     return text;
 }
 
-/* FILE.csv for FILE.toml. */
+/* Returns FILE.csv for FILE.toml. */
 static const char *path_of_list(const struct pp_emit_job *job)
 {
     static const char TOML[] = ".toml";
@@ -103,7 +103,7 @@ static const char *path_of_list(const struct pp_emit_job *job)
 static enum pp_status write_list(const struct pp_emit_job *job, const struct pp_program *program,
                                  struct pp_output *output, struct pp_error *err)
 {
-    const char *none; /* what no framework reads has not come here */
+    const char *none; /* ignored: only readable orders come here */
 
     PP_TRY(pp_output_open(job->arena, job->list_path, output, err));
     if (pp_export_pytorch(job->arena, program, PP_PYTORCH_COMPUTE, output->file, &none, err) ==

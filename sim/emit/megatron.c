@@ -4,8 +4,7 @@
  * layout), megatron/core/distributed/fsdp (what Megatron-FSDP needs), as of 2026. */
 #include "sim/emit/settings.h"
 
-/* Until Blackwell, kernels of communication must be launched in the order of the program; FSDP
- * wants the contrary. */
+/* Before Blackwell, communication kernels must launch in program order; FSDP wants the contrary. */
 static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_layout *l = &job->layout;

@@ -1,12 +1,12 @@
-/* sim/emit/megatron_layout.c — Megatron-LM: degrees, batch, and how blocks are shared out. */
+/* sim/emit/megatron_layout.c — Megatron-LM: degrees, batch, and the division of blocks. */
 #include "sim/emit/settings.h"
 
 #include <stdio.h>
 
-/* ---- how blocks are shared out --------------------------------------------------------------- */
+/* ---- division of blocks ---------------------------------------------------------------------- */
 
-/* The shortest form of a division. EVEN needs nothing. COUNTED counts embedding and head as a block
- * each. ENDS gives other numbers for the first and the last rank. LISTED names every stage. */
+/* Shortest form of a division. EVEN needs no setting. COUNTED counts embedding and head as a block
+ * each. ENDS gives own numbers to the first and the last rank. LISTED names every stage. */
 enum split { EVEN, COUNTED, ENDS, LISTED };
 static enum split split_of(const struct pp_emit_job *job)
 {
@@ -29,7 +29,7 @@ static void add_blocks(FILE *out, int count)
         fprintf(out, "t*%d", count);
 }
 
-/* "Et*7|(t*8|)*6,t*7L": stages in the order of chunks, runs of equal ones in brackets. */
+/* Returns "Et*7|(t*8|)*6,t*7L": stages in the order of chunks, runs of equal ones in brackets. */
 static const char *layout(const struct pp_emit_job *job)
 {
     const int stages = pp_emit_stages(job), *b = job->blocks;
@@ -61,7 +61,7 @@ static void put_split(const struct pp_emit_job *job, struct pp_emission *e)
     const int chunks = job->shape.chunks, group = pp_emit_option(job, "group");
     const enum split split = split_of(job);
 
-    if (split != LISTED) /* the layout says it */
+    if (split != LISTED) /* else the layout sets it */
         pp_emit_degree(e, "num-virtual-stages-per-pipeline-rank", chunks);
     if (chunks > 1 && group != job->layout.pp)
         pp_emit_int(e, "microbatch-group-size-per-virtual-pipeline-stage", group);
@@ -77,7 +77,7 @@ static void put_split(const struct pp_emit_job *job, struct pp_emission *e)
 
 /* ---- degrees --------------------------------------------------------------------------------- */
 
-/* Experts with tensor parallelism are refused without it. */
+/* Megatron-LM refuses experts with tensor parallelism unless sequence parallelism is on. */
 static bool needs_sequence_parallel(const struct pp_emit_job *job)
 {
     return job->layout.tp > 1 && job->config->model.experts.count > 0;

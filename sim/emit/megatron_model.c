@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* The least number of blocks that, repeated, give all. */
+/* Returns the length of the shortest pattern of blocks that, repeated, gives all. */
 static int period_of(const struct pp_model *m, bool (*is_set)(const struct pp_model *, int))
 {
     for (int period = 1; period < m->layers; period++) {
@@ -16,7 +16,7 @@ static int period_of(const struct pp_model *m, bool (*is_set)(const struct pp_mo
     return m->layers;
 }
 
-/* "([0]*3+[1]*58)", "([1]*1+[0]*1)*21": a bit for each block, runs of equal ones together. */
+/* Returns "([0]*3+[1]*58)" or "([1]*1+[0]*1)*21": a bit per block, runs of equal ones together. */
 static const char *bits(const struct pp_emit_job *job, bool (*is_set)(const struct pp_model *, int))
 {
     const struct pp_model *m = &job->config->model;
@@ -102,8 +102,7 @@ static void put_model(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_given(e, "mtp-num-layers", m->mtp);
 }
 
-/* A capacity factor of 1 is what all experts are sent where tokens are spread evenly; none are
- * dropped. */
+/* A capacity factor of 1 stands for evenly spread tokens without drops, so it is not set. */
 static void put_experts(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;

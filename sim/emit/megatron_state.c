@@ -24,9 +24,8 @@ static const char *modules(const struct pp_emit_job *job)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* The distributed optimizer cuts optimizer state alone. Megatron-FSDP cuts what its strategy
- * says. Each instance holds it once; with `is_outer`, all instances together hold one
- * optimizer state. */
+/* The distributed optimizer cuts optimizer state alone, Megatron-FSDP what its strategy names. Each
+ * instance holds it once; with `is_outer`, all together hold one optimizer state. */
 struct sharding {
     bool is_cut, is_fsdp, is_outer, is_exact;
     const char *strategy;
@@ -62,7 +61,7 @@ static bool is_on_host(const struct pp_emit_job *job, enum pp_state_class class)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-/* Layers of --recompute stage-aware are those of each chunk alike, as many as the first needs. */
+/* --recompute stage-aware becomes equally many layers of each chunk, as many as the first needs. */
 static void put_recompute(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_cost_inputs *c = &job->config->costs;
@@ -80,7 +79,7 @@ static void put_recompute(const struct pp_emit_job *job, struct pp_emission *e)
         pp_emit_text(e, "recompute-method", is_full ? "uniform" : "block");
         pp_emit_int(e, "recompute-num-layers", is_full ? 1 : (int)ceil(first));
     }
-    /* Megatron-LM refuses it with a pipeline. */
+    /* Megatron-LM refuses this with a pipeline. */
     if (is_on_host(job, PP_STATE_ACTIVATIONS) && job->layout.pp == 1 && moved > 0)
         pp_emit_int(e, "cpu-offloading-num-layers", moved < all ? moved : moved - 1);
 }

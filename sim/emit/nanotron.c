@@ -20,7 +20,7 @@ static const char *dtype(const struct pp_emit_job *job)
     return names[pp_emit_precision(job)];
 }
 
-/* Qwen2Config's width of a feed-forward layer is that of an expert, too. */
+/* Qwen2Config has one width for feed-forward layers and experts. */
 static void put_model(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const struct pp_model *m = &job->config->model;
@@ -57,7 +57,7 @@ static void put(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_degree(e, "context_parallel_size", l->cp);
     pp_emit_text(e, "pp_engine", job->call->name);
     pp_emit_text(e, "tp_mode", pp_emit_is_sequence_parallel(job) ? "REDUCE_SCATTER" : "ALL_REDUCE");
-    /* Left out where it is false, which is its default: nanotron 0.4 does not know it. */
+    /* Left out if false, its default: nanotron 0.4 does not know it. */
     pp_emit_flag(e, "recompute_layer", how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
     pp_emit_section(e, "tokens");
     pp_emit_int(e, "sequence_length", l->seq);

@@ -1,5 +1,4 @@
-/* Which schedule a framework runs: the run's own, from a file where it reads such files, or else
- * the nearest that it has. */
+/* Chooses a framework's schedule: the run's own, by name or file, else the nearest that it has. */
 #include "sim/emit/settings.h"
 
 #include "schedules/registry.h"
@@ -9,8 +8,7 @@
 
 enum { CHUNKS_USUAL = 2 };
 
-/* The same degrees and micro-batches under another schedule: its options at what it takes for
- * granted. */
+/* Returns the shape of a schedule with the same degrees and micro-batches, and default options. */
 static struct pp_shape shape_for(const struct pp_config *config, const struct pp_schedule *schedule)
 {
     const int chunks = config->shape.chunks;
@@ -31,7 +29,7 @@ static int distance(const struct pp_config *config, const struct pp_schedule *sc
     return 2 * abs(shape->chunks - config->shape.chunks) + !is_placed_alike;
 }
 
-/* Whether the framework runs `schedule` in that shape as it stands. */
+/* Is true if the framework runs `schedule` in that shape as it stands. */
 static bool is_run(const struct pp_emit_job *job, const struct pp_schedule *schedule,
                    struct pp_shape *shape)
 {
@@ -60,7 +58,7 @@ static void choose_nearest(struct pp_emit_job *job)
     job->call = job->schedule ? pp_schedule_called(job->schedule, job->tool->name) : NULL;
 }
 
-/* As many stages keep their blocks; else they are shared out anew. */
+/* Equally many stages keep their blocks; otherwise blocks are divided anew. */
 static enum pp_status place_blocks(struct pp_emit_job *job, struct pp_error *err)
 {
     const struct pp_config *c = job->config;

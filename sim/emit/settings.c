@@ -1,9 +1,9 @@
-/* sim/emit/settings.c — settings of a fragment, one after the other. */
+/* sim/emit/settings.c — adds settings and remarks to a fragment. */
 #include "sim/emit/settings.h"
 
 #include "core/printable.h"
 
-/* Names of files hold anything; a fragment is a text of one encoding. */
+/* File names hold any bytes; a fragment has one encoding. */
 void pp_emit_remark(struct pp_emission *e, const char *text)
 {
     if (text && *text)

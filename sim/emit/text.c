@@ -1,4 +1,4 @@
-/* The syntaxes of fragments. */
+/* Prints fragments in their syntaxes. */
 #include "core/text/json_write.h"
 #include "sim/emit/settings.h"
 
@@ -8,7 +8,7 @@
 
 enum { WIDTH = 80 };
 
-/* Sentences after "# ", wrapped; words that are too long stay whole. */
+/* Prints remarks after "# ", wrapped; words that are too long stay whole. */
 static void print_remarks(const struct pp_emission *emission, FILE *out)
 {
     for (int i = 0; i < emission->remark_count; i++) {
@@ -65,7 +65,7 @@ void pp_emit_shell(const struct pp_emission *emission, FILE *out)
 
 /* ---- TOML ------------------------------------------------------------------------------------ */
 
-/* A basic string. */
+/* Prints a basic string. */
 static void print_quoted(const char *text, FILE *out)
 {
     fputc('"', out);
@@ -78,7 +78,7 @@ static void print_quoted(const char *text, FILE *out)
     fputs("\"\n", out);
 }
 
-/* What has the same syntax in TOML and in YAML. */
+/* Prints a value whose syntax TOML and YAML share. */
 static void print_plain(const struct pp_emit_setting *s, FILE *out)
 {
     if (s->type == PP_EMIT_INT)
@@ -104,7 +104,7 @@ void pp_emit_toml(const struct pp_emission *emission, FILE *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The object at a path of names with dots between them, made where it is missing. */
+/* Returns the object at a path of names with dots, and makes missing ones. */
 static json_t *object_at(json_t *root, const char *path)
 {
     json_t *at = root;
@@ -142,7 +142,7 @@ void pp_emit_json(const struct pp_emission *emission, FILE *out)
 
 /* ---- YAML ------------------------------------------------------------------------------------ */
 
-/* The lines that lead from one section to another, and the depth of that. */
+/* Prints the lines that lead from one section to another; returns the depth of the latter. */
 static int print_path(const char *from, const char *to, FILE *out)
 {
     bool is_shared = true;

@@ -11,7 +11,7 @@
 
 /* ---- schedule -------------------------------------------------------------------------------- */
 
-/* How PyTorch places stages that it is told of by the name of a class. */
+/* Placements of stages, which PyTorch derives from the name of a schedule's class. */
 enum style { LOOP, VEE, OTHER };
 static enum style style_of(const struct pp_config *c)
 {
@@ -31,7 +31,7 @@ static enum style style_of(const struct pp_config *c)
     return is_loop ? LOOP : is_vee ? VEE : OTHER;
 }
 
-/* PyTorch's files know no splits, no parts of micro-batches, one pipeline and a flush. */
+/* PyTorch's files have no splits and no parts of micro-batches, and one pipeline with a flush. */
 static bool reads(const struct pp_config *c)
 {
     const bool is_train = !c->file_program || c->file_program->mode == PP_MODE_TRAIN;
@@ -41,7 +41,7 @@ static bool reads(const struct pp_config *c)
            style_of(c) != OTHER;
 }
 
-/* NULL: there is no pipeline. */
+/* NULL without a pipeline. */
 static const char *schedule(const struct pp_emit_job *job)
 {
     return !pp_emit_has_pipeline(job)     ? NULL
@@ -273,7 +273,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, pp_emit_say_bits(job));
 }
 
-/* What has another name, or none, in its Python classes of 2026. */
+/* Returns a remark on names that its Python classes of 2026 changed or dropped. */
 static const char *say_renamed(const struct pp_emit_job *job)
 {
     const bool has_etp = job->layout.ep > 1 && pp_layout_etp(&job->layout) > 1;

@@ -1,5 +1,4 @@
-/* sim/emit/torchtitan_split.c — torchtitan: how blocks are shared out over stages. Sources:
- * sim/emit/torchtitan.c. */
+/* sim/emit/torchtitan_split.c — torchtitan: division of blocks. Sources: sim/emit/torchtitan.c. */
 #include "sim/emit/settings.h"
 
 #include <stdarg.h>
@@ -7,8 +6,8 @@
 
 enum { WEIGHTS = 9, WIDTH = 80, NAME_BYTES = 32, MARKS = 5 };
 
-/* generate_llm_fqn_per_model_part: layers before the first block and after the last count as
- * so many blocks. All are shared out evenly; the first stages take one more. */
+/* Weights of generate_llm_fqn_per_model_part: layers before the first block and after the last
+ * count as this many blocks. All are divided evenly; the first stages take one more. */
 struct weights {
     int first, last;
 };
@@ -26,7 +25,7 @@ static bool is_split(const struct pp_emit_job *job, struct weights w)
     return true;
 }
 
-/* Class names stand for one stage of a rank, or for two. */
+/* A class name stands for one stage of a rank, or for two. */
 static int stages_taken(const struct pp_emit_job *job)
 {
     const bool is_single = job->call ? job->schedule->chunks == 1 : job->shape.chunks == 1;
@@ -49,7 +48,7 @@ static bool is_counted(const struct pp_emit_job *job, struct weights w)
            (job->shape.chunks == stages_taken(job) || (all + n - 1) / n == pp_emit_stages(job));
 }
 
-/* The usual ones, 1 and 1, if they do. */
+/* Finds weights that give the run's division, first the usual ones, 1 and 1. */
 static bool find_weights(const struct pp_emit_job *job, struct weights *found)
 {
     static const struct weights usual = {1, 1};
@@ -72,7 +71,7 @@ bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job)
     return job->layout.pp > 1 && !find_weights(job, &ignored);
 }
 
-/* A list over several lines. */
+/* List of names over several lines. */
 struct list {
     FILE *out;
     int column;
@@ -96,7 +95,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct list *list, const c
     list->is_begun = true;
 }
 
-/* Every module of every stage by its name. */
+/* Returns the modules of every stage by name. */
 static const char *modules(const struct pp_emit_job *job)
 {
     const int stages = pp_emit_stages(job);

@@ -1,4 +1,4 @@
-/* Settings and gaps that several frameworks have alike. */
+/* Settings and gaps that several frameworks share. */
 #include "sim/emit/settings.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class)
 {
     const int cut = pp_state_cut(&job->config->state, class), replicas = pp_emit_replicas(job);
 
-    /* Several pipelines of a rank are replicas, too, that a framework with one has not. */
+    /* Several pipelines of a rank are replicas, too; a framework with one lacks them. */
     return cut < replicas ? cut : replicas;
 }
 
@@ -77,7 +77,7 @@ const char *pp_emit_say_head(const struct pp_emit_job *job)
            "set here: the first and the last stage hold them (--head last)";
 }
 
-/* NULL: the class may be where it is. */
+/* Returns the sentence against the class's home; NULL: it may stay there. */
 static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class class,
                            const struct pp_emit_home *row)
 {
