@@ -1,4 +1,4 @@
-/* Tasks as Chakra execution traces: protobuf messages, written by hand. */
+/* Writes tasks as Chakra execution traces: protobuf messages, encoded by hand. */
 #include "sim/export/export.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void put_text_attribute(struct bytes *node, const char *name, const char 
     put_bytes(node, NODE_ATTR, b.data, (size_t)b.count);
 }
 
-/* A message after its length. */
+/* Writes a message after its length. */
 static void write_message(const struct bytes *message, FILE *out)
 {
     struct bytes length = {.arena = message->arena};
@@ -128,7 +128,7 @@ static void put_message(struct bytes *b, const struct pp_task *task, int node)
     put_attribute(b, "comm_tag", ATTR_INT32, task->tag);
 }
 
-/* ASTRA-sim counts what a member brings: of an all-gather its share. */
+/* ASTRA-sim counts the bytes that a member brings: its share of an all-gather. */
 static void put_collective(const struct pp_export *e, struct bytes *b, const struct pp_task *task)
 {
     const struct pp_program *p = e->result->program;
@@ -183,7 +183,7 @@ static void write_node(const struct pp_export *e, int node, FILE *out)
     }
 }
 
-/* {"1": [0, 2], ...} */
+/* Writes {"1": [0, 2], ...}. */
 static void write_groups(const struct pp_export *e, int ignored, FILE *out)
 {
     const struct pp_program *p = e->result->program;
@@ -245,7 +245,7 @@ static void remove_all(struct pp_arena *arena, const struct pp_export *e, const 
     rmdir(folder);
 }
 
-/* Filled under another name first. */
+/* The folder is filled under another name first. */
 enum pp_status pp_export_chakra(const struct pp_export *export, const char *folder,
                                 struct pp_error *err)
 {

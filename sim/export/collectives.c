@@ -1,13 +1,13 @@
-/* Collectives and barriers as tasks. */
+/* Makes tasks of collectives and barriers. */
 #include "sim/export/walk.h"
 
 #include <math.h>
 
-/* Nodes that meet: those of some ranks, in all replicas. */
+/* Nodes of a collective: those of some ranks, in all replicas. */
 struct party {
     const uint16_t *ranks; /* NULL: all */
     int count;             /* ranks */
-    int size, own;         /* nodes; the place of this one among them */
+    int size, own;         /* number of nodes; place of this one among them */
 };
 
 static struct party party_of(const struct pp_export_walk *w, const uint16_t *ranks, int count)
@@ -28,7 +28,7 @@ static int node_of(const struct pp_export_walk *w, const struct party *party, in
     return place / party->count * w->program->ranks + rank;
 }
 
-/* The last task added waits for `ready` (NULL: the node's clock) and the collective before. */
+/* Makes the last task wait for `ready` (NULL: the node's clock) and the previous collective. */
 static void need_start(struct pp_export_walk *w, const int *ready)
 {
     if (ready)
@@ -38,8 +38,8 @@ static void need_start(struct pp_export_walk *w, const int *ready)
     pp_walk_need(w, w->last_collective);
 }
 
-/* All tell the first one, which tells all when `ps` have passed since the last of them. `ready` is
- * what this node waits for first: NULL is its clock. Returns what is over then. */
+/* All nodes signal the first, which signals all `ps` after the last of them. This node waits for
+ * `ready` first (NULL: its clock). Returns the task whose end is the meeting's. */
 static int meet(struct pp_export_walk *w, const struct party *party, const int *ready, int64_t ps,
                 uint32_t tag, int instruction)
 {
@@ -62,7 +62,7 @@ static int meet(struct pp_export_walk *w, const struct party *party, const int *
     return together;
 }
 
-/* Shares of it go around: in each step one to the next node, one from the one before. */
+/* Adds a ring, in which each step sends a share on and receives one. Returns the last RECV. */
 static int ring(struct pp_export_walk *w, const struct party *party, const int *ready, int steps,
                 uint32_t tag, int i)
 {
@@ -119,7 +119,7 @@ void pp_walk_collective(struct pp_export_walk *w, int i)
     const struct pp_program *p = w->program;
     const int at = i - p->begin[w->rank], c = p->arg[i];
 
-    if (c < 0) { /* inside the rank */
+    if (c < 0) { /* of this rank alone */
         w->done[at] = w->last_collective = pp_walk_alone(w, LANE_REDUCE, w->last_collective, i);
         return;
     }
@@ -144,7 +144,7 @@ int pp_walk_barrier(struct pp_export_walk *w, int i)
         w->export->tag0[w->program->collective_count] + 2 * (uint32_t)w->barriers++;
     const int collective = w->last_collective;
 
-    w->last_collective = -1; /* no member's sums are waited for */
+    w->last_collective = -1; /* sums of no member are waited for */
     const int over = meet(w, &all, NULL, 0, tag, i);
     w->last_collective = collective;
     return over;

@@ -1,4 +1,4 @@
-/* The numbers of channels, tags and events that all formats of an export share. */
+/* Numbers channels, tags and events for all formats of an export. */
 #include "sim/export/walk.h"
 
 static enum pp_status number_channels(struct pp_arena *arena, struct pp_export *e,
@@ -35,7 +35,7 @@ static enum pp_status number_tags(struct pp_arena *arena, struct pp_export *e, s
         if (c < p->collective_count)
             tag += 2 * (int64_t)p->groups[p->collectives[c].group].count * e->replicas;
     }
-    tag += 2 * (int64_t)pp_program_size(p); /* barriers */
+    tag += 2 * (int64_t)pp_program_size(p); /* of barriers */
     if (tag > UINT32_MAX)
         return pp_error_set(err, PP_EINVAL,
                             "%lld tags of messages are more than other formats number: fewer "
@@ -44,7 +44,7 @@ static enum pp_status number_tags(struct pp_arena *arena, struct pp_export *e, s
     return PP_OK;
 }
 
-/* Of the links that messages take, the least of both. */
+/* Finds the least latency and the least time per byte of the links that messages take. */
 static void find_network(struct pp_export *e)
 {
     const struct pp_program *p = e->result->program;

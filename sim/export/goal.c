@@ -1,4 +1,4 @@
-/* Tasks as text in GOAL, the language of LogGOPSim. */
+/* Writes tasks as text in GOAL, the language of LogGOPSim. */
 #include "sim/export/export.h"
 
 #include "core/arena.h"
@@ -46,7 +46,7 @@ static void print_node(const struct pp_export *export, int node, FILE *out)
     fputs("}\n", out);
 }
 
-/* Bytes cost what they do in nanoseconds. */
+/* Prints the head; -G is in nanoseconds per byte. */
 static void print_head(const struct pp_export *e, FILE *out)
 {
     const struct pp_result *r = e->result;

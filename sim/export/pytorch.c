@@ -1,4 +1,4 @@
-/* A program as the CSV file of a PyTorch pipeline schedule. */
+/* Writes a program as the CSV file of a PyTorch pipeline schedule. */
 #include "sim/export/export.h"
 
 #include "core/map64.h"
@@ -10,12 +10,12 @@
 #define COMPUTE   (BIT(F) | BIT(B) | BIT(I) | BIT(W))
 #define MESSAGES  (BIT(SEND_F) | BIT(RECV_F) | BIT(SEND_B) | BIT(RECV_B))
 
-/* A list being copied with waits. */
+/* Copy of a list, with waits. */
 struct waiter {
     struct pp_arena *arena;
     struct pp_orders *orders;
     int rank;
-    struct pp_map64 open; /* forward sends without a wait so far: position in `orders` */
+    struct pp_map64 open; /* forward sends without a wait: position in `orders` */
 };
 
 static uint64_t key_of(const struct pp_op *op)
@@ -30,7 +30,7 @@ static void wait_for(struct waiter *w, struct pp_op send)
     pp_orders_add(w->arena, w->orders, w->rank, send);
 }
 
-/* The backward that a forward was sent for has come: its receiver has it. */
+/* Waits for a forward's send after its backward, which shows that the receiver has it. */
 static void wait_after(struct waiter *w, const struct pp_op *op)
 {
     int32_t *at = op->kind == PP_B || op->kind == PP_I ? pp_map64_find(&w->open, key_of(op)) : NULL;
@@ -61,9 +61,8 @@ static void copy_list(struct waiter *w, const struct pp_op *ops, int count, uint
     }
 }
 
-/* The program with these kinds of ops alone. COMPUTE: the order of the schedule, before anything
- * was added. With messages their waits, as PyTorch's own pass adds them: for a forward that was
- * sent after its backward, for all others at the end. */
+/* Copies the program with ops of `kinds` alone; COMPUTE: the schedule's own order. Sends get waits
+ * as by PyTorch's own pass: a forward's after its backward, others at the end. */
 static enum pp_status copy(struct pp_arena *arena, const struct pp_program *lowered, uint64_t kinds,
                            struct pp_program **program, struct pp_error *err)
 {
@@ -81,8 +80,6 @@ static enum pp_status copy(struct pp_arena *arena, const struct pp_program *lowe
     head.line = head.column = NULL;
     return pp_program_freeze(arena, &head, kept, program, err);
 }
-
-/* ---- the whole ------------------------------------------------------------------------------- */
 
 static const char *foreign(const struct pp_program *p)
 {

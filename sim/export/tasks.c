@@ -1,4 +1,4 @@
-/* The list of one rank as tasks: compute, copies, waits and barriers. */
+/* Makes tasks of the list of one rank: compute, copies, waits and barriers. */
 #include "sim/export/walk.h"
 
 #include "core/units.h"
@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The receiver tells the sender that it has posted. */
+/* Returns the tag of the message by which a receiver tells the sender that it has posted. */
 static uint32_t token_tag(const struct pp_export_walk *w, int message)
 {
     return (uint32_t)(w->program->message_count + message);
 }
 
-/* How many messages of a channel may be on their way before the receiver posts; -1: any number. */
+/* Returns the most messages of a channel in flight before the receiver posts; -1: any number. */
 static int room_of(const struct pp_export_walk *w)
 {
     const struct pp_eval_options *o = &w->export->result->config.engine_options.eval;
@@ -46,8 +46,8 @@ static struct pp_task message(const struct pp_export_walk *w, enum pp_task_kind 
         .instruction = i};
 }
 
-/* A transfer is a task of the sender; the message at its end costs nothing. It may begin when this
- * side is there, the other one as far as it has to be, and the one before it is over. */
+/* Adds a transfer as a task of the sender, with a free message at its end. It begins when this side
+ * is ready, the other side is as ready as it must be, and the previous transfer has ended. */
 static int fixed_send(struct pp_export_walk *w, int i)
 {
     const struct pp_export *e = w->export;
@@ -82,7 +82,7 @@ static int fixed_recv(struct pp_export_walk *w, int i)
     return pp_export_add(w, message(w, PP_TASK_RECV, i));
 }
 
-/* What a message takes beyond what the one network of the reader does. */
+/* Returns the time that a message takes beyond that in the reader's network. */
 static int64_t beyond_ps(const struct pp_export_walk *w, int i)
 {
     const struct pp_export *e = w->export;
@@ -109,7 +109,7 @@ static int network_send(struct pp_export_walk *w, int i)
     return send;
 }
 
-/* A RECV that was LATER: the task at whose end it is over. */
+/* Adds a RECV; returns the task whose end is the RECV's. */
 static int walk_recv(struct pp_export_walk *w, int i)
 {
     const int channel = w->export->channel_of[w->program->arg[i]];
@@ -147,11 +147,11 @@ static void compute(struct pp_export_walk *w, int i, int64_t ps)
     pp_walk_set_clock(w, task);
 }
 
-/* Both ops of a pair are one task. Buckets that are posted while it runs cut it in parts. */
+/* Adds one task for both ops of a pair. Buckets that are posted while it runs divide it. */
 static void walk_compute(struct pp_export_walk *w, int i)
 {
     const struct pp_program *p = w->program;
-    const int last = i + (p->aux[i] == PP_FUSED_FIRST); /* of a pair the backward */
+    const int last = i + (p->aux[i] == PP_FUSED_FIRST); /* a pair's backward */
     const int64_t ps = pp_walk_lasted_ps(w);
     int64_t passed_ps = 0;
     int numerator, denominator;
@@ -170,7 +170,7 @@ static void walk_compute(struct pp_export_walk *w, int i)
     compute(w, i, ps - passed_ps);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- other streams --------------------------------------------------------------------------- */
 
 static void walk_copy(struct pp_export_walk *w, int i)
 {

@@ -1,4 +1,4 @@
-/* Tasks are added and made to wait for each other. */
+/* Adds tasks and their dependencies. */
 #include "sim/export/walk.h"
 
 #include <math.h>
@@ -10,7 +10,6 @@ int pp_export_add(struct pp_export_walk *w, struct pp_task task)
     return w->tasks->count - 1;
 }
 
-/* The last task added needs another; -1 is over from the start. */
 void pp_walk_need(struct pp_export_walk *w, int input)
 {
     struct pp_task *task = &w->tasks->list[w->tasks->count - 1];
@@ -52,7 +51,6 @@ int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction
         (struct pp_task){.kind = PP_TASK_CALC, .lane = lane, .ps = ps, .instruction = instruction});
 }
 
-/* What orders nodes and is no message of the program; -1 where it stays on the node. */
 int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int peer, uint32_t tag)
 {
     return pp_export_add(w, (struct pp_task){.kind = kind,
