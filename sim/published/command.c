@@ -1,4 +1,4 @@
-/* The command line that a row stands for: its words as they are added, and its text for a shell. */
+/* Builds the command line of a row, and its text for a shell. */
 #include "sim/published/parts.h"
 
 #include <inttypes.h>
@@ -39,8 +39,6 @@ void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t
 {
     pp_measure_put(w, option, pp_arena_printf(w->arena, "%" PRId64, value));
 }
-
-/* ---- for a shell ----------------------------------------------------------------------------- */
 
 static const char *quoted(struct pp_arena *arena, const char *word)
 {

@@ -1,4 +1,4 @@
-/* What a row says was measured, and what its words mean. */
+/* Reads the measurements of a row, and what its words count. */
 #include "core/units.h"
 #include "sim/published/parts.h"
 
@@ -15,8 +15,8 @@ enum counted {
     RECOMPUTE, /* 96 B s L h^2 (1 + s/6h + V/16Lh): blocks forward twice */
     SIX_N,     /* B s (6 N + 12 L h s) */
 };
-/* Sources whose rates are defined beyond doubt, narrower ones first; known by the source, else
- * by the family. Peak 0: the rate is in TFLOP/s. */
+/* Sources whose rates are defined beyond doubt, narrower ones first, by source or else by family.
+ * Peak 0: the rate is in TFLOP/s. */
 static const struct definition {
     const char *source, *family;
     enum pp_measure_column column;
@@ -42,7 +42,7 @@ static bool is_defined_by(const struct pp_measurement *row, const struct definit
     return pp_measure_matches(source, d->source) || pp_measure_matches(row->family, d->family);
 }
 
-/* Seconds in which gbs * seq tokens pass at that many a second and device. */
+/* Returns the seconds of gbs * seq tokens at the published rate of a device. */
 static double step_of_tokens(const struct pp_measurement *row)
 {
     return pp_measure_number(row, PP_COL_GBS) * pp_measure_number(row, PP_COL_SEQ) /
@@ -93,7 +93,7 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-/* What a tool of that name counts; the first match. Frameworks print what their tensors take. */
+/* Kinds of memory by tools; the first match counts. Frameworks print memory of tensors. */
 static const struct {
     enum pp_measure_column column;
     const char *pattern;

@@ -1,14 +1,13 @@
-/* The model of a row. Dimensions are taken as they stand. The kind of matrices follows from
- * the name, the feed-forward size and, in doubt, the number of parameters. */
+/* Finds the model of a row. Stated dimensions count. The kind of matrices follows from the name,
+ * the feed-forward size and, in doubt, the number of parameters. */
 #include "sim/published/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* Names, narrower ones first. A whole preset is the model of that name: dimensions that a row
- * leaves out are its own, and experts can only come from it. Others give no more than the kind:
- * biases, norms, positions. */
+/* Names, narrower ones first. A whole preset is the model of that name: it gives the dimensions
+ * that a row leaves out, and experts. Others give only the kind: biases, norms, positions. */
 static const struct named {
     const char *pattern, *preset;
     bool is_whole;
@@ -52,7 +51,7 @@ static const struct named {
 static const int VOCABULARIES[] = {32000, 51200, 64000, 128256, 151936, 256000};
 
 #define ROUNDING_FRAC      0.02 /* sizes are printed with two or three digits */
-#define OTHER_MODEL_FACTOR 1.5  /* beyond it the number is not that of the sizes */
+#define OTHER_MODEL_FACTOR 1.5  /* above it, the number is of another model */
 
 enum { SIZES = 6, LAYERS = 0, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB };
 static const struct {
@@ -69,12 +68,12 @@ static const struct {
 };
 
 struct meant {
-    const struct named *named; /* NULL: the name says nothing */
+    const struct named *named; /* NULL: unknown name */
     struct pp_model base;
     int64_t size[SIZES]; /* 0 = not stated */
     int64_t seq;
     bool is_gated, is_tied;
-    bool has_mlp, has_embedding; /* said in words */
+    bool has_mlp, has_embedding; /* stated in words */
 };
 
 static double params_of(const struct meant *t, int vocab, bool is_gated, bool is_tied)
@@ -95,17 +94,16 @@ static double params_of(const struct meant *t, int vocab, bool is_gated, bool is
     return pp_model_params(&m);
 }
 
-/* |log| of the ratio to the printed number. */
+/* Returns |log| of the ratio of parameters to the printed number. */
 static double distance(const struct meant *t, int vocab, bool is_gated, bool is_tied,
                        double printed)
 {
     return fabs(log(params_of(t, vocab, is_gated, is_tied) / printed));
 }
 
-/* ---- what is concluded ------------------------------------------------------------------- */
+/* ---- conclusions ----------------------------------------------------------------------------- */
 
-/* What is not said in words follows from the number of parameters, where the usual kind does not
- * give it and another one does. */
+/* Lets the number of parameters decide what no word states, if only an unusual kind gives it. */
 static void settle_kind(struct pp_measure_writer *w, struct meant *t, double printed)
 {
     const int vocab = (int)t->size[VOCAB];
@@ -134,7 +132,7 @@ static void settle_kind(struct pp_measure_writer *w, struct meant *t, double pri
                                        w->row->cell[PP_COL_PARAMS_B]));
 }
 
-/* Sizes count; a number of parameters that is far from them is said to be. */
+/* Notes a number of parameters that is far from that of the sizes, which count. */
 static void compare_params(struct pp_measure_writer *w, double params, double printed)
 {
     if (isfinite(printed) && fabs(log(params / printed)) > log(OTHER_MODEL_FACTOR))
@@ -162,7 +160,7 @@ static void settle_vocabulary(struct pp_measure_writer *w, struct meant *t, doub
                                            t->size[VOCAB], w->row->cell[PP_COL_PARAMS_B]));
 }
 
-/* Without grouped queries, and with the usual width of a feed-forward layer. */
+/* Completes sizes: by a whole preset, else without grouped queries and with the usual ffn. */
 static void settle_sizes(struct pp_measure_writer *w, struct meant *t)
 {
     const int64_t own[SIZES] = {t->base.layers,   t->base.hidden, t->base.heads,
@@ -192,8 +190,8 @@ static const struct named *name_of(const struct pp_measurement *row)
     return NULL;
 }
 
-/* A preset by the name that is printed, where dimensions have to come from it: of "GPT-3 175B" they
- * are known without. A shortened one ("8-layer proxy") states its layers. */
+/* Returns the preset of the printed name if dimensions must come from it, as those of "GPT-3 175B".
+ * A shortened model ("8-layer proxy") states its layers. */
 static const char *preset_of(struct pp_arena *arena, const struct pp_measurement *row)
 {
     struct pp_model model;
@@ -253,7 +251,7 @@ static enum pp_status check_heads(const struct meant *t, struct pp_error *err)
                         t->size[HIDDEN], t->size[HEADS]);
 }
 
-/* Experts are those of the preset: no column tells how many there are. */
+/* Experts are those of the preset, as no column has their number. */
 static enum pp_status put_mixture(struct pp_measure_writer *w, const struct meant *t, double params,
                                   struct pp_error *err)
 {

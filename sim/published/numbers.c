@@ -1,4 +1,4 @@
-/* Numbers of cells: what they must lie between, and why one is refused. */
+/* Reads numbers of cells, and refuses those beyond their columns' ranges. */
 #include "sim/published/published.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const struct range {
 #undef PP_COLUMN
 };
 
-/* Decimal digits: neither "inf" nor "0x10". A year may have a month after it: "2024-06". */
+/* Reads decimal digits: neither "inf" nor "0x10". A month may follow a year: "2024-06". */
 static double read_number(const char *cell, enum pp_measure_column column)
 {
     char *end;
@@ -60,7 +60,7 @@ double pp_measure_number(const struct pp_measurement *row, enum pp_measure_colum
                : (double)NAN;
 }
 
-/* Why a cell of a metric, or of the configuration, is refused; NULL where it is not. */
+/* Returns why a cell of a metric, or of the configuration, is refused; NULL if it is not. */
 static const char *refusal_of(struct pp_arena *arena, const struct pp_measurement *row, int column,
                               bool of_metric)
 {

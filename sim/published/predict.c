@@ -1,4 +1,4 @@
-/* Rows resolved and simulated like any other run. */
+/* Resolves and simulates rows like any other run. */
 #include "sim/published/published.h"
 
 #include "core/printable.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define TERA 1e12
-/* Two figures of one run, rounded by those who published them. */
+/* Largest ratio of two figures of one run, as publishers round them. */
 #define AGREE_FACTOR 1.1
 
 struct doubts {
@@ -47,7 +47,7 @@ static double peak_flops_per_s(const struct doubts *d)
 
 static const struct rate {
     enum pp_measure_column column;
-    double flops_per_s; /* of 1; 0: percents of the peak, which are no more than 100 as it is */
+    double flops_per_s; /* of 1; 0: percents of the peak, which cannot be above 100 */
 } RATES[] = {{PP_COL_MODEL_TFLOPS, TERA}, {PP_COL_HFU_TFLOPS, TERA}, {PP_COL_MFU, 0}};
 enum { RATE_COUNT = PP_COUNT(RATES) };
 
@@ -65,7 +65,7 @@ static void doubt_rates(struct doubts *d)
                   peak_flops_per_s(d) / TERA);
 }
 
-/* A rate is all there is, and its source is none of those whose rates are known. */
+/* Doubts rates of flops that their source does not define, if there is no other figure. */
 static void doubt_unknown_rates(struct doubts *d)
 {
     for (int i = 0; i < RATE_COUNT && !isfinite(*d->step_s); i++)
@@ -76,7 +76,7 @@ static void doubt_unknown_rates(struct doubts *d)
 
 /* ---- step times -------------------------------------------------------------------------- */
 
-/* Both are published, and are not of one step: the step time counts. */
+/* Doubts tokens per second of another step than the published one, which counts. */
 static void doubt_tokens(struct doubts *d)
 {
     const struct pp_layout *l = &d->config->layout;
@@ -84,14 +84,14 @@ static void doubt_tokens(struct doubts *d)
                  rate = pp_measure_number(d->row, PP_COL_TOKENS_PER_S),
                  other_s = (double)l->gbs * l->seq / (rate * l->gpus);
 
-    if (fmax(step_s / other_s, other_s / step_s) > AGREE_FACTOR) /* no: one is not there */
+    if (fmax(step_s / other_s, other_s / step_s) > AGREE_FACTOR) /* false if one is missing */
         doubt(d, "%s \"%.40s\" is a step of %.4g s, not of %.4g s",
               pp_measure_columns[PP_COL_TOKENS_PER_S], cell_of(d, PP_COL_TOKENS_PER_S), other_s,
               step_s);
 }
 
-/* Forward and backward without the half of attention that a causal mask makes void, and without
- * anything twice, on devices at their peak. */
+/* Doubts a step that is too short for the model's flops at the peak of all devices. Forward and
+ * backward count once, without the half of attention that a causal mask makes void. */
 static void doubt_step(struct doubts *d)
 {
     const struct pp_layout *l = &d->config->layout;
@@ -106,10 +106,9 @@ static void doubt_step(struct doubts *d)
     *d->step_s = (double)NAN;
 }
 
-/* row->refused, and what the run refutes. These are rates above the peak of the device, and
- * step times too short for the model's flops, which become NAN. Others are figures that
- * contradict each other, and rates published alone whose meaning is unknown. NULL where
- * nothing is. */
+/* Returns row->refused and the figures that the run refutes; NULL if there are none. These are
+ * rates above the device's peak, and step times too short for the model's flops, which become NAN.
+ * Others are figures that contradict each other, and lone rates of unknown meaning. */
 static const char *find_doubts(struct pp_arena *arena, const struct pp_measurement *row,
                                const struct pp_config *config, double *step_s)
 {

@@ -1,8 +1,8 @@
-/* sim/published/published.h — published measurements held against predictions.
+/* sim/published/published.h — compares published measurements with predictions.
  *
- * A row of a table becomes a command line with the options that a user would type. It is then
- * resolved and simulated like any other. Cells named metric_* are the measurements, which no
- * other code reads. The tables of words.c translate what is not a plain number. */
+ * A row of a table becomes a command line with the options that a user would type. It is resolved
+ * and simulated like any other. Cells named metric_* are the measurements, which no other code
+ * reads. The tables of words.c translate cells that are not plain numbers. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -21,64 +21,61 @@ extern const char *const pp_measure_columns[PP_MEASURE_COLUMNS]; /* "id", "famil
 struct pp_measurement {
     const char *file;
     int line;
-    const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" where empty or the column is missing */
-    const char *id, *family;  /* of the cells, else "FILE:LINE" and "none": never empty */
-    double step_s, mem_bytes; /* published; NAN = not */
-    bool is_out_of_memory;    /* published as such */
-    bool is_computed;         /* its figures are its authors' formulas: nothing ran */
-    bool is_complete;         /* every knob is stated */
-    const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
-    const char *defect;       /* why the row cannot be read, NULL = it can */
+    const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" if empty or missing */
+    const char *id, *family;              /* from cells, else "FILE:LINE" and "none"; never empty */
+    double step_s, mem_bytes;             /* published; NAN = not */
+    bool is_out_of_memory;                /* published as such */
+    bool is_computed;                     /* its figures are formulas of its authors: nothing ran */
+    bool is_complete;                     /* every knob is stated */
+    const char *refused; /* metric_* cells that are no measurement, in words; NULL = none */
+    const char *defect;  /* why the row cannot be read; NULL = it can */
 };
 struct pp_measurements {
     struct pp_measurement *rows;
     int count, capacity;
-    const char **hints; /* columns that are ignored, but may be misspelt: name, line and
-                         * column */
+    const char **hints; /* ignored columns that may be misspelt: name, line and column */
     int hint_count, hint_capacity;
 };
 
-/* Append the rows of a table. PP_EINVAL with name:line for what is no CSV, and for a header without
- * any column of a configuration. A row whose fields are not those of the header has a defect. */
+/* Appends the rows of a table. PP_EINVAL with name:line for a text that is no CSV, and for a header
+ * without any column of a configuration. A row with other fields than the header has a defect. */
 enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, const char *text,
                                      size_t length, struct pp_measurements *list,
                                      struct pp_error *err);
-/* The same from a file; one that cannot be read is PP_EFAIL. */
+/* Appends the rows of a file; PP_EFAIL if it cannot be read. */
 enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
                                     struct pp_measurements *list, struct pp_error *err);
 
 /* ---- numbers: sim/published/numbers.c ---- */
 
-/* A whole number in [1, most] ("16", "16.0"); `fallback` for an empty cell. PP_EINVAL with the
- * column and the cell. */
+/* Reads "16" or "16.0", in [1, most]; `fallback` if empty. PP_EINVAL with column and cell. */
 enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_column column,
                               int64_t most, int64_t fallback, int64_t *value, struct pp_error *err);
-/* A positive number that such a column can hold, NAN for an empty cell or what is none. */
+/* Returns a positive number in the column's range; NAN if the cell is empty or has none. */
 double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column);
-/* PP_EINVAL with column and cell where a number of the configuration is filled with none. */
+/* PP_EINVAL, with column and cell, if a cell of a number in the configuration has other text. */
 enum pp_status pp_measure_check_numbers(struct pp_arena *arena, const struct pp_measurement *row,
                                         struct pp_error *err);
-/* The same of all metric_* cells, in words; NULL where nothing is refused. */
+/* Returns the metric_* cells that are no numbers, in words; NULL if all are. */
 const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
 
 /* ---- what was published: sim/published/metric.c ---- */
 
-/* Fill step_s, mem_bytes and refused from the metric_* cells: the step time, else from tokens per
- * second. */
+/* Fills refused, mem_bytes, and step_s: from its own cell, else from tokens per second. */
 void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
-/* Published seconds of a step: step_s, else from a rate of flops where the source says beyond doubt
- * which flops it counts, else NAN. */
+/* Returns the published seconds of a step: step_s, else from a rate of flops that its source
+ * defines beyond doubt, else NAN. */
 double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
 
 enum pp_measure_memory {
-    PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
-    PP_MEASURE_RESERVED, /* what the allocator holds */
-    PP_MEASURE_TENSORS,  /* what tensors take: max_memory_allocated, and analytic values */
+    PP_MEASURE_DEVICE,   /* nvidia-smi: all memory in use on the device */
+    PP_MEASURE_RESERVED, /* held by the allocator */
+    PP_MEASURE_TENSORS,  /* of tensors: max_memory_allocated, and analytic values */
 };
-extern const char *const pp_measure_memory_words[]; /* what each counts, for people */
-/* What a published memory of this row would count, by its words. */
+extern const char *const pp_measure_memory_words[]; /* what each counts, in words */
+/* Returns the kind of memory that the row publishes, by its words. */
 enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
-/* The same of a result. */
+/* Returns the memory of that kind in a result. */
 double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
 
 /* ---- from a row to a request: sim/published/words.c, model.c, request.c ---- */
@@ -88,55 +85,55 @@ struct pp_measure_command {
     int argc;
     char *argv[PP_MEASURE_WORDS]; /* "pipesim", "run", "--schedule", "1f1b", ... */
     int note_count;
-    const char *notes[PP_MEASURE_NOTES]; /* what was concluded rather than stated, and why */
+    const char *notes[PP_MEASURE_NOTES]; /* conclusions beyond the stated cells, with reasons */
 };
 
-/* The words for one cell or rule. First match wins. */
+/* Option for a cell. The first match wins. */
 struct pp_measure_rule {
     enum pp_measure_column column;
-    const char *pattern; /* "=x": the cell is x; "^x": it begins with x; "x": x is in it; "": the
-                          * cell is empty; "*": any; "x|y": x or y. Case is ignored */
-    const char *option, *value; /* what is typed; value NULL = nothing to type */
-    const char *reason;         /* of a conclusion from other cells; NULL = the cell says so */
+    const char *pattern; /* "=x": is x; "^x": begins with x; "x": has x; "<x": a number below x; "":
+                          * is empty; "*": any; "x|y": x or y. Case is ignored */
+    const char *option, *value; /* as typed; value NULL: nothing is typed */
+    const char *reason;         /* of a conclusion; NULL = the cell says so */
 };
 bool pp_measure_matches(const char *cell, const char *pattern);
 
-/* The command line of a row. PP_EINVAL with a reason in words when cells are missing, contradict
- * each other or say what is not known: such a row is skipped. */
+/* Makes the command line of a row. PP_EINVAL with a reason, for cells that are missing, unknown or
+ * contradict each other: such a row is skipped. */
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err);
 /* ---- for a shell: sim/published/command.c ---- */
 
-/* For a shell, in lines of at most `width` columns where words allow; each but the last ends with
- * a backslash. The first begins after `indent` columns already printed; the others are
- * indented so. */
+/* Returns the command for a shell, in lines of at most `width` columns where words allow. Each but
+ * the last ends in a backslash. `indent` columns are already printed before the first line; the
+ * others are indented so. */
 const char *pp_measure_command_lines(struct pp_arena *arena,
                                      const struct pp_measure_command *command, int width,
                                      int indent);
 
 /* ---- predictions: sim/published/predict.c ---- */
 
-/* A row, resolved: all that does not depend on constants. */
+/* Resolved row: all that does not depend on constants. */
 struct pp_measure_case {
     const struct pp_measurement *row;
     struct pp_measure_command command; /* argc 0: there is none */
     const char *skipped;               /* why there is no prediction; NULL = there is one */
-    const char *refused;               /* of the published figures, and why; NULL = none */
+    const char *refused;               /* refused published figures, and why; NULL = none */
     double step_s;                     /* published; NAN = not */
     struct pp_config config;
 };
-/* Resolve a row; one that cannot be is skipped with the reason. */
+/* Resolves a row; one that cannot be resolved is skipped with the reason. */
 void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
                           struct pp_measure_case *out);
 
-/* The first line of an error, as the reason for which a row is skipped. */
+/* Returns the first line of an error, as the reason to skip a row. */
 const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
 
 struct pp_row_prediction {
     double step_s;
-    double mem_bytes;        /* of what the published number counts */
-    double model_flops;      /* of a step, all devices */
-    double peak_flops_per_s; /* of a device, of the precision */
+    double mem_bytes;        /* of the kind that the row publishes */
+    double model_flops;      /* of a step, on all devices */
+    double peak_flops_per_s; /* of a device, at its precision */
     bool fits;
 };
 struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,

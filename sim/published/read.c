@@ -1,4 +1,4 @@
-/* Tables of measurements: cells by the names of their columns. */
+/* Reads tables of measurements: cells by the names of their columns. */
 #include "sim/published/published.h"
 
 #include "core/cli/options.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Without one of these a table is none of measurements. */
+/* A table has at least one of these columns. */
 static bool is_configuration(int column)
 {
     return column >= PP_COL_MODEL && column <= PP_COL_SEQ_PARALLEL;
@@ -23,7 +23,7 @@ static int column_of(const char *name)
     return -1;
 }
 
-/* place[column]: index of the field, -1 = not in the file */
+/* Sets place[column]: index of the field, -1 = not in the file. */
 static enum pp_status read_header(const char *name, const struct pp_csv_row *header,
                                   int place[PP_MEASURE_COLUMNS], struct pp_error *err)
 {
@@ -50,7 +50,7 @@ static enum pp_status read_header(const char *name, const struct pp_csv_row *hea
                         name, header->line);
 }
 
-/* Other columns are ignored, unless the name is nearly that of a missing one. */
+/* Adds a hint for ignored columns whose names are nearly those of missing ones. */
 static void look_for_typos(struct pp_arena *arena, const char *name,
                            const struct pp_csv_row *header, const int place[PP_MEASURE_COLUMNS],
                            struct pp_measurements *list)

@@ -1,5 +1,4 @@
-/* What recipes say that tables of their results leave out: kept where the software keeps them, and
- * concluded from what a row states. */
+/* Settings of recipes that tables of their results leave out, concluded from the cells of a row. */
 #include "sim/published/parts.h"
 
 #define BRIDGE                                                                                     \
@@ -21,7 +20,7 @@
 /* clang-format off */
 static const struct recipe {
     const char *source, *model, *gpu, *precision; /* patterns of pp_measure_matches */
-    enum pp_measure_column unless; /* this cell says something; PP_MEASURE_COLUMNS: none does */
+    enum pp_measure_column unless; /* applies if this cell is empty; PP_MEASURE_COLUMNS: always */
     const char *option, *value, *reason;
 } RECIPES[] = {
     {NEW, "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},

@@ -1,4 +1,4 @@
-/* From a row to the command line it stands for. */
+/* Makes the command line of a row. */
 #include "sim/published/parts.h"
 
 #include "core/units.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One NVLink of an A100 or later, each way. */
+/* Rate of one NVLink of an A100 or later, each way. */
 static const double NVLINK_GBPS = 25;
 
 static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *err)
@@ -40,7 +40,7 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
 
 /* ---- degrees and batch ------------------------------------------------------------------- */
 
-/* The names of those columns whose cells are empty, added to a list. */
+/* Adds the names of columns with empty cells to a list. */
 static const char *add_missing(const struct pp_measure_writer *w, const char *text,
                                const enum pp_measure_column *list, int count)
 {
@@ -51,7 +51,7 @@ static const char *add_missing(const struct pp_measure_writer *w, const char *te
     return text;
 }
 
-/* What no other cell tells. Sizes need not be stated of a model that is known by name; a vocabulary
+/* Checks the cells that no other cell replaces. A model known by name needs no sizes; a vocabulary
  * may follow from the number of parameters. */
 static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_error *err)
 {
@@ -77,7 +77,7 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
     return *missing ? pp_error_set(err, PP_EINVAL, "missing:%s", missing) : PP_OK;
 }
 
-/* gpus and dp follow from each other. */
+/* Reads the degrees; gpus and dp follow from each other. */
 static enum pp_status read_degrees(struct pp_measure_writer *w, struct pp_error *err)
 {
     const struct pp_measurement *row = w->row;
@@ -136,7 +136,7 @@ static void put_degrees(struct pp_measure_writer *w)
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-/* "2pp": times the pipeline ranks. */
+/* Returns a value; "2pp" is twice the number of pipeline ranks. */
 static const char *value_of(struct pp_measure_writer *w, const char *value)
 {
     int64_t factor;
@@ -151,7 +151,7 @@ static const char *value_of(struct pp_measure_writer *w, const char *value)
     return pp_arena_printf(w->arena, "%" PRId64, factor * w->pp);
 }
 
-/* A rule that holds only where there is something to share out, on more than one device. */
+/* Is true if the option changes nothing, as there is only one device to share. */
 static bool is_void(const struct pp_measure_writer *w, const char *option)
 {
     const bool is_state =
@@ -189,7 +189,7 @@ static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure
     return PP_OK;
 }
 
-/* Options that a rule has settled, whether or not it typed something. */
+/* Options that a rule has settled, typed or not. */
 enum { SETTLED_MAX = 32 };
 struct settled {
     const char *names[SETTLED_MAX];
@@ -214,7 +214,7 @@ static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *er
             (rule->option &&
              (!settle(&settled, rule->option) || pp_measure_given(w, rule->option))))
             continue;
-        /* shard factors and a stage say the same thing in two ways: the first counts */
+        /* shard factors and a stage mean the same: the first counts */
         if (rule->option && !strcmp(rule->option, "shard"))
             settle(&settled, "zero");
         PP_TRY(apply(w, rule, err));
@@ -222,7 +222,7 @@ static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *er
     return PP_OK;
 }
 
-/* Cells whose words no rule knows are refused, not ignored. */
+/* Refuses cells whose words no rule knows. */
 static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_error *err)
 {
     static const enum pp_measure_column SPOKEN[] = {PP_COL_ZERO, PP_COL_RECOMPUTE, PP_COL_PRECISION,
@@ -241,7 +241,7 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
     return PP_OK;
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err)

@@ -1,4 +1,4 @@
-/* The order of work of a row, and its chunks. */
+/* Adds the order of work of a row, and its chunks. */
 #include "sim/published/parts.h"
 
 #include "schedules/order/schedule.h"
@@ -23,8 +23,8 @@ enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct
     return near ? pp_error_append(err, "; nearest: %s", near) : PP_EINVAL;
 }
 
-/* A schedule whose chunks are fixed has no other number of them. Of two pipelines a rank holds one
- * chunk each, which tables count as two. */
+/* A schedule with fixed chunks has no other number. With two pipelines a rank has one chunk of
+ * each; tables count two. */
 enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *name = pp_measure_given(w, "schedule");
@@ -40,7 +40,7 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
                         w->vp, name, chunks);
 }
 
-/* Orders whose ranks have several chunks each, as many as the table says. */
+/* Orders whose ranks have as many chunks as the table says. */
 #define OF_CHUNKS "interleav|^1f1b-i|breadth|bfs|wave|hanayo"
 
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err)

@@ -1,4 +1,4 @@
-/* Shard factors in words: "1 (sharded within 8 GPUs)". */
+/* Reads shard factors in words: "1 (sharded within 8 GPUs)". */
 #include "sim/published/parts.h"
 
 #include "core/units.h"
@@ -11,7 +11,7 @@
 
 enum { FACTORS = 3, DIGITS = 24 };
 
-/* Devices in a node times nodes: a node is filled first. */
+/* Returns devices in a node times nodes; nodes are filled first. */
 static const char *mesh(struct pp_measure_writer *w, int64_t count)
 {
     const int64_t node = w->per_node > 0 ? w->per_node : 8;
@@ -21,7 +21,7 @@ static const char *mesh(struct pp_measure_writer *w, int64_t count)
     return pp_arena_printf(w->arena, "%" PRId64 "x%" PRId64, node, (count + node - 1) / node);
 }
 
-/* "1/1/8" at the begin of the text. */
+/* Reads "1/1/8" at the begin of the text. */
 static enum pp_status read_factors(const char *text, int64_t factors[FACTORS], struct pp_error *err)
 {
     for (int i = 0; i < FACTORS; i++) {
@@ -36,7 +36,7 @@ static enum pp_status read_factors(const char *text, int64_t factors[FACTORS], s
     return PP_OK;
 }
 
-/* "7B:1/1/8": the text after the size; NULL where no size begins. */
+/* Returns the text after the size of "7B:1/1/8"; NULL if no size begins the text. */
 static const char *read_size(const char *text, double *size_b)
 {
     char *end;
@@ -47,7 +47,7 @@ static const char *read_size(const char *text, double *size_b)
                                                                                      : NULL;
 }
 
-/* "custom P/G/OS sharding (7B:1/1/8, 13B:4/4/8)": the entry of the size next to the model's. */
+/* Reads "custom P/G/OS sharding (7B:1/1/8, 13B:4/4/8)": the entry of the nearest size. */
 static enum pp_status listed(struct pp_measure_writer *w, const char *cell, struct pp_error *err)
 {
     const double params_b = pp_measure_number(w->row, PP_COL_PARAMS_B);
@@ -68,7 +68,7 @@ static enum pp_status listed(struct pp_measure_writer *w, const char *cell, stru
             memcpy(found, factors, sizeof(found));
         }
     }
-    if (!(best <= 0.2)) /* of another size than all that are listed, or none is stated */
+    if (!(best <= 0.2)) /* far from all listed sizes, or none is stated */
         return pp_error_set(err, PP_EINVAL, "zero_stage_or_fsdp \"%.60s\": not for params_b \"%s\"",
                             cell, w->row->cell[PP_COL_PARAMS_B]);
     pp_measure_put(w, "shard",

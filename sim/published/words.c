@@ -1,4 +1,4 @@
-/* What the words of published tables mean in options, and what may be concluded from them. */
+/* Options for the words of published tables, and conclusions from them. */
 #include "sim/published/parts.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_MODEL, "[lora]",                     NULL, NULL, "adapters: most weight gradients are not computed"},
 
-    /* The order of work. */
+    /* Order of work. */
     {PP_COL_SCHEDULE, "^interleaved-zb",         "schedule", "interleaved-zb", NULL},
     {PP_COL_SCHEDULE, "interleav",               "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^interlaced",             "schedule", "1f1b", NULL},
@@ -30,7 +30,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
     {PP_COL_SCHEDULE, "vocab-1|vocab-2|^interlaced", "head", "parallel", NULL},
 
-    /* Who shards what. */
+    /* Sharding. */
     {PP_COL_ZERO, "=none|^0|=ddp",               "zero", "0", NULL},
     {PP_COL_ZERO, "custom P/G/OS",               "shard", "P/G/OS", NULL},
     {PP_COL_ZERO, "^1 (sharded within #",        "shard", "os=#", NULL},
@@ -53,7 +53,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_ZERO, "^2",                          "zero", "2", NULL},
     {PP_COL_ZERO, "^3",                          "zero", "3", NULL},
 
-    /* Numbers. */
+    /* Precision. */
     {PP_COL_PRECISION, "nvfp4",                  "precision", "nvfp4", NULL},
     {PP_COL_PRECISION, "=fp4|mxfp4",             NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
     {PP_COL_PRECISION, "fp8",                    "precision", "fp8", NULL},
@@ -67,11 +67,11 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
 
-    /* A share of saved activations on the host: "offload alpha 0.30". */
+    /* Share of saved activations on the host: "offload alpha 0.30". */
     {PP_COL_NOTE,   "offload alpha",             "offload", "a=host", NULL},
     {PP_COL_NOTE,   "offload ratio alpha=",      "offload", "a=host", NULL},
 
-    /* What is computed twice. */
+    /* Recomputation. */
     {PP_COL_RECOMPUTE, "=none|" NO,              "recompute", "none", NULL},
     {PP_COL_RECOMPUTE, YES "|^full",             "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
@@ -82,7 +82,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SEQ_PARALLEL, NO,                    "sequence-parallel", "off", NULL},
     {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
 
-    /* Software that a table does not name in a column of its own. */
+    /* Software without a column of its own. */
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_NOTE,   "mp_mode pure",              "framework", "fsdp-pt1", "llm-foundry's runs with mp_mode PURE are of PyTorch 1.13 (submit_benchmarks.py)"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
@@ -104,7 +104,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "nemo|mlperf|dgxc",          "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
 
-    /* FlashAttention, its first version (until mid 2023), or scores stored in memory? */
+    /* Attention: FlashAttention, its first version (until mid 2023), or scores stored in memory. */
     {PP_COL_GPU,    "p100|v100",                 "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
     {PP_COL_SOURCE, "zero bubble",               "attention", "unfused", "its script of 2023 leaves --use-flash-attn off"},
@@ -115,16 +115,16 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 is of July 2023"},
     {PP_COL_YEAR,   "*",                         "attention", "fused", NULL},
 
-    /* How tokens reach experts. */
+    /* Dispatch of tokens to experts. */
     {PP_COL_SOURCE, "megatron-bridge",           "ep-dispatch", "once", "Megatron-Bridge's recipes exchange tokens by DeepEP or HybridEP"},
     {PP_COL_SOURCE, "megatron-bridge",           "etp", "1", "Megatron-Bridge's recipes do not cut experts"},
 
-    /* What the matrices are. */
+    /* Kind of matrices. */
     {PP_COL_NOTE,  "untied",                     "embedding", "untied", NULL},
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* Names of devices as sold, to presets. Longer names come before those that they contain. */
+/* Presets by the names of devices as sold. Longer names come before those that they contain. */
 const struct pp_measure_device pp_measure_devices[] = {
     {"a100*pcie",  "a100", "pcie:25GBps hbm:1.94TBps", false}, /* data sheet; PCIe 4 x16 as reached */
     {"a100*40gb",  "a100-40", "", false},
@@ -154,7 +154,7 @@ const struct pp_measure_device pp_measure_devices[] = {
 
 enum { PATTERN_BYTES = 96 }; /* of one alternative */
 
-/* Does `pattern` stand at the begin of `text`? A '#' stands for digits, a '*' for anything. */
+/* Is true if `pattern` is at the begin of `text`; '#' stands for digits, '*' for anything. */
 static bool matches_here(const char *text, const char *pattern)
 {
     for (; *pattern; pattern++, text++) {
@@ -216,7 +216,6 @@ bool pp_measure_matches(const char *cell, const char *pattern)
     }
 }
 
-/* The digits that '#' of the pattern stands for. */
 int pp_measure_number_in(const char *cell, const char *pattern)
 {
     const char *before = *pattern == '^' ? pattern + 1 : pattern;
