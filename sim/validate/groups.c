@@ -1,4 +1,4 @@
-/* Errors of groups of rows. */
+/* Sums up errors of groups of rows. */
 #include "sim/validate/validate.h"
 
 #include "core/quantile.h"
@@ -61,7 +61,7 @@ struct selection {
     const char *value; /* of the key; NULL = any */
 };
 
-/* `place`: of a double in the row. */
+/* `place`: offset of a double in the row. */
 static struct pp_validation_errors collect(struct pp_arena *arena, const struct selection *s,
                                            size_t place)
 {

@@ -1,4 +1,4 @@
-/* docs/accuracy.md: how wrong predictions are, as a page. */
+/* Prints docs/accuracy.md: the errors of predictions, as a page. */
 #include "sim/validate/validate.h"
 
 #include <math.h>
@@ -55,8 +55,7 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
     fputs(" |\n", out);
 }
 
-/* A group of both, by the same rows: the columns of `judged` follow those of the built-in
- * ones. */
+/* Prints groups of both validations, with the same rows: `judged` columns follow the built-in. */
 static void both(struct pp_arena *arena, const struct pp_validation_page *page,
                  pp_validation_filter filter, enum pp_validation_key key, FILE *out)
 {
@@ -83,7 +82,7 @@ static void both(struct pp_arena *arena, const struct pp_validation_page *page,
     }
 }
 
-/* What a fit without a family has still learned from it. */
+/* Prints what a fit without a family still knows of it. */
 static void not_left_out(FILE *out)
 {
     fputs("\nSome knowledge of the family stays in *fitted without the family*, so these errors "

@@ -1,4 +1,4 @@
-/* The constants to fit, and the residuals of published rows at their values. */
+/* Finds the constants to fit, and the residuals of published rows at their values. */
 #include "sim/validate/refit.h"
 
 #include "core/process/pool.h"
@@ -7,16 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Slopes are differences over this step of a logarithm: large against what is rounded to
- * picoseconds, small against the constants' spreads. */
+/* Step of a logarithm for slopes: large against rounding to picoseconds, small against spreads. */
 static const double SLOPE_STEP = 0.03;
-/* Rows whose configuration is not stated in full count so much. */
+/* Weight of rows whose configuration is not stated in full. */
 static const double INCOMPLETE_WEIGHT = 0.2;
-/* Rows of a family that teach, spread evenly over it; all are judged. */
+/* Most rows of a family that teach, spread evenly over it; all are judged. */
 enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10, OBSERVATIONS_MAX = 10 };
 enum { OWN_MAX = 64 };
 
-/* ---- which values and rows there are -------------------------------------------------------- */
+/* ---- values and rows ------------------------------------------------------------------------- */
 
 static int value_index(struct pp_refit *refit, const struct pp_constant *constant,
                        const char *owner, double value)
@@ -57,8 +56,8 @@ static int family_index(struct pp_refit *refit, const char *name)
     return refit->family_count++;
 }
 
-/* Rows of a family err alike, but not wholly: n of them count as sqrt(n) observations, and as no
- * more than ten. Families without a complete row count less. */
+/* Rows of a family err alike, but not wholly: n of them count as sqrt(n) observations, at most ten.
+ * Families without a complete row count less. */
 static void weigh(struct pp_refit *refit)
 {
     const int families = refit->family_count;
@@ -110,7 +109,7 @@ struct overrides {
     const struct pp_refit *refit;
     const struct pp_refit_row *row;
     const double *log_values; /* [value_count], NULL: those of the fit */
-    int moved;                /* a value that is SLOPE_STEP more, -1 for none */
+    int moved;                /* value that is SLOPE_STEP higher; -1 = none */
     struct pp_framework framework;
 };
 
@@ -129,7 +128,7 @@ static void apply(struct pp_config *config, struct overrides *o)
         config->costs.framework = &o->framework;
 }
 
-/* log(predicted / published), NAN when there is no prediction. */
+/* Returns log(predicted / published); NAN without a prediction. */
 static double residual_at(struct pp_arena *arena, struct overrides *overrides)
 {
     const struct pp_measure_case *row = overrides->row->row;
@@ -151,8 +150,8 @@ struct evaluation {
     bool with_slopes;
     const double *log_values;
     int family;        /* -1: all rows that teach */
-    int without;       /* ... but those of this family; -1: of none */
-    double *residuals; /* where they go, [row_count]; NULL: into the rows */
+    int without;       /* family to leave out of them; -1: none */
+    double *residuals; /* [row_count] destination; NULL: the rows */
     int refused;
 };
 

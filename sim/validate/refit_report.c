@@ -1,4 +1,4 @@
-/* The report of a fit: the constants, and the errors of each family when it teaches nothing. */
+/* Prints a fit: the constants, and the errors of each family if it teaches nothing. */
 #include "sim/validate/refit.h"
 #include "sim/validate/validate.h"
 
@@ -9,7 +9,7 @@
 
 enum { STEPS_MAX = 8 };
 
-/* Of a constant as it is written in the rows of devices and frameworks. */
+/* Prints a constant as in the rows of devices and frameworks. */
 static void print_value(const struct pp_refit_value *value, const double *without, int families,
                         int stride, int index, FILE *out)
 {
@@ -35,7 +35,7 @@ static void print_values(const struct pp_refit *refit, const double *without, FI
     fputs("\nfitted on all rows; least and most over the fits that leave one family out\n", out);
 }
 
-/* Errors of the rows at the values that were fitted without their families. */
+/* Finds the errors of rows at the values fitted without their families. */
 static enum pp_status judge_all(const struct pp_refit *refit, double *without, double *residuals,
                                 struct pp_error *err)
 {
@@ -57,7 +57,7 @@ static double median_abs(double *scratch, const struct pp_refit *refit, const do
     return pp_median(scratch, n);
 }
 
-/* What a family's own rows gain it. */
+/* Prints the median errors of families with and without their own rows. */
 static enum pp_status print_families(struct pp_refit *refit, const double *residuals, FILE *out,
                                      struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* Gauss-Newton steps of a fit: on all rows, and on those of all families but one. */
+/* Takes Gauss-Newton steps of a fit: on all rows, and on those of all families but one. */
 #include "sim/validate/refit.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@ static const double HUBER = 0.05;
 /* Error of an observation. */
 static const double NOISE = 0.08;
 enum { REWEIGHTINGS = 25 };
-/* A constant's siblings as a whole may be as far from its typical value as so many spreads. */
+/* Spread of a constant's siblings as a whole around its typical value, in spreads. */
 static const double COMMON_SPREADS = 2;
 
-/* 1 for residuals that count by their square. */
+/* Returns 1 for residuals that count by their square, less for larger ones. */
 static double huber_weight(double residual)
 {
     return fabs(residual) <= HUBER ? 1 : HUBER / fabs(residual);
@@ -29,9 +29,9 @@ static double row_scale(const struct pp_refit_row *row)
     return row->weight / (NOISE * NOISE);
 }
 
-/* The owners of one constant are together a Gaussian. Each differs from their common value by
- * `spread`, and that from the typical one by COMMON_SPREADS of it. Its inverse covariance has
- * `own` on the diagonal and `shared` everywhere. */
+/* Prior of the owners of one constant, together a Gaussian. Each differs from their common value by
+ * `spread`, and that from the typical one by COMMON_SPREADS of it. The inverse covariance has `own`
+ * on the diagonal and `shared` everywhere. */
 struct prior {
     double own, shared, mean;
 };
@@ -78,7 +78,7 @@ double pp_refit_loss(const struct pp_refit *refit, int without)
     return loss;
 }
 
-/* matrix += prior, gradient += its slope at the present values + change */
+/* Adds the prior to the matrix, and its slope at the present values to the gradient. */
 static void add_prior(const struct pp_refit *refit, double *matrix, double *gradient)
 {
     const int n = refit->value_count;
@@ -118,8 +118,7 @@ static void add_row(const struct pp_refit *refit, const struct pp_refit_row *row
     }
 }
 
-/* Solve matrix x = -gradient; the matrix is positive definite thanks to the prior. Cholesky in
- * place. */
+/* Solves matrix x = -gradient by Cholesky in place; the prior makes it positive definite. */
 static void solve(int n, double *matrix, const double *gradient, double *x)
 {
     for (int i = 0; i < n; i++)
@@ -142,7 +141,6 @@ static void solve(int n, double *matrix, const double *gradient, double *x)
     }
 }
 
-/* Keep within the bounds of the constants. */
 static void clamp(const struct pp_refit *refit, double *change)
 {
     for (int i = 0; i < refit->value_count; i++) {
@@ -172,12 +170,12 @@ void pp_refit_step(const struct pp_refit *refit, int without, double *change)
     }
 }
 
-/* A Gauss-Newton step changes no constant by more than this factor's logarithm. */
+/* Largest change of a constant's logarithm in a Gauss-Newton step. */
 static const double LONGEST_STEP = 0.7;
-/* A step that lowers the loss by less than this share is the last. */
+/* A step that lowers the loss by a smaller share is the last. */
 static const double LEAST_GAIN = 2e-3;
-/* The linear model around the fit on all rows is used where leaving out a family moves no
- * constant by more than this logarithm. Its error is of the order of the square. */
+/* The linear model around the fit on all rows is used if leaving out a family moves no constant's
+ * logarithm by more. Its error is of the order of the square. */
 static const double LINEAR_STEP = 0.01;
 enum { HALVINGS = 4 };
 
@@ -188,8 +186,8 @@ static void move(struct pp_refit *refit, const double *from, const double *chang
             from[i] + share * fmin(fmax(change[i], -LONGEST_STEP), LONGEST_STEP);
 }
 
-/* One step with the slopes that are there, shortened until the loss falls; none when it does not.
- * Residuals are those of the new values. */
+/* Takes a step with the present slopes, shortened until the loss falls, or none. Residuals are
+ * those of the new values. */
 static enum pp_status step_down(struct pp_refit *refit, int without, bool *is_done,
                                 struct pp_error *err)
 {
@@ -231,7 +229,7 @@ static bool is_linear(const double *change, int count)
     return true;
 }
 
-/* A copy that may move; slopes are shared. */
+/* Returns a copy with its own values and rows; slopes are shared. */
 static struct pp_refit copy_of(const struct pp_refit *refit)
 {
     struct pp_refit copy = *refit;

@@ -1,5 +1,4 @@
-/* The validation for programs: rows as CSV, and all of it as JSON, "pipesim.validation/1". What has
- * no value is empty, or null. */
+/* Prints rows as CSV, and all as JSON, "pipesim.validation/1". Missing values: empty, or null. */
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
 #include "sim/validate/validate.h"

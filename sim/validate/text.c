@@ -1,4 +1,4 @@
-/* The report of a validation, for people. */
+/* Prints the report of a validation. */
 #include "sim/validate/validate.h"
 
 #include "core/text/terminal.h"

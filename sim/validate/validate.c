@@ -1,4 +1,4 @@
-/* Rows predicted one by one; a rival that knows one number: MFU. */
+/* Predicts rows one by one, also by a rival that knows one number: MFU. */
 #include "sim/validate/validate.h"
 
 #include "core/quantile.h"
@@ -68,9 +68,7 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
     pp_validation_baseline(arena, validation);
 }
 
-/* ---- a rival that knows one number -------------------------------------------------------- */
-
-/* Median MFU of the complete rows of a family, NAN of none. */
+/* Returns the median MFU of a family's complete rows; NAN without any. */
 static double mfu_of(double *scratch, const struct pp_validation *v, const char *family)
 {
     int n = 0;
@@ -82,7 +80,7 @@ static double mfu_of(double *scratch, const struct pp_validation *v, const char 
     return pp_median(scratch, n);
 }
 
-/* One MFU for every run of the world: the median over the other families, which weigh alike. */
+/* Returns one MFU for every run: the median over the other families, which weigh alike. */
 static double mfu_without(double *scratch, const struct pp_validation_group *families, int count,
                           const char *family)
 {

@@ -1,4 +1,4 @@
-/* sim/validate/validate.h — predictions of many rows, and how wrong they are. */
+/* sim/validate/validate.h — predicts many rows, and sums up the errors. */
 #pragma once
 
 #include "sim/published/published.h"
@@ -14,28 +14,28 @@ struct pp_validation_row {
     bool is_mixture; /* has experts */
     double step_s;   /* published; NAN = not */
     struct pp_row_prediction prediction;
-    double error_frac, mem_error_frac; /* predicted / published - 1; NAN where one is missing */
+    double error_frac, mem_error_frac; /* predicted / published - 1; NAN if one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */
-    double baseline_error_frac;        /* of one MFU for all: the median of the other families */
+    double baseline_error_frac;        /* of one MFU for all, the median of the other families */
 };
 struct pp_validation {
     struct pp_validation_row *rows;
     int count;
 };
 
-/* Predict all rows. Prediction and texts live in the arena. */
+/* Predicts all rows. Predictions and texts live in the arena. */
 void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *list,
                        struct pp_validation *validation);
-/* One row, in depth: fills `row`; `result` (may be NULL) lives in the arena. */
+/* Predicts one row; `result` (may be NULL) lives in the arena. */
 void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
                            struct pp_validation_row *row, struct pp_result *result);
-/* Fill baseline_error_frac of all rows. */
+/* Fills baseline_error_frac of all rows. */
 void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *validation);
 
 /* ---- figures: sim/validate/groups.c ---- */
 typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
 bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
-bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* of those, PP > 1 */
+bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* complete, with PP > 1 */
 bool pp_validation_is_incomplete(const struct pp_validation_row *row); /* predicted, not complete */
 bool pp_validation_is_any(const struct pp_validation_row *row);
 
@@ -47,7 +47,7 @@ struct pp_validation_errors {
 struct pp_validation_group {
     const char *name;
     struct pp_validation_errors time, memory, baseline;
-    double mfu; /* of families, while the baseline is computed */
+    double mfu; /* of families, for the baseline */
 };
 enum pp_validation_key {
     PP_BY_FAMILY,
@@ -59,22 +59,22 @@ enum pp_validation_key {
 };
 extern const char *const pp_validation_key_names[PP_VALIDATION_KEYS];
 
-/* All rows that pass the filter as one group. */
+/* Returns all rows that pass the filter as one group. */
 struct pp_validation_group pp_validation_all(struct pp_arena *arena,
                                              const struct pp_validation *validation,
                                              pp_validation_filter filter, const char *name);
-/* The same for each value of the key, in the order of rows. */
+/* Returns a group for each value of the key, in the order of rows. */
 struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
                                              const struct pp_validation *validation,
                                              pp_validation_filter filter,
                                              enum pp_validation_key key, int *count);
-/* Median of the medians of the families of complete rows that have a time, NAN of none; of the
- * rival instead. */
+/* Returns the median over families of median errors of complete rows with a time, or NAN;
+ * `of_rival`: of the rival's. */
 double pp_validation_median_of_families(struct pp_arena *arena,
                                         const struct pp_validation *validation, bool of_rival,
                                         int *count);
-/* Reasons for which rows are skipped, most frequent first. With `is_refused` those for which
- * published values are no measurement, whose rows are predicted all the same. */
+/* Reasons to skip rows, most frequent first. With `is_refused`, to refuse published values of rows
+ * that are predicted all the same. */
 struct pp_validation_reason {
     const char *text;
     int n;
@@ -85,24 +85,23 @@ struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
                                                    bool is_refused, int *count);
 struct pp_validation_count {
     int rows, predicted;
-    int complete, complete_predicted; /* those that state every knob */
-    /* of those predicted, what was published against what is predicted */
-    int oom, oom_refused; /* out of memory; predicted so */
+    int complete, complete_predicted; /* of rows that state every knob */
+    /* of predicted rows: the published outcome, and the same outcome predicted */
+    int oom, oom_refused; /* out of memory */
     int ran, ran_fits;    /* with a measurement; predicted to fit */
 };
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 
-/* ---- for people and for programs: text.c, markdown.c, rows.c ---- */
-/* `worst`: how many rows with the largest errors. */
+/* ---- reports: text.c, markdown.c, rows.c ----------------------------------------------------- */
+/* `worst`: number of rows with the largest errors. */
 void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation, int worst,
                          FILE *out);
-/* The page docs/accuracy.md: the same rows predicted with the built-in constants and, where
- * `judged` is there, with constants fitted without their family. */
+/* Page docs/accuracy.md: rows predicted with the built-in constants and, unless NULL, with
+ * constants fitted without their family. */
 struct pp_validation_page {
     const struct pp_validation *built_in, *judged;
 };
 void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_page *page,
                             FILE *out);
 void pp_validation_json(struct pp_arena *arena, const struct pp_validation *validation, FILE *out);
-/* A line for each row. */
 void pp_validation_csv(const struct pp_validation *validation, FILE *out);
