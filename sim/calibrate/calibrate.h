@@ -1,6 +1,5 @@
-/* sim/calibrate/calibrate.h — from traces of real runs to costs of layers
- * (core/cost/measured/file.h), and how wrong those are on a schedule that they were not made from.
- * Everything lives in an arena. */
+/* sim/calibrate/calibrate.h — fits costs of layers (core/cost/measured/file.h) to traces of real
+ * runs, and tests them on a schedule that is left out of the fit. Everything lives in an arena. */
 #pragma once
 
 #include "core/cost/measured/file.h"
@@ -12,25 +11,25 @@
 
 #include <stdio.h>
 
-/* A trace, and the run that it is of. */
+/* A trace and the run that it records. */
 struct pp_calibrate_run {
-    const char *path, *schedule; /* schedule NULL: the trace does not say */
+    const char *path, *schedule; /* schedule: NULL if the trace does not name it */
     const struct pp_trace *trace;
-    const struct pp_trace_about *about; /* NULL: CSV does not say */
+    const struct pp_trace_about *about; /* NULL for CSV */
     struct pp_config config;
     struct pp_cost_inputs inputs;
     bool is_left_out;
 };
 
-/* Durations of the same op on stages that are alike, of one granule, seconds. */
+/* Durations of one op, of one granule each, on stages with the same layers. */
 struct pp_calibrate_group {
-    int kind, set; /* of the costs; U has no set: -1 */
+    int kind, set; /* set: index of file->sets; -1 for U */
     int blocks;
     bool has_embedding, has_head;
-    double params; /* U */
+    double params; /* for U alone */
     double *s;
     int count, capacity;
-    double median_s; /* filled by the fit */
+    double median_s; /* set by the fit */
 };
 struct pp_calibrate_message {
     double bytes, s;
@@ -40,35 +39,35 @@ struct pp_calibrate {
     struct pp_arena *arena;
     struct pp_calibrate_run *runs;
     int run_count;
-    const char *left_out;    /* schedule, NULL = none */
-    bool is_left_out_chosen; /* by the tool */
+    const char *left_out;    /* schedule; NULL = none */
+    bool is_left_out_chosen; /* chosen by the tool, not by --hold-out */
     struct pp_calibrate_group *groups;
     int group_count, group_capacity;
     struct pp_calibrate_message *messages;
     int message_count, message_capacity;
-    int op_count, fused_count; /* durations used, and pairs that were left aside */
+    int op_count, fused_count; /* durations used; fused pairs left aside */
     struct pp_cost_file *file; /* the result */
     const char *logs[64];
     int log_count;
 };
 
-/* What became of a run that was left out. */
+/* Prediction for a run that is left out of the fit. */
 struct pp_calibrate_trial {
     const struct pp_calibrate_run *run;
     double measured_s, predicted_s, null_s;
-    struct pp_band band; /* of draws from what ops took */
+    struct pp_band band; /* steps with durations of ops drawn from the samples */
 };
 
 /* ---- sim/calibrate/read.c ---- */
-/* Read traces, find out what ran, leave a schedule out, refuse what does not go together. */
+/* Reads and resolves traces, and leaves a schedule out. PP_EINVAL for traces that do not match. */
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_wish *wish,
                                  struct pp_error *err);
 
 /* ---- sim/calibrate/look.c ---- */
-/* What can be seen in the events. */
+/* Facts of a run that its events show. */
 struct pp_calibrate_seen {
     int stages, micro_batches, splits;
-    double bytes; /* of a message of one granule and split, 0 = there is none */
+    double bytes; /* of a message of one granule and split; 0 = no messages */
 };
 enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
                                  struct pp_error *err);
@@ -80,34 +79,32 @@ struct pp_calibrate_words {
 };
 void pp_calibrate_add(struct pp_calibrate_words *words, const char *word);
 void pp_calibrate_add_int(struct pp_calibrate_words *words, const char *option, int value);
-/* What was seen. Order does not matter to what layers take, so any schedule of as many stages says
- * which layers a stage has. */
+/* Adds options of a run as seen. Costs of layers do not depend on the order of ops, and any
+ * schedule of as many stages has the same layers per stage. */
 void pp_calibrate_add_seen(struct pp_calibrate_words *words, const struct pp_calibrate_seen *seen);
-/* The options of the command line that name the model. */
+/* Adds the options of the command line that name the model. */
 void pp_calibrate_add_model(struct pp_calibrate_words *words, const struct pp_wish *wish);
-bool pp_calibrate_is_of_model(const char *option); /* "--layers" */
+bool pp_calibrate_is_of_model(const char *option); /* of "--layers", say */
 
 /* ---- sim/calibrate/kineto.c ---- */
-/* PP_EINVAL where options say what a run of PyTorch was and there is none, or the other way round.
- */
+/* PP_EINVAL for --mbs or --precision without traces of PyTorch, or for these without --mbs. */
 enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                                          struct pp_error *err);
-/* The one run of all files of PyTorch. Its `about` is made of the command line and the
- * events. */
+/* Reads all files of PyTorch as one run; its `about` comes from the command line and the events. */
 enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_wish *wish,
                                         const struct pp_trace_files *files,
                                         struct pp_calibrate_run *run, struct pp_error *err);
-/* Its messages get the bytes that they have in the run as resolved. */
+/* Sets the bytes of the run's messages from its resolved options. */
 void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run);
 
 /* ---- sim/calibrate/samples.c ---- */
 enum pp_status pp_calibrate_collect(struct pp_calibrate *c, struct pp_error *err);
 
 /* ---- sim/calibrate/fit.c ---- */
-/* Fill c->file from the samples. */
+/* Fills c->file from the samples. */
 enum pp_status pp_calibrate_fit(struct pp_calibrate *c, struct pp_error *err);
-/* alpha and beta of messages, and the median error over their sizes. `given`: where only one size
- * was seen, NULL = nothing is known. */
+/* Fits alpha and beta of messages, with the median error over their sizes. `given` replaces the
+ * fit; if it is NULL and there is only one size, alpha is 0. */
 struct pp_measured_line pp_calibrate_line(struct pp_arena *arena, const char *name,
                                           const struct pp_calibrate_message *messages, int count,
                                           const struct pp_measured_line *given);

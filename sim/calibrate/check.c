@@ -1,5 +1,4 @@
-/* Schedules that costs were not made from, predicted as any run with --cost and compared with
- * the measured step. */
+/* Predicts left-out schedules, as any run with --cost, and compares them with the measured step. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/random.h"
@@ -9,7 +8,7 @@
 #include "sim/resolve/resolve.h"
 #include "traces/compare/compare.h"
 
-/* What ops of a kind took, as shares of the median of their group. */
+/* Durations of ops of a kind over the median of their group. */
 struct ratios {
     double *frac;
     int count, capacity;
@@ -28,7 +27,7 @@ static struct ratios *gather(struct pp_arena *arena, const struct pp_calibrate *
     return ratios;
 }
 
-/* A kind that never ran scatters as those that stand in for it. */
+/* Returns the ratios of `kind`, or those of its stand-ins if it never ran. */
 static const struct ratios *of_kind(const struct ratios *ratios, int kind)
 {
     const struct pp_stand_in *other = &pp_stand_ins[kind];
@@ -57,7 +56,7 @@ static double draw_s(struct draws *d, const struct pp_costs *costs, const struct
     return s * r->frac[pp_random_bits(d->stream, d->drawn++) % (uint64_t)r->count];
 }
 
-/* Every op takes a sample of its own. */
+/* Draws a duration for every op. */
 static void draw_all(void *closure, int64_t *compute_ps)
 {
     struct draws *d = closure;

@@ -1,6 +1,6 @@
-/* Stages are sums of layers, so their medians give the layers: least squares, none negative.
- * Runs with equally many blocks in all stages cannot tell the embedding from a block. A weak
- * prior decides such cases; any measurement outweighs it. */
+/* Fits layers to medians of stages, their sums, by nonnegative least squares. With equally many
+ * blocks in all stages, a weak prior separates embedding and block; any measurement outweighs
+ * it. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/nonnegative.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The standard error of a median is 1.25 sigma / sqrt(n), and sigma is 1.48 median
- * deviations. No machine is more repeatable than half a percent. */
+/* A median's standard error is 1.25 sigma / sqrt(n), and sigma is 1.48 median deviations. The floor
+ * is half a percent. */
 static const double SURE_FRAC = 0.005, MEDIAN_SIGMAS = 1.2533, SIGMA_DEVIATIONS = 1.4826;
-/* The opinion: parts as shares of a block, by flops, and how far off it may be. */
+/* Sigmas of the prior, which gives parts as shares of a block by flops. */
 static const double EMBEDDING_SIGMA = 0.1, OP_SIGMA = 0.03, HEAD_SIGMA_FRAC = 0.5;
 
 /* ---- medians --------------------------------------------------------------------------------*/
@@ -47,7 +47,7 @@ static double head_frac(const struct pp_cost_inputs *in)
            pp_model_layer_flops(in->model, PP_LAYER_BLOCK, 1, seq, PP_FLOPS_CAUSAL);
 }
 
-/* A block as its stages have it, if they were made of blocks and a head alone. */
+/* Returns the time of a block if stages were made of blocks and a head alone. */
 static double guess_block_s(struct pp_arena *arena, const struct pp_fit_row *rows, int count,
                             double head)
 {
@@ -124,7 +124,7 @@ static void fit_op(struct pp_calibrate *c, int set, int kind)
 
 /* ---- updates --------------------------------------------------------------------------------*/
 
-/* By parameter, and what else an update takes. */
+/* Fits the time of an update per parameter, and its constant part. */
 static void fit_update(struct pp_calibrate *c)
 {
     struct pp_fit_row *rows = PP_ARRAY(c->arena, struct pp_fit_row, c->group_count + 1);
@@ -143,7 +143,7 @@ static void fit_update(struct pp_calibrate *c)
     }
     if (count == 0 || params == 0)
         return;
-    for (int r = 0; r < count; r++) /* of the same size as the other unknown */
+    for (int r = 0; r < count; r++) /* scaled to the size of the other unknown */
         rows[r].factor[0] /= params;
     rows[count] = (struct pp_fit_row){.factor = {0, 1}, .sigma = OP_SIGMA * fmax(most, 1e-12)};
     pp_fit_nonnegative(rows, count + 1, 2, x);
@@ -162,7 +162,7 @@ static int by_bytes(const void *left, const void *right)
     return (a->s > b->s) - (a->s < b->s);
 }
 
-/* The median of each size. Returns how many. */
+/* Writes the median of each size into `rows`; returns their number. */
 static int medians_by_size(struct pp_arena *arena, const struct pp_calibrate_message *messages,
                            int count, struct pp_fit_row *rows)
 {
@@ -195,7 +195,7 @@ struct pp_measured_line pp_calibrate_line(struct pp_arena *arena, const char *na
 
     line.name = name;
     line.samples = count;
-    for (int r = 0; r < sizes; r++) /* of the same size as the other unknown */
+    for (int r = 0; r < sizes; r++) /* scaled to the size of the other unknown */
         rows[r].factor[1] /= most;
     if (!given && sizes == 1) /* one size cannot tell alpha from beta */
         rows[0].factor[0] = 0;
@@ -214,7 +214,7 @@ struct pp_measured_line pp_calibrate_line(struct pp_arena *arena, const char *na
     return line;
 }
 
-/* The wires of the virtual clock are what they were given as. */
+/* Fits the wires; those of the virtual clock are taken as given. */
 static void fit_wires(struct pp_calibrate *c)
 {
     const struct pp_trace_about *about = NULL;
@@ -235,7 +235,7 @@ static void fit_wires(struct pp_calibrate *c)
 static void describe(struct pp_calibrate *c)
 {
     const struct pp_trace_about *about = NULL;
-    int others = 0; /* traces of another machine than the first */
+    int others = 0; /* traces of other machines than the first */
 
     for (int k = 0; k < c->run_count; k++) {
         const struct pp_calibrate_run *run = &c->runs[k];

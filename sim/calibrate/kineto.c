@@ -1,4 +1,4 @@
-/* A run of PyTorch: what its traces do not say is on the command line. */
+/* Reads a run of PyTorch; the command line gives what its traces do not say. */
 #include "sim/calibrate/calibrate.h"
 
 #include "traces/kineto/kineto.h"
@@ -20,8 +20,6 @@ enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                             "--seq and --precision if they are not the defaults");
     return PP_OK;
 }
-
-/* ---- what ran --------------------------------------------------------------------------------*/
 
 static const struct pp_trace_about *describe(struct pp_arena *arena, const struct pp_wish *wish,
                                              const struct pp_kineto *run,
@@ -66,7 +64,7 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
     return PP_OK;
 }
 
-/* Activations of a micro-batch, whole: what a message carries without tensor parallelism. */
+/* Messages hold whole activations of a micro-batch, as without tensor parallelism. */
 void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run)
 {
     const struct pp_config *c = &run->config;

@@ -1,4 +1,4 @@
-/* What a trace shows of its run, and that as words of a command line. */
+/* Finds facts of a run in its trace, and writes them as words of a command line. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/lines.h"
@@ -28,8 +28,6 @@ enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibra
     }
     return PP_OK;
 }
-
-/* ---- words ---------------------------------------------------------------------------------- */
 
 static const char *const MODEL[] = {"model", "layers", "hidden",    "heads",     "kv-heads", "ffn",
                                     "mlp",   "vocab",  "positions", "embedding", "seq",      NULL};

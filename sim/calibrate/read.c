@@ -1,4 +1,4 @@
-/* Traces, and the runs that they are of. */
+/* Reads traces and resolves their runs. */
 #include "sim/calibrate/calibrate.h"
 
 #include "schedules/select/select.h"
@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* PP_EINVAL with both names where traces are of different precision, or, unless that is wanted, of
- * different machines. */
+/* PP_EINVAL, with names, if traces differ in precision or, unless `may_be_mixed`, in machine. */
 static enum pp_status check_machines(const struct pp_calibrate *c, bool may_be_mixed,
                                      struct pp_error *err)
 {
@@ -39,7 +38,7 @@ static enum pp_status check_machines(const struct pp_calibrate *c, bool may_be_m
     return PP_OK;
 }
 
-/* The last schedule that is not the first one's. */
+/* Returns the last schedule that differs from the first; NULL if there is none. */
 static const char *choose_left_out(const struct pp_calibrate *c)
 {
     for (int k = c->run_count - 1; k > 0; k--)
@@ -49,7 +48,7 @@ static const char *choose_left_out(const struct pp_calibrate *c)
     return NULL;
 }
 
-/* Mark the runs of --hold-out, or of the last schedule that is not the first one's. */
+/* Marks the runs of --hold-out, or of the last schedule that differs from the first. */
 static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_wish *wish,
                                 struct pp_error *err)
 {
@@ -75,9 +74,9 @@ static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_wish *wi
     return PP_OK;
 }
 
-/* ---- a trace that does not say what ran ------------------------------------------------------*/
+/* ---- traces without options ------------------------------------------------------------------ */
 
-/* Samples of a message follow from its bytes: values of 4 bytes for each hidden element. */
+/* Adds --mbs, from the bytes of a message: a value has 4 bytes, and a token has `hidden` values. */
 static enum pp_status guess_rows(const struct pp_calibrate_run *run,
                                  const struct pp_calibrate_seen *seen, struct pp_calibrate_words *w,
                                  struct pp_error *err)
@@ -136,7 +135,7 @@ static struct pp_calibrate_words begin(struct pp_arena *arena)
     return w;
 }
 
-/* Do events and options speak of the same run? */
+/* PP_EINVAL if events and options differ in the number of stages. */
 static enum pp_status check_stages(const struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct pp_calibrate_seen seen = {0};
@@ -170,7 +169,7 @@ static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_
     return check_stages(run, err);
 }
 
-/* CSV: the model from the command line, the rest from the events. */
+/* Resolves a run of CSV: its model comes from the command line, the rest from its events. */
 static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_wish *wish,
                                      struct pp_calibrate_run *run, struct pp_error *err)
 {
@@ -214,15 +213,15 @@ static enum pp_status open_run(struct pp_arena *arena, const struct pp_wish *wis
         status =
             run->about ? resolve_about(arena, run, err) : resolve_events(arena, wish, run, err);
     if (status != PP_OK) {
-        err->status = PP_EINVAL; /* the content of an input */
+        err->status = PP_EINVAL; /* the input's content is at fault */
         return pp_error_prefix(err, "%s: ", path);
     }
     return PP_OK;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------*/
+/* ---- all traces ------------------------------------------------------------------------------ */
 
-/* Options that name the model, for runs with these costs. */
+/* Sets the options that name the model for runs with these costs. */
 static void name_model(struct pp_calibrate *c, const struct pp_wish *wish)
 {
     const struct pp_trace_about *about = c->runs[0].about;
@@ -246,7 +245,7 @@ static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_wish *
     PP_TRY(pp_calibrate_read_kineto(arena, wish, files, run, err));
     if (resolve_about(arena, run, err) != PP_OK)
         return pp_error_prefix(err, "%s: ", run->path);
-    run->schedule = NULL; /* any would have done */
+    run->schedule = NULL; /* unknown: any would have done */
     pp_calibrate_fill_bytes(run);
     return PP_OK;
 }

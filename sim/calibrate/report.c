@@ -1,4 +1,4 @@
-/* The report of a calibration, for people. */
+/* Prints the report of a calibration. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/text/terminal.h"
@@ -37,7 +37,7 @@ static void print_trial(const struct pp_cost_page *page, const struct pp_calibra
             pp_cost_time_text(a, t->null_s), 100 * (t->null_s / t->measured_s - 1)));
 }
 
-/* What the samples leave open. */
+/* Prints notes on costs that the samples do not determine. */
 static void print_notes(const struct pp_cost_page *page, const struct pp_calibrate *c)
 {
     for (int k = 0; k < c->file->set_count; k++) {
@@ -77,7 +77,7 @@ static void print_notes(const struct pp_cost_page *page, const struct pp_calibra
                                 c->runs[k].config.layout.seq, c->runs[k].config.layout.mbs));
 }
 
-/* More ranks than were measured, as many as there are layers for. */
+/* Returns a number of ranks for the next run: 8, or fewer for a model of fewer layers. */
 static int next_ranks(const struct pp_config *config)
 {
     int ranks = 8;
@@ -87,7 +87,7 @@ static int next_ranks(const struct pp_config *config)
     return ranks;
 }
 
-/* What a pipeline cannot be predicted without; traces of a host have no messages. */
+/* A pipeline cannot be predicted without costs of messages; traces of a host have none. */
 static bool has_messages(const struct pp_cost_file *file)
 {
     return pp_cost_file_line(file, "wire") || pp_cost_file_line(file, "sendrecv");

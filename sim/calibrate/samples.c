@@ -1,4 +1,4 @@
-/* Durations by what they are of: kind of op, shape, and layers of the stage. Runs pool theirs. */
+/* Collects durations by kind of op, shape and layers of the stage; all runs share the groups. */
 #include "sim/calibrate/calibrate.h"
 
 static bool is_measured_kind(int kind)
@@ -36,7 +36,7 @@ static struct pp_calibrate_group *group_of(struct pp_calibrate *c,
     return g;
 }
 
-/* The stage of an op, as a key without samples. */
+/* Returns the group of an op, without samples. */
 static struct pp_calibrate_group key_of(struct pp_calibrate *c, const struct pp_calibrate_run *run,
                                         const struct pp_op *op)
 {
@@ -63,7 +63,7 @@ static enum pp_status add_compute(struct pp_calibrate *c, const struct pp_calibr
     int count;
 
     PP_TRY(pp_op_parse(event->cell, ops, &count, err));
-    if (count == 2) { /* it could be any op's time */
+    if (count == 2) { /* the time belongs to both ops */
         c->fused_count++;
         return PP_OK;
     }

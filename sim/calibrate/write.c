@@ -1,4 +1,4 @@
-/* cost.json: the costs, and where they come from. */
+/* Writes cost.json: the costs and their sources. */
 #include "sim/calibrate/calibrate.h"
 
 #include "core/text/json_write.h"
@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* The value, or NULL where something of it could not be put in. */
+/* Returns `value`, or frees it and returns NULL if a part of it failed. */
 static json_t *whole(json_t *value, int failed)
 {
     if (!failed)
@@ -144,6 +144,6 @@ enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
         json_decref(file);
         return err->status;
     }
-    pp_json_print(file, output.file); /* the commit reports what could not be written */
+    pp_json_print(file, output.file); /* pp_output_commit reports failed writes */
     return pp_output_commit(&output, err);
 }
