@@ -1,4 +1,4 @@
-/* Saved reports: read, and run again with their own options. */
+/* Reads saved reports, to run them again with their own options. */
 #include "sim/check/baseline.h"
 
 #include "core/text/file.h"
@@ -26,7 +26,7 @@ static enum pp_status check_schema(const struct pp_json *json, struct pp_error *
         json->name, schema, SCHEMAS[0], SCHEMAS[1]);
 }
 
-/* Of a comparison every run that was not refused has the same. */
+/* Runs of a comparison have the same inputs; refused ones have none. */
 static enum pp_status find_inputs(const struct pp_json *json, json_t **inputs, struct pp_error *err)
 {
     json_t *run;
@@ -67,7 +67,7 @@ static enum pp_status add_value(struct words *w, const char *name, const json_t 
     return PP_OK;
 }
 
-/* An option as typed: true of a flag, a list where it was given several times. */
+/* Adds an option as typed: true for a flag, a list if it was given several times. */
 static enum pp_status add_input(struct words *w, const char *name, json_t *value,
                                 struct pp_error *err)
 {
@@ -80,7 +80,7 @@ static enum pp_status add_input(struct words *w, const char *name, json_t *value
     return PP_OK;
 }
 
-/* Read as an input of a run is: text by text. */
+/* Is true if the texts of an option are those of the input. */
 static bool is_same_input(const struct pp_option_value *value, json_t *input)
 {
     json_t *item;
@@ -99,8 +99,8 @@ static bool is_same_input(const struct pp_option_value *value, json_t *input)
     return true;
 }
 
-/* The inputs contain those of a preset, too. They are left to the preset: flags win over it,
- * and its values may be derived anew. */
+/* Opens the preset of the inputs. Inputs with its values are left to it: flags win over it, and its
+ * values may be derived anew. */
 static enum pp_status preset_of(struct words *w, json_t *inputs, struct pp_request *request,
                                 struct pp_error *err)
 {
@@ -139,7 +139,7 @@ static enum pp_status add_inputs(struct words *w, json_t *inputs, struct pp_erro
             return pp_error_set(err, PP_EINVAL,
                                 "%s: inputs: '%s' is no option of a run in this version",
                                 w->json->name, name);
-        if (!strcmp(name, "require-fit")) /* changes an exit code, no figure */
+        if (!strcmp(name, "require-fit")) /* changes an exit code alone */
             continue;
         const struct pp_option_value *of_preset =
             request.preset.values ? pp_options_get(&request.preset, name) : NULL;
@@ -199,7 +199,7 @@ struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_basel
 
     both.values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count);
     for (int i = 0; i < pp_sim_cli.option_count; i++)
-        if (strcmp(pp_sim_cli.options[i].name, "from") != 0) /* that is done */
+        if (strcmp(pp_sim_cli.options[i].name, "from") != 0) /* already done */
             both.values[i] = flags->values[i].count ? flags->values[i] : baseline->inputs.values[i];
     return both;
 }

@@ -1,4 +1,4 @@
-/* The figures in which two reports differ, as text and as JSON. */
+/* Finds the figures in which two reports differ, as text and as JSON. */
 #include "core/lines.h"
 #include "core/text/json_write.h"
 #include "sim/check/baseline.h"
@@ -7,20 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No figures: what was asked for, on which host it ran, remarks. */
+/* Members without figures: host, options, remarks. */
 static const char *const LEFT_OUT[] = {"meta", "inputs", "notes", NULL};
-/* By which an element of a list is known; others by their place. */
+/* Keys that identify an element of a list; other elements are known by their place. */
 static const char *const IDENTITIES[] = {"schedule", "rank", "name", NULL};
-/* Parts of the step; other seconds stand for themselves. */
+/* Seconds that are parts of the step; other seconds are measured against themselves. */
 static const char *const OF_STEP[] = {"busy_s", "idle_s", "span_s", NULL};
 
 struct diff {
     struct pp_arena *arena;
     struct pp_changes *changes;
     double tolerance_frac;
-    double step_s, peak_bytes; /* of the old report at hand; 0 = it does not say */
+    double step_s, peak_bytes; /* of the current old report; 0 = missing */
 };
-/* A pair of values. */
 struct pair {
     const char *path, *key;
     bool is_share; /* a part of time_frac */
@@ -93,10 +92,10 @@ static void diff_values(struct diff *d, const struct pair *p, json_t *before, js
 
 static double number_of(const json_t *report, const char *key)
 {
-    return json_number_value(json_object_get(report, key)); /* 0 when there is none */
+    return json_number_value(json_object_get(report, key)); /* 0 if missing */
 }
 
-/* A report inside of a comparison has wholes of its own. */
+/* A report inside of a comparison has its own wholes. */
 static void enter_report(struct diff *d, const json_t *object)
 {
     if (!json_object_get(object, "schema"))
@@ -129,7 +128,7 @@ static void diff_objects(struct diff *d, const struct pair *p, json_t *before, j
     }
 }
 
-/* "3" of {"rank": 3}; NULL for what has no name. */
+/* Returns the identity of an element, "3" of {"rank": 3}; NULL if it has none. */
 static const char *identity(struct pp_arena *arena, const json_t *element)
 {
     for (const char *const *key = IDENTITIES; *key; key++) {
@@ -149,7 +148,7 @@ static bool has_identity(struct pp_arena *arena, const json_t *element, const ch
     return own && !strcmp(own, name);
 }
 
-/* Where it stood, if that is it. */
+/* Returns the element of that name, first at its old place. */
 static json_t *find_element(struct pp_arena *arena, json_t *list, size_t place, const char *name)
 {
     json_t *element = json_array_get(list, place);
@@ -184,7 +183,7 @@ static void diff_arrays(struct diff *d, const struct pair *p, json_t *before, js
         d->changes->added += (int)(json_array_size(after) - json_array_size(before));
 }
 
-/* The figures below a value that is gone count, too. */
+/* A value that is gone, or of another type, is one change. */
 static void diff_values(struct diff *d, const struct pair *p, json_t *before, json_t *after)
 {
     if (json_is_object(before) && json_is_object(after)) {
@@ -216,7 +215,7 @@ void pp_baseline_diff(struct pp_arena *arena, const json_t *before, const json_t
 
 enum { PATH_COLUMNS = 34 };
 
-/* 0: a figure of the whole run, which may be one of a comparison. */
+/* Returns the depth of a figure; 0 for one of the whole run, also in a comparison. */
 static int depth_of(const struct pp_change *change)
 {
     const char *path = change->path;
@@ -229,8 +228,7 @@ static int depth_of(const struct pp_change *change)
     return depth;
 }
 
-/* Exact figures first, then figures of the whole run, then the largest. Equal changes keep
- * the order of the report. */
+/* Order: exact figures, then by depth, then the largest. Equal changes keep the report's order. */
 static int by_size(const void *left, const void *right)
 {
     const struct pp_change *const *a = left, *const *b = right;
@@ -279,7 +277,7 @@ void pp_changes_print(struct pp_arena *arena, const struct pp_changes *changes, 
                 changes->count);
 }
 
-/* A figure; of more than that nothing. */
+/* Returns the value of a figure; null for others. */
 static json_t *figure_json(const json_t *value)
 {
     return json_is_number(value) || json_is_boolean(value) ? json_deep_copy(value) : json_null();

@@ -1,4 +1,4 @@
-/* Rows of a sweep as reports, so that they are compared like them. */
+/* Makes reports of rows of a sweep, for comparison. */
 #include "sim/check/baseline.h"
 
 #include "traces/metrics.h"
@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of a sweep: point, inputs, figures, status and what belongs to it. */
+/* Columns of a sweep: point, inputs, figures, status and the rest. */
 struct columns {
     const struct pp_table *table;
-    int figures, status; /* where they begin */
+    int figures, status; /* first column of each */
     bool *varies;        /* [column] of the inputs */
 };
 
