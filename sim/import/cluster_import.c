@@ -1,4 +1,4 @@
-/* The text of a cluster from the topology of a node and measured collectives. */
+/* Makes the text of a cluster of the topology of a node and measured collectives. */
 #include "sim/import/cluster_import.h"
 
 #include "core/cost/collective.h"
@@ -16,7 +16,7 @@ static const struct device {
     const char *title, *preset;
     int nvlinks;
     double link_bytes_per_s;
-    bool is_guessed; /* where no name is given, that number of NVLinks stands for it */
+    bool is_guessed; /* without a name, that number of NVLinks stands for it */
 } DEVICES[] = {
     {"GB300", "gb300", 18, 50e9, false},
     {"GB200", "gb200", 18, 50e9, false},
@@ -34,7 +34,7 @@ static const struct device {
 };
 enum { DEVICE_COUNT = PP_COUNT(DEVICES) };
 
-/* Of messages: the rate reached, 0 where it is not known, and the latency. */
+/* Rate of messages, 0 if unknown, and their latency. */
 struct measured {
     double bytes_per_s, alpha_s;
 };
@@ -42,7 +42,7 @@ struct measured {
 struct importer {
     struct pp_arena *arena;
     struct pp_cluster_import *in;
-    const struct device *device; /* NULL: of no row */
+    const struct device *device; /* NULL: in no row */
     struct pp_cluster base;
     struct measured node, network;
 };
@@ -54,7 +54,7 @@ static void note(struct importer *m, const char *text)
     *PP_PUSH(m->arena, in->notes, in->note_count, in->note_capacity) = text;
 }
 
-/* Appended to the text, unless the base has it. */
+/* Appends a key to the text, unless the base has it. */
 static void add_key(struct importer *m, const char *key, const char *value)
 {
     const char *text = m->in->text;
@@ -82,7 +82,7 @@ static const struct device *device_titled(const char *title)
     return NULL;
 }
 
-/* Are all GPUs joined by the same number of NVLinks? Then that number, else 0. */
+/* Returns the number of NVLinks between any two GPUs if it is the same for all, else 0. */
 static int nvlinks_of_all(const struct pp_topology *t)
 {
     const int count = t->gpus > 1 ? pp_topology_pair(t, 0, 1).nvlinks : 0;
@@ -94,7 +94,7 @@ static int nvlinks_of_all(const struct pp_topology *t)
     return count;
 }
 
-/* NVLinks of a GPU to all others together, without a switch. */
+/* Returns the number of NVLinks of a GPU to all others together, without a switch. */
 static int nvlinks_of(const struct pp_topology *t, int gpu)
 {
     int count = 0;
@@ -154,7 +154,7 @@ static enum pp_status find_base(struct importer *m, struct pp_error *err)
 
 /* ---- a node ----------------------------------------------------------------------------------*/
 
-/* The link of a device in its node: as measured, else as the topology says. */
+/* Adds the link of a device in its node: as measured, else by the topology. */
 static void add_link(struct importer *m, const char *key, double bytes_per_s)
 {
     if (m->node.bytes_per_s > 0)
@@ -177,7 +177,7 @@ static void import_pcie(struct importer *m, const char *why)
                                     : m->base.tiers[PP_TIER_HOST].link_bytes_per_s);
 }
 
-/* How the NVLinks connect the GPUs: ALL between any two, or 0. */
+/* Describes the wiring of GPUs by NVLinks: `all` between any two, or 0. */
 static const char *shape_of(struct pp_arena *arena, int all, bool is_wired)
 {
     if (all == 0)
@@ -219,7 +219,7 @@ static void import_links(struct importer *m)
 
 /* ---- network cards ---------------------------------------------------------------------------*/
 
-/* Where a GPU is nearest to. */
+/* Returns the path from a GPU to its nearest card. */
 static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
 {
     enum pp_topology_path best = PP_PATHS;
@@ -231,8 +231,8 @@ static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
     return best;
 }
 
-/* Cards next to a GPU (PIX, PXB) are for its traffic; others serve storage, or people. Where
- * no card is next to a GPU, all are counted. */
+/* Counts cards next to a GPU (PIX, PXB): others serve storage, or people. Without any, all
+ * count. */
 static int count_nics(const struct pp_topology *t, bool *is_concurrent)
 {
     int count = 0;
@@ -272,7 +272,7 @@ static void import_nics(struct importer *m)
         add_key(m, "nic", pp_arena_printf(m->arena, "%dx%s", nics, rate(m, card_bytes_per_s)));
 }
 
-/* What messages between nodes took, of each card. */
+/* Adds the measured rate of messages between nodes, for each card. */
 static void add_network(struct importer *m)
 {
     const struct pp_topology *t = m->in->topology;
@@ -291,7 +291,7 @@ static void add_network(struct importer *m)
 
 /* ---- logs ------------------------------------------------------------------------------------*/
 
-/* Of messages: the line through their times. */
+/* Fits a line to the times of messages. */
 static void import_messages(struct importer *m, const struct pp_nccl_log *log, const char *name)
 {
     const struct pp_measured_line line =
@@ -311,7 +311,7 @@ static void import_messages(struct importer *m, const struct pp_nccl_log *log, c
                 line.samples, 100 * line.residual_frac));
 }
 
-/* Of collectives: their largest size, measured and as the cluster predicts. */
+/* Notes the largest size of a collective, as measured and as the cluster predicts it. */
 static void check_collective(struct importer *m, const struct pp_nccl_log *log, const char *name,
                              enum pp_op_kind kind)
 {

@@ -1,4 +1,4 @@
-/* The tables that nccl-tests print. */
+/* Reads the tables that nccl-tests print. */
 #include "sim/import/nccl_log.h"
 
 #include "core/lines.h"
@@ -18,13 +18,13 @@ static const char *const OPERATIONS[] = {"all_reduce", "all_gather", "reduce_sca
 
 /* Columns of the table, by the words of its head. */
 struct columns {
-    int size, time, algbw, count; /* count: words of a row that are needed */
+    int size, time, algbw, count; /* count: least number of words in a row */
 };
 struct reader {
     struct pp_arena *arena;
     const char *name;
     int line;
-    struct columns columns; /* count 0: the head has not come yet */
+    struct columns columns; /* count 0: no head so far */
     struct pp_nccl_log *log;
     int capacity;
     int rank_lines;
@@ -38,7 +38,7 @@ static enum pp_status fail(const struct reader *r, struct pp_error *err, const c
     return pp_error_set(err, PP_EINVAL, "%s:%d: %s '%.40s'", r->name, r->line, what, word);
 }
 
-/* A number of at least 0 and nothing after it. */
+/* Reads a number of at least 0 with nothing after it. */
 static bool read_number(const char *word, double *value)
 {
     char *end;
@@ -50,7 +50,7 @@ static bool read_number(const char *word, double *value)
     return *end == '\0' && errno == 0 && isfinite(*value) && *value >= 0;
 }
 
-/* The program has the name of its operation, with "_perf" at the end. */
+/* Returns the operation of a program, whose name ends in "_perf". */
 static const char *operation_in(const char *text)
 {
     for (int k = 0; *OPERATIONS[k]; k++)
@@ -61,7 +61,7 @@ static const char *operation_in(const char *text)
 
 /* ---- lines ----------------------------------------------------------------------------------*/
 
-/* Prefixes of launchers, as of mpirun --tag-output ("[1,0]<stdout>:") and srun --label ("12:"). */
+/* Skips a launcher's label: of mpirun --tag-output ("[1,0]<stdout>:") or srun --label ("12:"). */
 static char *after_label(char *line)
 {
     char *tag = line[0] == '[' ? strstr(line, "<stdout>:") : NULL;
@@ -73,7 +73,7 @@ static char *after_label(char *line)
     return end > number && end[0] == ':' && end[1] == ' ' ? end + 2 : line;
 }
 
-/* "host:4711:4722 [0] NCCL INFO Channel 00 ...": every process prints its own, at any time. */
+/* "host:4711:4722 [0] NCCL INFO Channel 00 ...": every process prints such lines, at any time. */
 static bool is_debug(const char *line)
 {
     static const char *const MARKS[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE ",
@@ -85,7 +85,7 @@ static bool is_debug(const char *line)
     return false;
 }
 
-/* "# size count type redop root time algbw busbw ...": where what stands. */
+/* Reads the columns of "# size count type redop root time algbw busbw ...". */
 static bool read_head(struct reader *r, char *const *words, int count)
 {
     struct columns c = {-1, -1, -1, 0};
@@ -186,7 +186,7 @@ static enum pp_status read_line(struct reader *r, char *text, struct pp_error *e
     if (r->columns.count > 0 && (r->log->count == 0 || read_number(words[0], &ignored)))
         return read_row(r, words, count, err);
     if (!r->log->operation)
-        r->log->operation = operation_in(whole); /* the command line, perhaps */
+        r->log->operation = operation_in(whole); /* may be the command line */
     return PP_OK;
 }
 

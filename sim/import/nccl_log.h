@@ -18,20 +18,18 @@ struct pp_nccl_log {
     int count;
 };
 
-/* The operation where the log does not name it: `operation` ("all_reduce") before the name of
- * the file, NULL: not given. */
+/* Log to read. `operation` ("all_reduce") is for one without a name; NULL: as its file is named. */
 struct pp_nccl_log_source {
     const char *name; /* of the file */
     const char *operation;
 };
 
-/* Tables of 2019 (no root) and of today. The operation is the name of the program in the log
- * ("all_reduce_perf"), or else that of the source. Labels of launchers in front of lines
- * ("[1,0]<stdout>:", "0: ") and lines of NCCL_DEBUG are skipped everywhere. Other lines that
- * are neither rows nor '#' lines are skipped before and after the table, never within.
- * PP_EINVAL with file:line for a row that contradicts itself (time, size and bandwidth), a
- * table without rows and a second table. PP_EINVAL as well for an unknown operation and a run
- * of one rank. PP_EFAIL for a file that cannot be read. */
+/* Reads tables of 2019 (no root) and of today. The operation is the name of the program in the log
+ * ("all_reduce_perf"), or else that of the source. Labels of launchers ("[1,0]<stdout>:", "0: ")
+ * and lines of NCCL_DEBUG are skipped everywhere; other lines only before and after the table.
+ * PP_EINVAL with file:line for a row that contradicts itself (time, size and bandwidth), no rows,
+ * and a second table. PP_EINVAL as well for an unknown operation and a run of one rank. PP_EFAIL
+ * for an unreadable file. */
 enum pp_status pp_nccl_log_read(struct pp_arena *arena, const struct pp_nccl_log_source *source,
                                 struct pp_nccl_log *log, struct pp_error *err);
 enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const struct pp_nccl_log_source *source,

@@ -1,4 +1,4 @@
-/* Step times from the log of a training run. */
+/* Reads step times from the log of a training run. */
 #define _GNU_SOURCE /* memmem */
 #include "sim/import/step_log.h"
 
@@ -14,7 +14,7 @@
 enum { MOST_NUMBER = 48, LOOK_BYTES = 1 << 22 };
 static const double WARM_UP_FACTOR = 1.1, LONGEST_S = 1e7;
 
-/* Words in front of a number, the common ones first: a log is of the first form that it has. */
+/* Words before a time, common ones first. The first form that any line has is the log's. */
 static const struct form {
     const char *words;
     double seconds;
@@ -24,7 +24,7 @@ static const struct form {
              {"Step Time", 1}};
 enum { FORM_COUNT = PP_COUNT(FORMS) };
 
-/* The same for the other figures of the log. */
+/* Words before the other figures of a log. */
 static const char *const THROUGHPUTS[] = {"throughput per GPU (TFLOP/s/GPU)", "TFLOPS_per_GPU",
                                           "GPU utilization", "TFLOPs", NULL},
                          *const BATCHES[] = {"global batch size", "global_batch_size", NULL};
@@ -39,13 +39,13 @@ struct reader {
     const struct form *form;
     int number; /* of the line */
     int capacity;
-    double *flops; /* [log->count] by sample, NAN */
+    double *flops; /* [log->count]; NAN: not in the line */
     int flops_count, flops_capacity;
 };
 
 /* ---- words -----------------------------------------------------------------------------------*/
 
-/* The text after the words and ':' or '=', if they are there. */
+/* Returns the text after `words` and ':' or '='; NULL if they are not in the line. */
 static const char *after(struct line line, const char *words)
 {
     const char *end = line.text + line.length,
@@ -64,7 +64,7 @@ static const char *after(struct line line, const char *words)
     return p;
 }
 
-/* A number of more than 0, whatever follows it. */
+/* Reads a number above 0; any text may follow it. */
 static bool read_number(struct line line, const char *at, double *value)
 {
     char text[MOST_NUMBER];
@@ -114,7 +114,7 @@ static enum pp_status read_line(struct reader *r, struct line line, struct pp_er
     return PP_OK;
 }
 
-/* The form of which any line is, the first in the order of the table. */
+/* Returns the first form of the table that any line has. */
 static const struct form *find_form(const char *text, size_t length)
 {
     for (int k = 0; k < FORM_COUNT; k++) {

@@ -17,22 +17,21 @@
 
 struct pp_step_log {
     const char *name; /* of the file */
-    const char *form; /* the words in front of the times: "elapsed time per iteration (ms)" */
+    const char *form; /* words before the times: "elapsed time per iteration (ms)" */
     double *step_s;   /* [count] in the order of the log */
     int count;
-    int skipped;                    /* of them, at the begin */
-    double longest_skipped_s;       /* 0: none was */
-    double median_s, low_s, high_s; /* of the others, and their 5th and 95th percentiles */
-    double flops_per_s_per_gpu;     /* median of the same lines; NAN: not in the log */
+    int skipped;                    /* samples left out at the begin */
+    double longest_skipped_s;       /* 0: none skipped */
+    double median_s, low_s, high_s; /* of the other samples, with their 5th and 95th percentiles */
+    double flops_per_s_per_gpu;     /* median of these samples; NAN: not in the log */
     double global_batch;            /* of the last line; NAN: not in the log */
 };
 
-/* Does the file have a line of such a form? False for what cannot be opened, or read twice. */
+/* Is true if the file has a line of such a form; false if it cannot be opened, or read twice. */
 bool pp_step_log_is_one(const char *path);
-/* `skip`: the number of lines to leave out at the beginning. -1: the first, and those after
- * it that take more than 1.1 times the median of the rest, at most half of all. PP_EINVAL
- * with file:line for a time that is none, a log without any, and where nothing is left.
- * PP_EFAIL where it cannot be read. */
+/* Reads a log. `skip`: number of lines to leave out at the begin. -1: the first, and those right
+ * after it that take over 1.1 times the median of the rest, at most half of all. PP_EINVAL with
+ * file:line for a bad time, and for no times at all or left. PP_EFAIL for an unreadable file. */
 enum pp_status pp_step_log_read(struct pp_arena *arena, const char *path, int skip,
                                 struct pp_step_log *log, struct pp_error *err);
 enum pp_status pp_step_log_parse(struct pp_arena *arena, const char *name, const char *text,

@@ -1,4 +1,4 @@
-/* The matrix that `nvidia-smi topo -m` prints. */
+/* Reads the matrix that `nvidia-smi topo -m` prints. */
 #include "sim/import/topology.h"
 
 #include "core/lines.h"
@@ -25,7 +25,7 @@ struct reader {
 
 /* ---- words -----------------------------------------------------------------------------------*/
 
-/* Without "\x1b[4m", in place. */
+/* Removes escape sequences such as "\x1b[4m", in place. */
 static void drop_escapes(char *line)
 {
     char *to = line;
@@ -47,7 +47,7 @@ static bool is_gpu(const char *word)
     return !strncmp(word, "GPU", 3) && isdigit((unsigned char)word[3]);
 }
 
-/* "X", "NV18", "PIX" */
+/* Reads "X", "NV18" or "PIX". */
 static bool read_pair(const char *word, struct pp_topology_pair *pair)
 {
     for (int k = 0; k < PP_PATHS; k++) {
@@ -63,7 +63,7 @@ static bool read_pair(const char *word, struct pp_topology_pair *pair)
 
 /* ---- lines -----------------------------------------------------------------------------------*/
 
-/* GPUs first, then NICs under any name, then "CPU Affinity" and the columns after it. */
+/* Reads the head: GPUs first, then NICs under any name, then "CPU Affinity" and further columns. */
 static enum pp_status read_head(struct reader *r, char *const *words, int count,
                                 struct pp_error *err)
 {

@@ -16,12 +16,12 @@
 
 enum { PP_TOPOLOGY_MOST = 256 }; /* GPUs and NICs together */
 
-/* The nearer, the smaller. */
+/* Paths, the nearest first. */
 enum pp_topology_path {
     PP_PATH_SELF, /* X */
     PP_PATH_NVLINK,
     PP_PATH_PIX,  /* one PCIe bridge */
-    PP_PATH_PXB,  /* several */
+    PP_PATH_PXB,  /* several PCIe bridges */
     PP_PATH_PHB,  /* through a processor's bridge */
     PP_PATH_NODE, /* between bridges of a processor */
     PP_PATH_SYS,  /* between processors */
@@ -44,9 +44,8 @@ static inline struct pp_topology_pair pp_topology_pair(const struct pp_topology 
     return t->pairs[a * (t->gpus + t->nics) + b];
 }
 
-/* Escape sequences, other text around the table, and columns of affinity are skipped.
- * PP_EINVAL with file:line for a table that is not whole, or is not symmetric. PP_EFAIL for
- * what cannot be read. */
+/* Reads the table; skips escape sequences, other text, and columns of affinity. PP_EINVAL for an
+ * incomplete table, with file:line, or an asymmetric one. PP_EFAIL for an unreadable file. */
 enum pp_status pp_topology_read(struct pp_arena *arena, const char *path,
                                 struct pp_topology *topology, struct pp_error *err);
 enum pp_status pp_topology_parse(struct pp_arena *arena, const char *name, const char *text,
