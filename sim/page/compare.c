@@ -1,5 +1,4 @@
-/* The page of a comparison: the answer, where the difference is, both timelines, the whole report.
- */
+/* Writes the page of a comparison: the error, its parts, both timelines, the whole report. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -11,7 +10,7 @@
 
 #include <math.h>
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the error ------------------------------------------------------------------------------- */
 
 static const char *percent(struct pp_arena *arena, double frac)
 {
@@ -34,7 +33,7 @@ static const char *verdict(struct pp_arena *arena, const struct pp_compare_repor
                            100 * report->tolerance_frac);
 }
 
-/* One of the two steps, with its bubble. */
+/* Writes the card of one of the two steps, with its bubble. */
 static void write_side(struct pp_arena *arena, const struct pp_page *page,
                        const struct pp_compare_side *side, const char *label, const char *key)
 {
@@ -79,7 +78,7 @@ static void write_answer(struct pp_arena *arena, const struct pp_page *page,
     }
 }
 
-/* ---- where the difference is ----------------------------------------------------------------- */
+/* ---- parts of the difference ----------------------------------------------------------------- */
 
 static void write_band(const struct pp_page *page, const struct pp_compare_side *side,
                        const char *label, double longest_s)

@@ -1,4 +1,4 @@
-/* The file, the frame and small pieces of a page. */
+/* Writes the file, the frame and small pieces of a page. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"

@@ -1,17 +1,17 @@
-/* sim/page/parts.h — what pages are made of: small pieces, and the parts of the page of a run. */
+/* sim/page/parts.h — small pieces of pages, and the parts of the page of a run. */
 #pragma once
 
 #include "sim/page/page.h"
 #include "sim/report/lines.h"
 
 /* ---- sim/page/page.c ---- */
-/* A page that is being written, between pp_page_begin() and the end of its frame. */
+/* Page that is being written, between pp_page_begin() and the end of its frame. */
 struct pp_page {
     FILE *out;
     const char *command; /* that made it */
-    const char *prefix;  /* of the names of members: "", or "runs.3." for one of several runs */
+    const char *prefix;  /* before names of members: "", or "runs.3." for one of several runs */
 };
-/* A part of the page by its id, listed at the top. */
+/* Part of the page by its id, linked at the top. */
 struct pp_page_link {
     const char *id, *text;
     bool is_there;
@@ -19,37 +19,35 @@ struct pp_page_link {
 void pp_page_begin(const struct pp_page *page, const char *title, const struct pp_page_link *links,
                    int count);
 void pp_page_heading(const struct pp_page *page, const char *id, const char *text);
-/* A card of a headline figure; `key` NULL: --json has no such member, `remark` "": none. */
+/* Card of a headline figure; `key` NULL: --json has no such member, `remark` "": none. */
 struct pp_page_card {
     const char *label, *key, *figure, *remark, *meaning;
     double value;
     bool is_bad;
 };
 void pp_page_card(const struct pp_page *page, const struct pp_page_card *card);
-/* A figure of --json, alone and as a cell of a table. */
+/* Write a figure of --json, alone and as a cell of a table. */
 void pp_page_figure(const struct pp_page *page, const char *key, double value, const char *text);
 void pp_page_cell(const struct pp_page *page, const char *key, double value, const char *text);
-/* A cell where the text is the value in percent. */
+/* Writes a cell with the value in percent as its text. */
 void pp_page_percent(const struct pp_page *page, const char *key, double frac);
-/* What a report in text prints, as it is. */
+/* Writes the output of a report in text, as it is. */
 void pp_page_printed(const struct pp_page *page, void (*print)(const void *subject, FILE *out),
                      const void *subject);
-/* The command, at the end. */
+/* Writes the command, at the end. */
 void pp_page_command(const struct pp_page *page);
-/* The parts of the time, by enum pp_time_part, as a bar whose width is `whole_s`; and their
- * colours. */
+/* Write the parts of the time (enum pp_time_part): a bar of width `whole_s`, and their colours. */
 void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s);
 void pp_page_time_legend(const struct pp_page *page, const bool *occurs);
 
 /* ---- sim/page/time.c ---- */
 void pp_page_headlines(const struct pp_page *page, const struct pp_result *result);
 void pp_page_time(const struct pp_page *page, const struct pp_result *result);
-/* A cell of a table: a bar with the parts of the step, whose width is `longest_s`. */
+/* Writes a cell with a bar of the parts of the step, of width `longest_s`. */
 void pp_page_step(const struct pp_page *page, const struct pp_result *result, double longest_s);
 
 /* ---- sim/page/ranks.c ---- */
-/* A cell of a table: a bar with what a rank holds at its peak and the device's memory, whose
- * width is `whole_bytes`. */
+/* Writes a cell with a bar of a rank's peak memory and the device's, of width `whole_bytes`. */
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
                     double capacity_bytes, double whole_bytes);
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,

@@ -1,4 +1,4 @@
-/* The page of a plan: the report, a picture of what was found, a table of the best. */
+/* Writes the page of a plan: the report, a picture of the choices, a table of the best. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -13,16 +13,16 @@
 #define GB 1e9
 enum { MOST_DOTS = 2000, CHOICES = 10 };
 
-/* A choice that was simulated and fits; its figures are "points.INDEX...." of --json. */
+/* Choice that was simulated and fits; its figures are "points.INDEX...." of --json. */
 struct point {
     const char *choices[CHOICES]; /* by column */
     const struct pp_outcome *outcome;
     bool is_tie; /* with the best */
 };
-/* Choices of layouts or of ways to cut the state of one, best first. */
+/* Choices of layouts, or of the sharding of one layout's state, best first. */
 struct plan {
     const char *title;
-    const char *columns[CHOICES]; /* what was free, and how it was settled */
+    const char *columns[CHOICES]; /* names of the choices */
     int column_count;
     const struct point *points;
     int count;
@@ -184,7 +184,7 @@ static void write_table(struct pp_arena *arena, const struct pp_page *page, cons
     fputs("</tbody></table></div>\n", page->out);
 }
 
-/* What the report in text is printed from. */
+/* Input of the report in text. */
 struct printed {
     struct pp_arena *arena;
     const struct pp_page_plan *plan;

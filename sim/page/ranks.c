@@ -1,4 +1,4 @@
-/* Pipeline ranks: how busy each is, what it holds at its peak, and the fullest one over time. */
+/* Writes the pipeline ranks: busy times, memory at their peaks, and the fullest one over time. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Of many, every k-th, the last and the fullest. */
+/* Is true for all of a few ranks; for every k-th, the last and the fullest of many. */
 static bool is_shown(const struct pp_result *r, int rank)
 {
     const int ranks = r->program->ranks, room = PP_PAGE_ROWS - 2;
@@ -129,7 +129,7 @@ static void write_caption(const struct pp_result *r, FILE *out)
     fputs("</caption>\n", out);
 }
 
-/* The fullest: in unit mode by activations. */
+/* Returns the fullest rank; in unit mode by activations. */
 static int fullest(const struct pp_result *r)
 {
     int most = r->config.is_unit ? 0 : r->peak_rank;

@@ -1,4 +1,4 @@
-/* The page of one run, and of several. */
+/* Writes the page of one run, and of several. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -25,7 +25,7 @@ static void write_value(const struct pp_input *input, FILE *out)
 static const struct chosen {
     unsigned bit;
     const char *name;
-    size_t place; /* of an int in struct pp_config */
+    size_t place; /* offset of an int in struct pp_config */
 } CHOSEN[] = {
     {PP_CHOSE_GPUS, "gpus", offsetof(struct pp_config, layout.gpus)},
     {PP_CHOSE_TP, "tp", offsetof(struct pp_config, layout.tp)},
@@ -137,8 +137,7 @@ static void explain(const void *result, FILE *out)
     pp_explain_print(result, out);
 }
 
-/* What was asked for, what the tool chose, where costs come from; of one run the whole explanation,
- * too. */
+/* Writes what the user gave, what the tool chose, the sources of costs, and --explain. */
 static void write_inputs(struct pp_arena *arena, const struct pp_page *page,
                          const struct pp_result *r, bool is_explained)
 {
@@ -169,7 +168,7 @@ static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_pa
     return pp_html_timelines(arena, panels, count, &options, page->out, err);
 }
 
-/* Of several, the first ones that ran. */
+/* Writes the timelines of the first runs that were not refused. */
 static enum pp_status write_first_timelines(struct pp_arena *arena, const struct pp_page *page,
                                             const struct pp_result *const *rows, int count,
                                             struct pp_error *err)

@@ -1,5 +1,4 @@
-/* Several schedules in a table: those that were asked for, or others at the layout of one
- * run. */
+/* Writes several schedules as a table: those of the command, or others at the layout of one run. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -80,9 +79,9 @@ void pp_page_others(const struct pp_page *page, const struct pp_others *others)
     fputs("</tbody></table></div>\n", out);
 }
 
-/* ---- schedules that were asked for ----------------------------------------------------------- */
+/* ---- schedules of the command ---------------------------------------------------------------- */
 
-/* What the bars of all runs are measured by. */
+/* Full widths of the bars of all runs. */
 struct scale {
     const struct pp_result *first;
     double longest_s, most_bytes;
@@ -100,7 +99,7 @@ static struct scale scale_of(const struct pp_result *const *rows, int count)
     return scale;
 }
 
-/* What only runs of a model have. */
+/* Writes the cells that only runs of a model have. */
 static void write_model(const struct pp_page *page, const struct pp_result *r,
                         const struct scale *scale)
 {
@@ -117,8 +116,8 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
             pp_text_versus(r, scale->first, text));
 }
 
-/* Unit costs are costs of a chunk, so more chunks on a rank make longer steps. In unit mode
- * all bars have one width, and parts are shares. */
+/* Writes a run. In unit mode all bars have one width, and parts are shares. Costs are those of a
+ * chunk there, so more chunks on a rank make longer steps. */
 static void write_run(const struct pp_page *page, const struct pp_result *r,
                       const struct scale *scale)
 {
@@ -147,7 +146,7 @@ static void write_refused(const struct pp_result *r, int columns, FILE *out)
     fputs("</td></tr>\n", out);
 }
 
-/* The parts of the time that can be seen in one of the runs. */
+/* Writes the legend of the parts of the time that one of the runs shows. */
 static void write_parts(const struct pp_page *page, const struct pp_result *const *rows, int count)
 {
     const double SEEN_FRAC = 0.0005;

@@ -1,4 +1,4 @@
-/* Headline figures and where the time goes. */
+/* Writes headline figures and the parts of the time. */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
