@@ -1,10 +1,10 @@
-/* Before the first step: every compute instruction gets its work, granule by granule, with the
- * addresses of everything it reads and writes. Where a tensor lies follows from the program alone:
+/* Binds every compute instruction to its work before the first step, granule by granule, with the
+ * addresses of all operands. The program alone determines where a tensor is:
  *
  *   input of F      buffer of the RECV that brings it, or the edge of the stage before on this rank
  *   output of F     buffer of the SEND that takes it, or the own edge
  *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
- *   kept, saved     slot of the F; where an R refills it, kept in the F's, saved in the R's */
+ *   kept, saved     slot of the F; if an R recomputes, kept is in the F's slot, saved in the R's */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 
@@ -14,7 +14,7 @@ struct binder {
     struct pp_machine *m;
     const struct pp_program *p;
     int32_t *at[TABLES]; /* [cell]: 1 + instruction, 0 = none */
-    size_t *loss_at;     /* [rank]: bytes handed out */
+    size_t *loss_at;     /* [rank] bytes in use */
 };
 
 static size_t cell(const struct pp_program *p, int stage, int granule, int split)
@@ -46,7 +46,7 @@ void *pp_bind_buffer(const struct pp_worker *w, int i)
     return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
 }
 
-/* Granule g in the slot of the instruction that table `t` has for the cell; NULL when none. */
+/* Address of granule g in the slot of table t's instruction for the cell; NULL if it has none. */
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, int stage, int g,
                      int split)
 {
@@ -60,8 +60,8 @@ static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, i
     return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
 }
 
-/* saved of the cell; of an F that only keeps, what it may use meanwhile. Where an R fills saved
- * again but the F has a place for it, because of another granule, the F uses that. */
+/* Address of a cell's `saved`: in the slot of the R that recomputes it, else in the F's slot. An F
+ * that only keeps uses the transient area, and one with room in its slot always that. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                       int split)
 {

@@ -1,7 +1,7 @@
-/* Binding of collectives: which vectors of which copies each of them sums or gathers. */
+/* Binds each collective to the vectors and copies that it sums or gathers. */
 #include "exec/machine/parts.h"
 
-/* The vector from element `offset` on: gradients, or what a gather spreads. */
+/* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. */
 static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, int64_t offset)
 {
     const struct pp_state *state = &chunk->state;
@@ -50,7 +50,7 @@ static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pi
     return &pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage];
 }
 
-/* A matrix that is in two stages is summed over these where the gradients of both are complete. */
+/* Range of the tied matrix if its two gradients are added without a collective, else empty. */
 static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_stage *stage)
 {
     const struct pp_param *tied = pp_stage_tied(stage);
@@ -71,13 +71,13 @@ static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, stru
     sum->tied = tied_locally(m, stage);
 }
 
-/* Where bucket k begins: vectors are summed 16 bytes at a time where all of them begin at such. */
+/* First element of bucket k. Buckets are aligned, so that sums can use 16-byte accesses. */
 static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
 {
     return stage->elements * k / buckets / PP_FLAT_UNIT * PP_FLAT_UNIT;
 }
 
-/* The ordinary sum of a stage leaves the tied matrix to the tied sum, where there is one. */
+/* If there is a tied sum, the ordinary sum of a stage leaves the tied matrix to it. */
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
@@ -130,7 +130,7 @@ static void bind_collective(struct pp_machine *m, int c)
     to->stream_of = c;
 }
 
-/* First and last stage of a pipeline on one rank: their tied matrices are added up there. */
+/* Binds local sums of tied matrices of the first and last stage, if both are on one rank. */
 static void bind_local_tied(struct pp_machine *m)
 {
     m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);

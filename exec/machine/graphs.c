@@ -1,10 +1,10 @@
-/* Work that a device may capture as graphs: an op does the same to the same memory in every step,
- * as slots are assigned once. Two ops of a worker that use the same buffers share a graph. Ids on
- * the stream of a worker, with i for an instruction's place in its list of n:
+/* Work that a device may capture as graphs. Slots are assigned once, so an op does the same to the
+ * same memory in every step. Ops of a worker that use the same buffers share a graph. Graph ids on
+ * a worker's stream, with i for an instruction's place in its list of n:
  *
- *   i        the first one of all that do the same
+ *   i        the first of all ops that do the same
  *   n + i    op i with timing events for probes, which belong to it alone
- *   2 n      what the worker does at its last BAR */
+ *   2 n      the work of the last BAR */
 #include "core/hash.h"
 #include "exec/machine/parts.h"
 
@@ -44,8 +44,7 @@ static uint64_t hash_of(const struct pp_bound_call *call)
     return pp_hash(PP_HASH_OF_NOTHING, some, sizeof some);
 }
 
-/* `buckets` has 1 + the last instruction in each. `next` has 1 + the instruction before this one in
- * its bucket. */
+/* `buckets`: 1 + last instruction of each. `next`: 1 + the one before this one in its bucket. */
 static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *buckets,
                       int32_t *next)
 {
@@ -84,7 +83,7 @@ void pp_bind_same(struct pp_machine *m)
         find_same(m, &m->workers[k], buckets, next);
 }
 
-/* ---- keeping it -----------------------------------------------------------------------------*/
+/* ---- capture --------------------------------------------------------------------------------*/
 
 static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
 {
@@ -111,7 +110,7 @@ void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m,
     if (!m->backend->graph_stats || !m->options.uses_graphs)
         return;
     m->backend->graph_stats(m->device, stats);
-    if (stats->why_not) /* the device's text, which ends with it */
+    if (stats->why_not) /* the device frees its text */
         stats->why_not = pp_arena_strdup(arena, stats->why_not);
 }
 
@@ -127,9 +126,9 @@ void pp_machine_capture(struct pp_machine *m)
 
 /* ---- warming up -----------------------------------------------------------------------------*/
 
-/* Every kind of op of this process runs once before any step. On a GPU the first launch may load a
- * kernel or choose an algorithm, and may wait until the device is idle. The ops compute from memory
- * that is not filled yet; what lasts from step to step is put back. */
+/* Every kind of op runs once before any step. On a GPU the first launch may load a kernel or choose
+ * an algorithm, and may wait until the device is idle. The ops read memory that is not filled yet;
+ * persistent state is restored. */
 static bool is_alike(const struct pp_program *p, int a, int b)
 {
     return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&

@@ -1,4 +1,4 @@
-/* Faults on demand: what each kind does, and where it happens. */
+/* Injected faults: their kinds, parser and check. */
 #include "exec/machine/inject.h"
 
 #include "core/units.h"

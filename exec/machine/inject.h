@@ -1,5 +1,4 @@
-/* exec/machine/inject.h — faults on demand: what a run does when a rank dies, hangs or stops is
- * tried, not hoped for. */
+/* exec/machine/inject.h — injects faults: a rank dies, hangs or stops at a chosen op. */
 #pragma once
 
 #include "core/error.h"
@@ -9,22 +8,21 @@
 struct pp_worker;
 struct pp_inject_kind {
     const char *name, *summary;
-    /* In the worker, before the instruction. False = it gives up. */
+    /* Runs in the worker, before the instruction. False = the worker gives up. */
     bool (*run)(struct pp_worker *worker);
-    /* Shows only where workers have connections and clocks of their own; on the wall clock. */
+    /* shows only with connections and clocks of workers' own; only on the wall clock */
     bool needs_remote, needs_wall;
 };
 struct pp_inject {
     const struct pp_inject_kind *kind; /* NULL = none */
-    int rank, replica, op, step;       /* op counts from 0 in the list of the rank, step from 1 */
+    int rank, replica, op, step;       /* op counts from 0 in the rank's list, step from 1 */
 };
 
-/* "kill rank:1 op:5 step:2"; what is left out is 0, the step the first of the run. `first_step` is
- * that, counted from 0. NULL = none. PP_EINVAL with what is expected. */
+/* Parses "kill rank:1 op:5 step:2". Missing numbers are 0; a missing step is the first of the run,
+ * `first_step` + 1. Without text, `kind` is NULL. PP_EINVAL names the expected words. */
 enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
                                struct pp_error *err);
-/* PP_EINVAL when a run from first_step to the step before `steps` never comes to the place; says
- * what there is. */
+/* PP_EINVAL if steps first_step + 1 to `steps` never reach the place; names the valid range. */
 struct pp_program;
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
                                int replicas, int first_step, int steps, struct pp_error *err);

@@ -1,7 +1,6 @@
-/* Times of a step whose work has run later than it was issued. On the virtual clock they follow
- * from the durations as they were measured; on the wall clock from when each launch has run. Each
- * process reads those of its own workers; the first one, when it has them all, makes a step of
- * them. */
+/* Times of a step on an asynchronous backend. On the virtual clock they follow from measured
+ * durations; on the wall clock from the spans of launches. Each process reads those of its own
+ * workers. The first process combines them. */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
 #include "schedules/evaluate/weight_stream.h"
@@ -15,7 +14,7 @@ static int64_t ps_of(double s)
 
 /* ---- virtual clock --------------------------------------------------------------------------*/
 
-/* Of both ops of a fused pair. */
+/* Seconds of an op, or of both ops of a fused pair. */
 static double seconds_of(const struct pp_worker *w, int i)
 {
     const struct pp_span span = pp_span_of(w, i);
@@ -87,12 +86,11 @@ static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
 }
 
-/* Waiting costs a stream only time. A post comes at the end of the op before it; a WAIT lasts until
- * the end of its target. */
+/* Waiting costs only time. A post is at the end of the op before; a WAIT ends with its target. */
 static void stamp_list(struct pp_machine *m, struct pp_worker *w)
 {
     const struct pp_program *p = m->p;
-    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its compute streams */
+    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its two compute streams */
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t at = pp_cell_at(w, i);
@@ -123,7 +121,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The device that comes first is already in the NCCL operation while it waits for the others. Bytes
+/* The device that comes first is already in the NCCL operation while it waits for others. Bytes
  * move once all have come. Clocks agree only up to their error, so the start is at most the end. */
 static void start_together(struct pp_machine *m, size_t at, int64_t all_ps)
 {
@@ -161,7 +159,7 @@ static void match_sums(struct pp_machine *m)
     }
 }
 
-/* When the worker's next op after instruction i begins. */
+/* Start of the worker's next op after instruction i. */
 static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
     for (i++; i < m->p->begin[w->rank + 1]; i++)
@@ -192,7 +190,7 @@ static void close_barriers(struct pp_machine *m)
     }
 }
 
-/* ---- either ---------------------------------------------------------------------------------*/
+/* ---- both clocks ----------------------------------------------------------------------------*/
 
 void pp_step_time_here(struct pp_machine *m)
 {

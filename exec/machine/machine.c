@@ -1,5 +1,4 @@
-/* A machine is created and destroyed: everything is bound to workers and memory before the first
- * step. */
+/* Creates and destroys a machine: binds everything to workers and memory before the first step. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "exec/program/check.h"
@@ -74,7 +73,7 @@ static void place_squares(struct pp_machine *m)
 
 static void take_options(struct pp_machine *m, const struct pp_machine_options *options)
 {
-    pp_wall_ps(); /* from now on, for all processes */
+    pp_wall_ps(); /* sets the origin of time for all processes */
     m->options = *options;
     m->p = options->program;
     m->program_hash = pp_program_hash(m->p);
@@ -88,7 +87,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->stages = m->p->stages;
     m->places = m->p->pipelines * m->stages;
     assert(!m->p->weight_stream || !m->backend->is_immediate);
-    /* rows and events are 32-bit; memory and threads end long before */
+    /* rows and events are 32-bit; memory and threads run out long before */
     assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
            INT32_MAX / 2);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
@@ -161,7 +160,7 @@ static void destroy_arena(void *arena)
     pp_arena_destroy(arena);
 }
 
-/* All that workers write lies where all of them see it, for as long as the caller's. */
+/* Memory that all workers see, with the lifetime of the caller's arena. */
 static struct pp_arena *arena_of(struct pp_arena *arena, const struct pp_machine_options *options)
 {
     if (!options->transport->is_shared)

@@ -1,8 +1,8 @@
 /* Messages between workers. The worker that posts second finds the other side's buffer and copies.
- * Where workers share no memory, posts are sent to the other side, and the sender sends the bytes
- * once both are known.
+ * Where workers share no memory, each post is sent to the other side. The sender sends the bytes
+ * once both have posted.
  *
- * Both sides state what they expect; a difference ends the run. The posts of a channel come in one
+ * Both sides state what they expect; a difference ends the run. Posts of a channel have the same
  * order on both sides. The second post of a message comes after both posts of the message before.
  * So the end of a channel's last transfer is known when it is needed. */
 #include "exec/machine/parts.h"
@@ -126,7 +126,7 @@ static void copy_message(const struct pp_kernels *k, void *stream, void *argumen
     k->copy(stream, message->bytes, message->send.buffer, message->recv.buffer);
 }
 
-/* On the wall clock the next message may be matched while another thread sees the last one land. */
+/* End of the channel's last message; atomic, as another thread may write it on the wall clock. */
 static int64_t channel_end_ps(const struct pp_machine *m, const struct pp_machine_message *message)
 {
     return __atomic_load_n(&m->channel_ps[message->channel], __ATOMIC_RELAXED);
@@ -139,7 +139,7 @@ static void stamp_end(struct pp_machine *m, struct pp_machine_message *message, 
     m->end_ps[pp_cell(m, message->recv.row)] = end_ps;
 }
 
-/* Both sides have posted: since when the bytes can move, and on the virtual clock until when. */
+/* Stamps the match: when the bytes can move and, on the virtual clock, when they have arrived. */
 static void stamp(struct pp_machine *m, struct pp_machine_message *message)
 {
     const size_t send = pp_cell(m, message->send.row), recv = pp_cell(m, message->recv.row);
@@ -166,7 +166,7 @@ static void finish(struct pp_machine *m, struct pp_machine_message *message)
     m->backend->record(m->device, m->worker_count + message->channel, message->done);
 }
 
-/* Either the match or the last byte comes last. */
+/* Ends the message at the match or at the last byte, whichever is later. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message)
 {
     if (atomic_fetch_add(&message->landed, 1) == 1)
@@ -192,7 +192,7 @@ static bool match(struct pp_machine *m, struct pp_machine_message *message)
     return true;
 }
 
-/* True: the other side has been posted, too. */
+/* True: the other side had posted before. */
 static bool post(struct pp_worker *w, int i, int64_t posted_ps)
 {
     struct pp_machine *m = w->machine;

@@ -1,29 +1,29 @@
-/* exec/machine/parts.h — private to exec/machine: how its files divide the work. */
+/* exec/machine/parts.h — private to exec/machine: functions that its files share. */
 #pragma once
 
 #include "exec/machine/worker.h"
 
-/* ---- bind.c: what each instruction runs, and on which memory ---- */
+/* ---- bind.c: work and memory of each instruction ---- */
 void pp_bind_calls(struct pp_machine *m);
-void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* its slot */
+void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the instruction */
 
 /* ---- messages.c ---- */
 void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
 
-/* ---- place.c: blocks of all workers, and memory that they share ---- */
-/* PP_EFAIL when the machine or the device has not enough. */
+/* ---- place.c: blocks of all workers, and memory shared with the device ---- */
+/* PP_EFAIL when the machine or the device has too little memory. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
-/* Part of a worker's block, as the host sees it. */
+/* Staging buffer for a part of a worker's block. */
 struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
                                    const struct pp_worker *w, size_t offset, size_t bytes);
-/* States of all workers from the device to the host. */
+/* Copies states of all workers from the device to the host. */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
 
 /* ---- read.c: timings of probes in a step that has run ---- */
 void pp_probes_read(struct pp_machine *m);
 
-/* ---- later.c: the times of a step, once those of all its workers are here ---- */
+/* ---- later.c: times of a step, once those of all workers are here ---- */
 enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err);
 
 /* ---- bind_sums.c, sums.c ---- */
@@ -31,55 +31,53 @@ void pp_bind_sums(struct pp_machine *m);
 void pp_sums_begin(struct pp_machine *m);
 void pp_collective_post(struct pp_worker *w, int instruction);
 bool pp_collective_wait(struct pp_worker *w, int target);
-/* The thread of a worker that runs its sums; in the worker's process. */
+/* Starts the thread that runs a worker's sums, in the worker's process. */
 void pp_reducer_start(struct pp_worker *w);
 void pp_reducer_stop(struct pp_worker *w);
 
 /* ---- update.c: BAR ---- */
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *worker);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
-/* All barriers of a step, in order: when all workers have arrived, judge the step and release
- * them. */
+/* Conducts all barriers of a step, in order. Judges the step at the last one. */
 void pp_barriers_conduct(struct pp_machine *m);
 
 /* ---- step.c: the threads of the workers ---- */
-/* PP_EFAIL when the system gives no more. */
+/* PP_EFAIL when the system gives no more threads or processes. */
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
 /* ---- watchdog.c ---- */
-/* A thread that fails the step when a worker has died, or when no worker has made progress for
- * options.timeout_s. After an error it sees that all workers end. PP_EFAIL when the system gives no
- * thread. */
+/* Starts a thread that fails the step if a worker dies, or if none makes progress for
+ * options.timeout_s. After an error it ends all workers. PP_EFAIL: the system gives no thread. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
-void pp_watchdog_stop(struct pp_machine *m); /* also where it has not been started */
+void pp_watchdog_stop(struct pp_machine *m); /* no effect if it was not started */
 
 /* ---- stall.c ---- */
-/* Sets *err: where all workers are, and what they wait for. */
+/* Sets *err to the places of stuck workers, and what the others wait for. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
 /* ---- worker.c: launches ---- */
-int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* its duration by the costs */
-/* Order instruction i after what it waits for on the other compute stream of the worker. */
+int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* duration by the costs */
+/* Makes instruction i wait for the op on the worker's other compute stream that must come first. */
 bool pp_worker_order(struct pp_worker *w, int instruction);
-/* What instruction i of a worker launches. */
+/* Work that instruction i of a worker launches. */
 struct pp_worker_launch {
     pp_backend_work work;
     void *argument;
 };
 struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
-/* Launch work on the worker's compute stream, or on its weight-gradient stream. The device may have
- * captured it as graph `id`. Returns its number on that stream. */
+/* Launches work on the worker's compute stream, or on its weight-gradient stream. The device may
+ * have captured it as graph `id`. Returns its number on that stream. */
 int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch);
-/* Launch compute instruction i, and note its number. */
+/* Launches compute instruction i and notes its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
 /* ---- graphs.c: work that the device captures as graphs ---- */
-/* Which instructions do the same work. */
+/* Finds instructions that do the same work. */
 void pp_bind_same(struct pp_machine *m);
-/* Before a step, or at the end of one: capture the work that is the same in all steps. */
+/* Captures work that is the same in all steps. Call it before a step, or at its end. */
 void pp_machine_capture(struct pp_machine *m);
-/* Number of the graph of a worker's last BAR. */
+/* Graph id of a worker's last BAR. */
 int pp_bar_graph_id(const struct pp_worker *w);
 /* Length of a worker's list; place of an instruction in it. */
 int pp_list_length(const struct pp_worker *w);

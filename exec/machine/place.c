@@ -1,10 +1,10 @@
-/* Memory of workers before the first step. Their blocks, on the device or on the host, are filled
- * with the initial weights. Some memory is shared by device and host. */
+/* Memory of workers before the first step: blocks with the initial weights, on the device or the
+ * host, and memory that device and host share. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
-/* Lists and times: about what a row takes in the machine and, for each kept step, in the trace. */
+/* Rough bytes of lists and times: of each row and, in the trace, for each kept step. */
 static double bookkeeping_bytes(const struct pp_machine *m)
 {
     enum {
@@ -15,9 +15,8 @@ static double bookkeeping_bytes(const struct pp_machine *m)
     return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)m->kept);
 }
 
-/* Staging buffers on the host, where memory of the device is apart. States and losses of the
- * workers of this process; whole blocks of all others. And once, for a while, a whole block, to see
- * what was touched. */
+/* Staging bytes on the host, if device memory is apart: states and losses of this process's
+ * workers, whole blocks of others. If poisoned, one more block, to count touched bytes. */
 static double staging_bytes(const struct pp_machine *m)
 {
     double sum_bytes = (double)m->options.reserved_staging_bytes, largest_bytes = 0;
@@ -36,7 +35,7 @@ static double staging_bytes(const struct pp_machine *m)
     return sum_bytes + largest_bytes;
 }
 
-/* Where the device has memory of its own, that of the host is checked by itself. */
+/* Checks the host's memory, if the device has its own. */
 static enum pp_status check_host(const struct pp_machine *m, struct pp_error *err)
 {
     const double mib = 1024.0 * 1024.0, available_bytes = (double)pp_host_available_bytes(),
@@ -87,7 +86,7 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
                                 "--micro-batches");
 }
 
-/* Copies of a stage are counted as its sums add them up. */
+/* Copies of a stage are numbered as its sums add them up. */
 static struct pp_state state_at(const struct pp_machine *m, int replica, int place, char *at)
 {
     const int copies = m->copies[place % m->stages],
@@ -141,7 +140,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
     }
 }
 
-/* What is told of workers elsewhere takes the host's memory, where it is written. */
+/* The block of a worker elsewhere is host memory, filled with what arrives from there. */
 static enum pp_status take_block(const struct pp_machine *m, struct pp_worker *w,
                                  struct pp_error *err)
 {
@@ -171,7 +170,7 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
     return pp_staging_push(&w->staging, err);
 }
 
-/* What device and host both see. */
+/* Allocates memory that device and host both see. */
 static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
 {
     const size_t token_bytes = (size_t)pp_batch_samples(m->options.batch) *

@@ -1,4 +1,4 @@
-/* What others may know of a machine between steps. */
+/* Reads a machine between steps: states, times, memory and probes. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
@@ -12,8 +12,7 @@ void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *
     m->hook_closure = closure;
 }
 
-/* What workers of other processes hold, or the device, is brought here once between two steps.
- * During a step the gradients are here: they have come with the last barrier. */
+/* During a step the gradients are already here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
     if (!(m->remote || m->backend->is_apart) || m->read->fetched_at == m->steps_done ||
@@ -80,7 +79,7 @@ static const struct pp_times *read_times(const struct pp_machine *m)
     return times;
 }
 
-/* Asked for once for every kept step: columns are copied once a step at most. */
+/* Copies the columns at most once a step, as callers ask for every kept step. */
 const struct pp_times *pp_machine_times(const struct pp_machine *m)
 {
     if (!m->read->times || m->read->steps_done != m->steps_done)
@@ -107,14 +106,13 @@ const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
     return m->layout;
 }
 
-/* What is as large as the largest of several calls needs it counts whole: no step writes all of it.
- */
+/* Untouched bytes of a shared area, which counts whole: no step writes all of it. */
 static size_t untouched(const char *block, size_t offset, size_t bytes)
 {
     return bytes - pp_memory_touched(block + offset, bytes);
 }
 
-/* Nothing where the device does not answer. */
+/* 0 if the device does not answer. */
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -135,7 +133,7 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
            untouched(block, layout->weights_offset, layout->weights_bytes);
 }
 
-/* ---- what the parts of an op take ------------------------------------------------------------*/
+/* ---- durations of the parts of an op --------------------------------------------------------*/
 
 static void place_timings(struct pp_machine *m, struct pp_bound_call *call)
 {

@@ -1,5 +1,4 @@
-/* One worker walks its list. Each function runs the instruction at hand: false = give up, a worker
- * has failed. */
+/* Runs a worker's list. Each function runs one instruction; false = a worker has failed. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
@@ -23,7 +22,7 @@ static void sleep_ps(int64_t ps)
     }
 }
 
-/* An op has begun at start_ps and has taken spent_ns of the CPU: when it ends, on this device. */
+/* Ends an op that began at start_ps and took spent_ns, slowed down to the device's speed. */
 static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ns)
 {
     struct pp_machine *m = w->machine;
@@ -45,7 +44,7 @@ static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t sp
     m->duration_ps[at] = w->clock_ps - start_ps;
 }
 
-/* Where an op only is issued, it is the watch that counts, and a system call less. */
+/* Clock of durations: CPU time, or the wall clock if ops are only issued (one system call less). */
 static int64_t now_ns(const struct pp_machine *m)
 {
     return m->backend->is_immediate ? pp_host_thread_ns() : pp_wall_ps() / 1000;
@@ -82,7 +81,7 @@ static bool run_compute(struct pp_worker *w, int i)
     return true;
 }
 
-/* ---- all other streams ----------------------------------------------------------------------*/
+/* ---- other streams --------------------------------------------------------------------------*/
 
 static bool run_collective(struct pp_worker *w, int i)
 {
@@ -113,14 +112,14 @@ static bool run_control(struct pp_worker *w, int i)
     return w->machine->p->kind[i] == PP_WAIT ? run_wait(w, i) : pp_barrier_meet(w, i);
 }
 
-/* COPY, DROP: no program that is accepted has them. */
+/* COPY, DROP: no accepted program has them. */
 static bool (*const RUN[])(struct pp_worker *w, int i) = {
     [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = pp_message_post,
     [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,
     [PP_STREAM_CONTROL] = run_control,
 };
 
-/* The instruction before which something is injected, -1 = none. */
+/* Instruction before which a fault is injected, -1 = none. */
 static int fault_at(const struct pp_worker *w)
 {
     const struct pp_inject *inject = &w->machine->options.inject;

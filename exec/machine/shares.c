@@ -1,7 +1,6 @@
 /* Collectives as work on a stream. AR: all copies get the sum. If the optimizer state of a stage is
- * sharded among its copies, RS leaves the sum with the copy that updates the weights. AG then gives
- * the weights to all copies. RS adds copies up in the order of AR, so that a sum has the same bits.
- */
+ * sharded, RS leaves the sum with the copy that updates the weights. AG then gives the weights to
+ * all copies. RS adds in the order of AR, so sums have the same bits. */
 #include "exec/machine/parts.h"
 
 static char *at(const struct pp_sum *sum, int copy, int64_t element)
@@ -29,7 +28,7 @@ void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *
                 at(sum, from, range.from), at(sum, to, range.from));
 }
 
-/* All into the first copy, then back. */
+/* Adds all copies to the first, then copies the sum back. */
 void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_sum *sum = argument;
@@ -42,8 +41,8 @@ void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
-/* (c0 + c1 + ...) + owner + ...: copies before the owner are summed in copy 0, which no longer
- * needs its own gradients of this share. */
+/* Computes (c0 + c1 + ...) + owner + ...: copies before the owner are summed in copy 0, which no
+ * longer needs its own gradients of this share. */
 static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum, int owner,
                    struct pp_range range)
 {
@@ -55,7 +54,7 @@ static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum,
         pp_sum_add(k, stream, sum, c, owner, range);
 }
 
-/* From all owners, when their sums are complete. */
+/* Copies a range from all owners, whose sums are complete. */
 static void fetch(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy,
                   struct pp_range range)
 {
@@ -91,7 +90,7 @@ static void gather_run(const struct pp_kernels *k, void *stream, void *argument)
             fetch(k, stream, sum, c, sum->piece[piece]);
 }
 
-/* ---- what a copy gives and gets --------------------------------------------------------------*/
+/* ---- ranges that a copy gives and gets ------------------------------------------------------*/
 
 static int put(struct pp_range *ranges, int count, struct pp_range a, struct pp_range b)
 {

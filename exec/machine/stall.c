@@ -1,5 +1,5 @@
-/* Describes a standstill: which workers wait, and for which others. The schedule is static, so this
- * is known. Workers continue meanwhile, so the place of each is read once. */
+/* Describes a standstill: the waiting workers and those that they wait for, which the static
+ * schedule tells. Workers continue meanwhile, so each place is read once. */
 #include "exec/machine/parts.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
     tell_place(w, at_of(w), err);
 }
 
-/* ---- for what -------------------------------------------------------------------------------*/
+/* ---- causes ---------------------------------------------------------------------------------*/
 
 static const struct pp_worker *tell_message(const struct pp_worker *w, int target,
                                             struct pp_error *err)
@@ -74,7 +74,7 @@ static const struct pp_worker *tell_message(const struct pp_worker *w, int targe
     return pp_worker_at(m, is_recv ? c->source : c->dest, w->replica);
 }
 
-/* The first member that has not come yet. */
+/* Returns the first member that has not arrived; NULL = none. */
 static const struct pp_worker *tell_sum(const struct pp_worker *w, int target, struct pp_error *err)
 {
     const struct pp_machine *m = w->machine;
@@ -116,7 +116,7 @@ static bool is_waiting(const struct pp_worker *w, int at)
     return kind == PP_WAIT || kind == PP_BAR;
 }
 
-/* Appends what the worker waits for. Returns for which worker; NULL = none. */
+/* Appends what the worker waits for. Returns the worker that it waits for; NULL = none. */
 static const struct pp_worker *tell_wait(const struct pp_worker *w, int at, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;
@@ -170,8 +170,8 @@ static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
     }
 }
 
-/* What the device has come to, and has not ended: messages and sums, else an op; all of the list
- * has been issued. */
+/* Appends unfinished messages and sums up to the first unfinished op, else that op. The device has
+ * been given the whole list. */
 static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;
@@ -187,7 +187,7 @@ static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
         tell_op(w, i, err);
 }
 
-/* All have given their work to the device, and wait for one another or are done. */
+/* Appends the device, if all workers have issued their lists up to a BAR or the end. */
 static void tell_device(const struct pp_machine *m, struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count; k++) {
@@ -202,13 +202,13 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
         "\n  stuck: backend %s, in work that it was given: it hangs, or an op takes longer than "
         "--timeout",
         m->backend->name);
-    /* One that waits for others answers; one that hangs by itself may not. */
+    /* a device that waits for others answers; one that hangs may not */
     for (int k = 0; k < m->worker_count && m->remote; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))
             tell_unfinished(&m->workers[k], err);
 }
 
-/* Those who do not wait are what the others wait for. */
+/* The others wait for workers that do not wait themselves. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err)
 {
     pp_error_set(err, PP_EFAIL, "step %d: no rank has made progress for %.1f s (--timeout)",

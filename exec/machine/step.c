@@ -1,12 +1,11 @@
-/* A step from its samples to its figures. Workers sleep between steps, then walk their lists, while
- * the caller conducts the step. Where work is deferred there are no threads: the caller issues the
- * work, worker by worker. */
+/* A step from samples to result. Workers sleep between steps, then walk their lists, while the
+ * caller conducts the step. On a deferred backend the caller issues all work, worker by worker. */
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
 #include <string.h>
 
-enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks whether the workers are gone */
+enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks for dead workers */
 
 /* ---- workers --------------------------------------------------------------------------------*/
 
@@ -87,9 +86,9 @@ void pp_workers_end(struct pp_machine *m)
 
 /* ---- a step ---------------------------------------------------------------------------------*/
 
-/* Where work runs later, the result is at least `least_ps`. There the host learns late what a
- * device has begun, so the last stamp may lie after this clock. Work that runs at once is stamped
- * by this clock, which may have been set back since the last step. */
+/* Current time, at least least_ps with an asynchronous backend. Its host learns late what a device
+ * has begun, so the last stamp may be after this clock. An immediate backend stamps by this clock,
+ * which may have been set back since the last step. */
 static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
 {
     if (pp_is_virtual(m))
@@ -115,7 +114,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
-    for (int k = 0; k < m->worker_count; k++) /* back to the start of its list */
+    for (int k = 0; k < m->worker_count; k++) /* the start of its list */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
     pp_messages_begin(m);
@@ -141,9 +140,8 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
     }
 }
 
-/* The process that reported first may have been killed before it wrote its message; then `gone`
- * holds the reason, as the watchdog saw it. Without workers there is no step, whatever figures are
- * there. */
+/* The process that reported first may have been killed before it wrote its message. Then `gone`
+ * holds the reason that the watchdog saw. Without workers the results are invalid. */
 static bool has_failed(const struct pp_machine *m)
 {
     return m->has_failed || m->are_gone;
@@ -156,7 +154,7 @@ static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
     return pp_error_set(err, first->status, "%s", first->message);
 }
 
-/* Where work runs later, the thread that conducts the step may wait in vain, too. */
+/* With an asynchronous backend, the thread that conducts the step may wait in vain, too. */
 static void run_all(struct pp_machine *m, struct pp_error *err)
 {
     const int may_wait = !m->backend->is_immediate;
@@ -165,7 +163,7 @@ static void run_all(struct pp_machine *m, struct pp_error *err)
     run_workers(m);
     if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
         pp_error_prefix(err, "step %d: ", m->step + 1);
-        pp_machine_fail(m, err); /* unless what ran has failed first and says why */
+        pp_machine_fail(m, err); /* no effect after an earlier error */
     }
     atomic_fetch_sub(&m->walking, may_wait);
 }

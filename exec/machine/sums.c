@@ -1,10 +1,10 @@
-/* Gradient sums, and the other collectives of a stage, in a step. The collectives of a worker run
- * in the order of its list. The worker that posts last runs all collectives whose turn it is then.
- * Copies are added in the order of replicas, pipelines and stages. The order matters only without
- * exact gradients; it is the same in every step.
+/* Gradient sums and other collectives in a step. The collectives of a worker run in the order of
+ * its list. The worker that posts last runs all collectives that are then ready. Copies are added
+ * in the order of replicas, pipelines and stages. The order matters only without exact gradients;
+ * it is the same in every step.
  *
  * On the wall clock sums run concurrently with compute, in a thread of the worker that posts last
- * (its reducer). On the virtual clock they take what the costs say, whichever thread runs them. */
+ * (its reducer). On the virtual clock they last as the costs say, in any thread. */
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
@@ -30,8 +30,8 @@ static bool has_turn(const struct pp_machine *m, const struct pp_machine_collect
     return true;
 }
 
-/* All members have posted and are free: times, and the next ones' turn. What remains to be done is
- * left to the worker, outside of the lock. */
+/* Stamps a collective whose members have all posted and are free, and advances their turns. The
+ * worker runs it later, without the lock. */
 static void settle(struct pp_worker *w, struct pp_machine_collective *c)
 {
     struct pp_machine *m = w->machine;
@@ -51,7 +51,7 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
     w->due[w->due_count++] = (int32_t)(c - m->collectives);
 }
 
-/* Settle c and all collectives whose turn comes with it. */
+/* Settles c and all collectives that become ready with it. */
 static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
 {
     struct pp_machine *m = w->machine;
@@ -104,7 +104,7 @@ static void *reduce(void *argument)
     }
 }
 
-/* Without a thread the worker runs its sums itself. */
+/* Without this thread the worker runs its sums itself. */
 void pp_reducer_start(struct pp_worker *w)
 {
     struct pp_reducer *r = &w->reducer;
@@ -115,7 +115,7 @@ void pp_reducer_start(struct pp_worker *w)
     r->is_there = pthread_create(&r->thread, NULL, reduce, w) == 0;
 }
 
-/* All that is given in a step has begun before it ends, as everything is waited for. */
+/* The ring cannot overflow: a step waits for all that it queues. */
 static bool give(struct pp_worker *w, int32_t collective)
 {
     struct pp_reducer *r = &w->reducer;
@@ -142,7 +142,7 @@ void pp_reducer_stop(struct pp_worker *w)
 
 /* ---- post and wait --------------------------------------------------------------------------*/
 
-/* A bucket is posted while the backward before it still runs. */
+/* Time of a post. A bucket is posted while the backward before it still runs. */
 static int64_t posted_at(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;

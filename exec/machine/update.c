@@ -1,12 +1,12 @@
 /* The end of a step. All ranks meet at the last BAR, where the gradients are complete. The
- * conductor checks loss and norm while they wait. Then every chunk is updated by its U. */
+ * conductor checks loss and norm while they wait. Then the U of every chunk updates it. */
 #include "exec/machine/parts.h"
 #include "exec/stage/loss.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- what runs at the last BAR ---------------------------------------------------------------*/
+/* ---- work of the last BAR -------------------------------------------------------------------*/
 
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
 {

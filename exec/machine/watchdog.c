@@ -1,32 +1,31 @@
 /* A thread that watches the workers of a step and never waits for them. Every few milliseconds it
- * checks: has a worker died, has any worker made progress? Each worker publishes the instruction
- * that it has reached. */
+ * checks for dead workers and for progress: each worker publishes its current instruction. */
 #include "core/clock.h"
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
 enum { TICK_NS = 20 * 1000 * 1000 };
-static const double GRACE_S = 1, /* at most, for workers to leave a failed step */
-    GRACE_FRAC = 0.75,           /* the same, of --timeout */
+static const double GRACE_S = 1, /* for workers to leave a failed step, at most */
+    GRACE_FRAC = 0.75,           /* the same as a share of --timeout */
     MOST_S = 5e-9 * TICK_NS;     /* one tick counts as at most five */
 
-struct sight { /* of the last tick */
+struct sight { /* state at the last tick */
     double now_s, passed_s;
     unsigned round;
     int64_t moves, passed;
     double idle_s;   /* since the last progress */
-    double failed_s; /* since the step has failed with workers still in it */
+    double failed_s; /* since the step has failed, with workers still in it */
 };
 
-/* Work that runs later may still run when all workers have walked their lists. A process that
- * conducts nothing does not know where others are. */
+/* On an asynchronous backend, work may still run when all workers have walked their lists. A member
+ * process does not know the progress of other processes. */
 static bool is_step_under_way(struct pp_machine *m)
 {
     return atomic_load(&m->running) > 0 ||
            (!m->backend->is_immediate && atomic_load(&m->walking) > 0 && !pp_machine_is_member(m));
 }
 
-/* Of all workers, and of devices elsewhere; only grows within a step. */
+/* Progress of all workers and of devices elsewhere; only grows within a step. */
 static int64_t count_moves(const struct pp_machine *m)
 {
     int64_t moves = 0;
@@ -37,7 +36,7 @@ static int64_t count_moves(const struct pp_machine *m)
     return moves;
 }
 
-/* True: a worker or a device has made progress. Devices are only asked when no worker has moved. */
+/* True if a worker or a device has made progress. Asks the device only if no worker has moved. */
 static bool has_progress(struct pp_machine *m, struct sight *sight)
 {
     const unsigned round = atomic_load(&m->round);
@@ -52,7 +51,7 @@ static bool has_progress(struct pp_machine *m, struct sight *sight)
     return have_moved || has_passed;
 }
 
-/* A dead worker does not decrement the counter, so the caller is woken. */
+/* A dead worker does not decrement the counter, so this wakes the caller. */
 static void end_all(struct pp_machine *m, const struct pp_error *err)
 {
     m->gone = *err;
@@ -119,7 +118,7 @@ static void *watch(void *argument)
 
     while (atomic_load(&m->is_watched)) {
         pp_futex_wait(&m->is_watched, 1, TICK_NS);
-        sight.passed_s = pp_clock_passed_s(&sight.now_s, MOST_S); /* a busy machine comes late */
+        sight.passed_s = pp_clock_passed_s(&sight.now_s, MOST_S); /* a busy machine wakes it late */
         if (atomic_load(&m->is_watched))
             tick(m, &sight);
     }

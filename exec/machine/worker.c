@@ -1,5 +1,4 @@
-/* Helpers of all parts of a machine; this file calls none of them. Failure, clocks, streams,
- * launches and when they ran. */
+/* Helpers of all files of a machine, which call none of these: failure, clocks, launches. */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 
@@ -30,7 +29,7 @@ int64_t pp_machine_passed(struct pp_machine *m)
 
 /* ---- clocks ---------------------------------------------------------------------------------*/
 
-/* A host may be up for longer than the 106 days that 63 bits of picoseconds hold. */
+/* Counts from the first call, as 63 bits of picoseconds hold 106 days of a host's uptime. */
 int64_t pp_wall_ps(void)
 {
     static atomic_llong first_s = -1;
@@ -74,7 +73,7 @@ bool pp_worker_order(struct pp_worker *w, int i)
     return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i), pp_row(w, after));
 }
 
-/* The other compute stream may wait for what was just launched. */
+/* Records an event if the other compute stream waits for the op. */
 static void record_op(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
@@ -102,7 +101,7 @@ int pp_sums_status(const struct pp_machine *m)
 
 /* ---- launches -------------------------------------------------------------------------------*/
 
-/* The number of an instruction's graph: see graphs.c. */
+/* Index of an instruction in its list, and its graph id: see graphs.c. */
 int pp_place_of(const struct pp_worker *w, int i)
 {
     return i - w->machine->p->begin[w->rank];
@@ -184,7 +183,7 @@ void pp_worker_issue(struct pp_worker *w, int i)
     record_op(w, i);
 }
 
-/* ---- when they ran --------------------------------------------------------------------------*/
+/* ---- times of launches ----------------------------------------------------------------------*/
 
 struct pp_span pp_span_of(const struct pp_worker *w, int i)
 {
