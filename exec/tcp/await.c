@@ -1,4 +1,4 @@
-/* Node 0 asks, all others or one of them answer. */
+/* Questions of node 0, which one or all other nodes answer. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
 #include "exec/host/futex.h"
@@ -8,12 +8,12 @@
 
 enum { LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10, TOLD = 6 };
 
-/* Of each look, however long it was. */
+/* A look counts as at most this long. */
 static const double MOST_S = 2e-9 * LOOK_NS;
 
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
 {
-    atomic_store(&t->asked, PP_FRAME_STEP); /* which no answer is */
+    atomic_store(&t->asked, PP_FRAME_STEP); /* no answer has this kind */
     for (int k = 0; k < t->nodes; k++)
         atomic_store(&t->has_answered[k], node != PP_TCP_ALL_NODES && node != k);
     atomic_store(&t->answers, 0);
@@ -21,7 +21,7 @@ void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
 }
 
 struct patience {
-    double now_s, idle_s; /* nothing has been written or read since */
+    double now_s, idle_s; /* since the last byte was written or read */
     uint_fast64_t moved;
 };
 
@@ -55,7 +55,7 @@ static enum pp_status tell_silent(const struct pp_tcp *t, double idle_s, struct 
     return PP_EFAIL;
 }
 
-/* The watchdog finds out who was the first: it may take a moment longer. */
+/* Waits for the watchdog, which finds out who failed first. */
 static enum pp_status tell_why_not(struct pp_tcp *t, struct pp_error *err)
 {
     struct pp_machine *m = t->m;
@@ -88,7 +88,6 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
     }
 }
 
-/* The first process has asked for such frames, one from each node. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a)
 {
     return atomic_load(&t->asked) == (int)a->frame->kind &&

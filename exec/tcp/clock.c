@@ -1,4 +1,4 @@
-/* The clocks of other hosts against that of the first process. */
+/* Compares the clocks of other hosts with that of node 0. */
 #include "exec/tcp/tcp.h"
 
 #include <math.h>
@@ -6,15 +6,14 @@
 
 enum { PINGS = 32 };
 
-/* Clocks of two hosts that are slewed the one way and the other, by 500 ppm each at most
- * (adjtimex(2)): whatever is more has jumped. */
+/* Two clocks drift apart by slewing, at most 500 ppm each (adjtimex(2)); more is a jump. */
 static const double DRIFT_FRAC = 1e-3;
-/* Between two looks, at least; and so many times what one takes. */
+/* Least pause between two comparisons, and least multiple of their duration. */
 static const int64_t PAUSE_PS = 1000000000000, PAUSE_TIMES = 50;
 
 /* ---- node 0 ---------------------------------------------------------------------------------*/
 
-/* Of several answers the one that came soonest says most (Cristian 1989). */
+/* The fastest of several answers is the most exact (Cristian 1989). */
 static enum pp_status ask_clock(struct pp_tcp *t, int node, struct pp_error *err)
 {
     t->asked_clock = (struct pp_tcp_clock){.error_ps = INT64_MAX, .is_known = true};
@@ -34,7 +33,7 @@ static int64_t magnitude(int64_t ps)
     return ps < 0 ? -ps : ps;
 }
 
-/* What two looks differ by, beyond what they may. */
+/* True if two comparisons differ by more than drift and errors. */
 static bool has_jumped(const struct pp_tcp_clock *before, const struct pp_tcp_clock *now)
 {
     const int64_t moved_ps = magnitude(now->offset_ps - before->offset_ps);
@@ -53,8 +52,8 @@ static void note_jump(struct pp_machine *m, const struct pp_worker *w, int64_t a
                                              m->steps_done > 0 ? m->step + 1 : m->step};
 }
 
-/* Since the last look, time stamps were off by at most what the clocks have drifted apart, plus the
- * error of a look. True: one of the clocks has jumped. */
+/* Notes the error of stamps since the last comparison: the drift of the clocks plus the error of
+ * this comparison. True: one of the clocks has jumped. */
 static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *before)
 {
     const struct pp_tcp_clock *now = &t->clocks[node];
@@ -66,8 +65,7 @@ static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *befor
     return before->is_known && has_jumped(before, now);
 }
 
-/* Where all others have jumped, it was the first. With one other it cannot be known, and the other
- * is blamed. */
+/* If all others have jumped, it was node 0. With one other this is unknown; it is blamed. */
 static void blame(struct pp_tcp *t, const int64_t *jump_ps)
 {
     int count = 0;
@@ -96,8 +94,7 @@ enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err)
         offset.ps = t->asked_clock.offset_ps;
         pp_tcp_send(t, node, &offset, NULL, NULL, NULL);
         if (compare(t, node, &before))
-            jump_ps[node] =
-                before.offset_ps - offset.ps; /* a clock that is ahead has less to add */
+            jump_ps[node] = before.offset_ps - offset.ps; /* a clock ahead has the smaller offset */
     }
     blame(t, jump_ps);
     t->aligned_ps = pp_wall_ps();
@@ -128,8 +125,7 @@ static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
     return true;
 }
 
-/* On the way there: answer with the clock of this host. Back: the answer is estimated to be half a
- * round trip old. */
+/* Node > 0 answers with its clock. Node 0 estimates that an answer is half a round trip old. */
 bool pp_tcp_take_ping(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const int64_t now_ps = pp_own_ps(t->m);

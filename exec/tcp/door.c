@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what has to be alike --------------------------------------------------------------------*/
+/* ---- settings that all processes share ------------------------------------------------------*/
 
 static uint64_t of_numbers(const double *numbers, size_t count)
 {
@@ -55,7 +55,7 @@ static uint64_t of_place(const struct pp_machine *m)
     return hash;
 }
 
-/* Wires, devices of another speed and given durations: every process tells the time of its rank. */
+/* Hash of wires, speeds and given durations: every process times its own rank. */
 static uint64_t of_clock(const struct pp_machine *m)
 {
     const struct pp_machine_options *o = &m->options;
@@ -168,7 +168,7 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
     close(fd);
 }
 
-/* ---- callers of no run ------------------------------------------------------------------------*/
+/* ---- unknown callers ------------------------------------------------------------------------*/
 
 static void note_unknown(struct pp_door *door, const struct pp_caller *caller)
 {
@@ -232,7 +232,7 @@ static bool is_full(const struct pp_door *door)
     return !has_callers && (door->cannot == EMFILE || door->cannot == ENFILE);
 }
 
-/* Some more of its hello. True: that was the last of it, and it belongs here. */
+/* Reads more of a hello. True: it is complete and of this run. */
 static bool listen_to(struct pp_door *door, struct pp_caller *caller)
 {
     const ssize_t count = recv(caller->fd, (char *)&caller->hello + caller->bytes,
@@ -241,7 +241,7 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     caller->bytes += count > 0 ? (size_t)count : 0;
-    if (count <= 0 && caller->bytes == 0) { /* it only tested whether a process listens */
+    if (count <= 0 && caller->bytes == 0) { /* a test whether a process listens */
         close(caller->fd);
         caller->fd = -1;
         return false;
@@ -254,7 +254,7 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
     return caller->fd >= 0 && caller->bytes == sizeof(caller->hello);
 }
 
-/* Those who are heard in one round; where no place is free, new ones wait outside. */
+/* Hears callers once; returns one with a complete hello. Without a free place, new ones wait. */
 static struct pp_caller *hear(struct pp_door *door, int wait_ms)
 {
     struct pollfd fds[PP_DOOR_PLACES + 1];
@@ -266,7 +266,7 @@ static struct pp_caller *hear(struct pp_door *door, int wait_ms)
             callers[count] = &door->callers[k];
             fds[count++] = (struct pollfd){.fd = door->callers[k].fd, .events = POLLIN};
         }
-    const nfds_t outside = count; /* poll takes no more places than descriptors may be open */
+    const nfds_t outside = count; /* poll allows no more places than open descriptors */
     if (free_place(door))
         fds[count++] = (struct pollfd){.fd = door->listener, .events = POLLIN};
     if (poll(fds, count, wait_ms) <= 0)

@@ -1,8 +1,7 @@
 /* exec/tcp/door.h — accepts connections: private to exec/tcp.
  *
  * Any program may connect: a port scan, a browser, another run with the same port. A caller that
- * does not begin as a process of this run is dropped. It only costs one of the places for a while.
- */
+ * does not begin as a process of this run is dropped; it only takes a place for a while. */
 #pragma once
 
 #include "exec/rendezvous/sockets.h"
@@ -10,18 +9,18 @@
 
 #include <stdint.h>
 
-/* Of what has to be alike in all processes of a run, in addition to the program: see door.c. */
+/* Number of hashes of settings that all processes of a run must share: see door.c. */
 enum { PP_ALIKES = 5 };
-/* What every process says first: the same on all hosts, in the order of their bytes. */
+/* First bytes of every process, in the byte order that all hosts share. */
 struct pp_hello {
     uint32_t magic, frame_bytes;
     uint64_t token; /* of the run */
     int32_t node, nodes;
-    uint64_t program_hash, alike[PP_ALIKES]; /* hashes */
-    uint64_t port;                           /* where it listens */
+    uint64_t program_hash, alike[PP_ALIKES]; /* hashes of settings */
+    uint64_t port;                           /* at which it listens */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
-struct pp_answer { /* of node 0; when it is ok, the addresses of all nodes follow */
+struct pp_answer { /* answer of node 0; if it is ok, the addresses of all nodes follow */
     int32_t status;
     char text[512];
 };
@@ -30,36 +29,33 @@ struct pp_caller {
     int fd; /* -1 = none */
     struct sockaddr_storage from;
     struct pp_hello hello;
-    size_t bytes; /* of it that have come */
+    size_t bytes; /* bytes of `hello` that have arrived */
     double until_s;
 };
 enum { PP_DOOR_PLACES = 64 };
 struct pp_door {
     int listener;
     uint64_t token;
-    /* Asked every now and then whether waiting is of any use; NULL = it is. */
+    /* Called now and then while waiting; an error ends the wait. NULL = none. */
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;
     struct pp_caller callers[PP_DOOR_PLACES];
-    int cannot;  /* errno of a caller who could not be let in just now; 0: none */
-    int refused; /* so far */
+    int cannot;  /* errno of the last caller if it could not be accepted; 0: accepted */
+    int refused; /* number of callers */
     char last[PP_ADDRESS_BYTES];
 };
 void pp_door_open(struct pp_door *door, int listener, uint64_t token);
-/* The next caller that has sent all of its hello and belongs to this run; its fd is the caller's.
- * PP_EFAIL: no caller until then (pp_clock_s), or what `look` says, or no descriptor is left. */
+/* Sets *caller to the next one of this run with a complete hello; *caller owns its fd. PP_EFAIL:
+ * none until until_s (pp_clock_s), an error of `look`, or no descriptor is left. */
 enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_caller *caller,
                             struct pp_error *err);
-/* Lets all go who have not said enough, and the listener. */
+/* Closes the listener and all incomplete callers. */
 void pp_door_close(struct pp_door *door);
-/* Says why, and lets the caller go. */
+/* Sends the reason and closes the connection. */
 void pp_door_refuse(int fd, enum pp_status status, const char *text);
 
-/* What a process says of itself before it takes part: private to exec/tcp. */
-
-/* All but where it listens. */
+/* Hello of this process, without its port. */
 struct pp_hello pp_tcp_hello(const struct pp_tcp *t);
-/* PP_EFAIL with the difference: it belongs to this run, but runs something else, or is there twice.
- */
+/* PP_EFAIL with the difference: a process of this run runs something else, or is there twice. */
 enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,
                                   const struct pp_hello *hello, struct pp_error *err);

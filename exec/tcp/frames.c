@@ -1,6 +1,5 @@
-/* What a frame does where it arrives. The thread that reads it acts for the worker that sent it:
- * posts its posts, adds its sums, comes to its barriers. False = not now: it comes twice, out of
- * order, or carries what cannot be. */
+/* Executes frames on arrival. The reading thread acts for the worker that sent a frame: it posts,
+ * adds sums, comes to barriers. False = not now: the frame is repeated, early or invalid. */
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
@@ -64,7 +63,7 @@ static bool take_answer(struct pp_tcp *t, const struct pp_arrival *a)
 
 /* ---- messages -------------------------------------------------------------------------------*/
 
-/* Posts come in the order of the list. */
+/* Posts of a worker arrive in the order of its list. */
 static bool take_post(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_worker *w = worker_of(t, a);
@@ -77,7 +76,7 @@ static bool take_post(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* Its bytes went where they belong: see pp_tcp_place. */
+/* The bytes are in their place: see pp_tcp_place. */
 static bool take_data(struct pp_tcp *t, const struct pp_arrival *a)
 {
     pp_message_landed(t->m, &t->m->messages[a->frame->id]);
@@ -86,7 +85,7 @@ static bool take_data(struct pp_tcp *t, const struct pp_arrival *a)
 
 /* ---- the end of a step ----------------------------------------------------------------------*/
 
-/* Squares of layers that are not its own are 0. */
+/* Squares of other workers' layers are 0. */
 static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
@@ -115,7 +114,7 @@ static bool take_release(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* Once a step, and while there is one. */
+/* Accepted once a step; counted while the step runs. */
 static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;
@@ -155,7 +154,7 @@ static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* Unasked only before the first step, from the first process. */
+/* Node 0 takes states only as answers; it sends states unasked only before the first step. */
 static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_worker *w = worker_of(t, a);

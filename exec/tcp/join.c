@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    ANSWER_S = 20, /* of a process that has called */
-    LATE_S = 2     /* to hear that it is in vain */
+    ANSWER_S = 20, /* for the answer of node 0 or a peer */
+    LATE_S = 2     /* to hear that the run fails */
 };
 
 static void keep(struct pp_tcp *t, int node, int fd)
@@ -26,7 +26,7 @@ static void keep(struct pp_tcp *t, int node, int fd)
     pp_socket_name(&at, t->names[node]);
 }
 
-/* For all to come. */
+/* Seconds to wait for all processes. */
 static int join_s(const struct pp_tcp *t)
 {
     const int patience_s = t->m->options.meeting.patience_s;
@@ -36,7 +36,7 @@ static int join_s(const struct pp_tcp *t)
 
 /* ---- node 0 ---------------------------------------------------------------------------------*/
 
-/* Processes that have called or are about to get the reason, instead of waiting. */
+/* Sends the reason to processes that have called or are about to, so that they do not wait. */
 static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
                        const struct pp_error *err)
 {
@@ -88,7 +88,7 @@ static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
     return PP_OK;
 }
 
-/* Processes that were forked or started here are seen to die. */
+/* Finds dead processes that were forked or started here. */
 static enum pp_status look(void *closure, struct pp_error *err)
 {
     struct pp_tcp *t = closure;
@@ -141,8 +141,8 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
 
 /* ---- all others -----------------------------------------------------------------------------*/
 
-/* Where the way to node 0 leaves this host others find it, too. Who knows node 0 by a name that
- * means this host itself is found by others at some other address. */
+/* Listens at this host's address on the way to node 0; at all if that is loopback by a name, which
+ * means this host only here (see pp_socket_is_exact). */
 static int listen_for_peers(struct pp_tcp *t, const char *host)
 {
     struct sockaddr_storage at;
@@ -175,7 +175,7 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
     return PP_OK;
 }
 
-/* Node 0 has seen a process of its own host at an address that means any host itself. */
+/* Replaces a loopback address, at which node 0 has seen a process of its host, by node 0's own. */
 static void see_from_here(const struct pp_tcp *t, struct sockaddr_storage *at)
 {
     const int port = pp_socket_port_in(at);
@@ -300,7 +300,7 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
     return host_all(t, bound, &own, at, err);
 }
 
-/* ---- what every process knows of itself, told to all by way of node 0 -------------------------*/
+/* ---- gather through node 0 ------------------------------------------------------------------*/
 
 enum { PATIENCE_S = 60 };
 

@@ -1,4 +1,4 @@
-/* Starts the other processes of a run, as a launcher does, and ends them. */
+/* Starts and ends the other processes of a run, as a launcher does. */
 #define _GNU_SOURCE /* setenv, getrandom */
 #include "exec/tcp/launch.h"
 
@@ -20,12 +20,12 @@ struct pp_tcp_launched {
     pid_t *processes;
     int count;
     int listener;
-    int log; /* what they say */
+    int log; /* file of their messages */
 };
 
 /* ---- beginning ------------------------------------------------------------------------------*/
 
-/* The command line of this process, one argument after the other. */
+/* Command line of this process, as an array of arguments. */
 static char **own_arguments(struct pp_arena *arena)
 {
     char *text = pp_arena_alloc(arena, ARGUMENTS_BYTES), **arguments = NULL;
@@ -41,7 +41,7 @@ static char **own_arguments(struct pp_arena *arena)
     return arguments;
 }
 
-/* At a port that is free, which stays this run's. */
+/* Listens at a free port, which stays this run's. */
 static enum pp_status listen_here(int *listener, struct pp_error *err)
 {
     struct sockaddr_storage at;
@@ -61,7 +61,7 @@ static void set_number(const char *name, uint64_t value)
     setenv(name, text, 1);
 }
 
-/* Of all processes, as torchrun sets them. */
+/* Sets the variables of all processes, as torchrun does. */
 static enum pp_status set_variables(int count, int port, struct pp_error *err)
 {
     uint64_t id;
@@ -78,7 +78,7 @@ static enum pp_status set_variables(int count, int port, struct pp_error *err)
 
 static void become(char **arguments, pid_t parent, int log)
 {
-    signal(SIGINT, SIG_IGN); /* the first one answers */
+    signal(SIGINT, SIG_IGN); /* process 0 handles it */
     if (dup2(log, STDERR_FILENO) >= 0 && pp_process_follow(parent))
         execv("/proc/self/exe", arguments);
     _exit(PP_EFAIL);
@@ -104,7 +104,7 @@ static enum pp_status start_all(struct pp_arena *arena, struct pp_tcp_launched *
     return PP_OK;
 }
 
-/* ---- while they come --------------------------------------------------------------------------*/
+/* ---- until all have come --------------------------------------------------------------------*/
 
 static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
 {
@@ -168,7 +168,7 @@ static bool have_ended(const struct pp_tcp_launched *l)
     return left == 0;
 }
 
-/* The first message, unless it is known. */
+/* Appends their first message, unless *err has it. */
 static void add_told(const struct pp_tcp_launched *l, struct pp_error *err)
 {
     char text[TOLD_BYTES];

@@ -1,5 +1,4 @@
-/* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll.
- */
+/* One thread reads and writes all connections of a process when ready, and sleeps in poll. */
 #include "core/clock.h"
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
@@ -35,7 +34,7 @@ static void close_link(struct pp_tcp *t, int node)
     pp_futex_change(&t->changes);
 }
 
-/* What is left of a frame: its head, then its payload. */
+/* Writes the rest of a frame: its head, then its payload. */
 static ssize_t write_some(const struct pp_tcp_link *link, const struct pp_frame_out *out)
 {
     const size_t head = link->written < HEAD_BYTES ? HEAD_BYTES - link->written : 0,
@@ -81,7 +80,7 @@ static ssize_t read_some(struct pp_tcp_link *link)
     return recv(link->fd, link->payload + done, link->frame.bytes - done, MSG_DONTWAIT);
 }
 
-/* A head is there: where its payload goes. False = that is no frame that may come here. */
+/* A head is complete: chooses the place of its payload. False = the frame is not legal here. */
 static bool begin_payload(struct pp_tcp *t, int node)
 {
     struct pp_tcp_link *link = &t->links[node];
@@ -168,8 +167,7 @@ static void beat(struct pp_tcp *t)
     t->last_passed = passed;
 }
 
-/* A process that has died is told of by the first one, which looks after them all. Where it says
- * nothing for a while, only the connection is gone. */
+/* Node 0 reports dead processes. If it reports none for a while, only the connection is gone. */
 static void mourn(struct pp_tcp *t)
 {
     struct pp_error err = {0};
@@ -206,12 +204,12 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
     }
 }
 
-struct leaving { /* since when nothing has been written any more */
+struct leaving { /* time since the last byte was moved */
     double since_s;
     uint_fast64_t moved;
 };
 
-/* What is queued is sent first, unless no peer reads it. */
+/* Queued frames are sent first, unless no peer reads them. */
 static bool may_end(struct pp_tcp *t, struct leaving *leaving)
 {
     const uint_fast64_t moved = atomic_load(&t->moved);

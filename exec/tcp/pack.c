@@ -1,10 +1,10 @@
-/* What a worker holds, as bytes of a frame: figures at a barrier, times of a step, state. */
+/* A worker's data as bytes of a frame: figures at a barrier, times of a step, state. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One walk for all: either copies out of memory, or into it, or only counts. */
+/* One walk for all: it copies out of memory, or into it, or only counts. */
 struct packer {
     char *at;
     size_t bytes;
@@ -27,7 +27,7 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
 
 /* ---- state ----------------------------------------------------------------------------------*/
 
-/* Of the staging buffer. */
+/* Walks the chunks in the staging buffer. */
 static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
 {
     const struct pp_machine *m = w->machine;
@@ -102,7 +102,7 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
         return false;
     walk_figures(&in, w);
     for (int64_t block = 0; block < count; block++)
-        if (figures->squares[block] != 0) /* other threads may write the others concurrently */
+        if (figures->squares[block] != 0) /* other threads write other blocks */
             w->machine->squares[block] += figures->squares[block];
     free(figures->squares);
     if (!is_status(figures->status) || !is_status(figures->sum_status))
@@ -172,7 +172,7 @@ uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return counter.bytes;
 }
 
-/* Where the device does not answer, there is nothing to tell but that. */
+/* Fetches a staging buffer; fails the step if the device does not answer. */
 static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
 {
     struct pp_error err = {0};

@@ -1,12 +1,11 @@
-/* What all files of exec/tcp call. What is to be sent waits here, in order, until the thread of
- * link.c has written it. */
+/* Helpers of all files of exec/tcp, and queues of frames that the thread of link.c writes. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the beginning of a step, the size of its samples, ends of a message, legal times ---------*/
+/* ---- step, samples, ends of a message, legal times ------------------------------------------*/
 
 void pp_tcp_step_begin(struct pp_tcp *t)
 {
@@ -50,7 +49,7 @@ void pp_tcp_wake(struct pp_tcp *t)
     const uint64_t one = 1;
 
     if (write(t->wake_fd, &one, sizeof(one)) < 0)
-        return; /* full: it is awake */
+        return; /* full: the thread is awake */
 }
 
 void pp_tcp_fail_memory(struct pp_tcp *t)

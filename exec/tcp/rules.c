@@ -1,6 +1,5 @@
-/* Which frames are legal: which process may send one, about which worker, and how many bytes follow
- * its head. Times, ids and numbers of bytes from a connection become indices and sizes here. So
- * each frame is checked against this table before it is used. */
+/* Legal frames: their sender, worker and number of bytes. Received times, ids and sizes become
+ * indices and sizes here, so each frame is checked against this table before it is used. */
 #include "exec/tcp/tcp.h"
 
 enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
@@ -8,7 +7,7 @@ enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
 typedef bool (*is_place_fn)(const struct pp_tcp *t, int node, const struct pp_frame *f);
 typedef uint64_t (*bytes_fn)(const struct pp_tcp *t, const struct pp_frame *f);
 
-/* ---- about whom -----------------------------------------------------------------------------*/
+/* ---- workers and ids ------------------------------------------------------------------------*/
 
 static bool is_senders(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
@@ -22,7 +21,7 @@ static bool is_step(const struct pp_tcp *t, int node, const struct pp_frame *f)
     return f->id >= 0 && f->id < INT32_MAX;
 }
 
-/* Half-open range of the rank's instructions, with its end. */
+/* An instruction of the rank, or the end of its list. */
 static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     const int *begin = t->m->p->begin, rank = t->m->workers[f->worker].rank;
@@ -68,7 +67,7 @@ static bool is_arrival(const struct pp_tcp *t, int node, const struct pp_frame *
     return is_barrier(t, node, f) && is_senders(t, node, f);
 }
 
-/* The clock of the first process stays one, by this host's clock. */
+/* True if this host's clock plus the offset is a legal time. */
 static bool is_offset(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     int64_t there_ps;
@@ -78,13 +77,13 @@ static bool is_offset(const struct pp_tcp *t, int node, const struct pp_frame *f
     return !__builtin_add_overflow(pp_wall_ps(), f->ps, &there_ps) && pp_tcp_is_time(there_ps);
 }
 
-/* The first process tells others of their own workers, they tell it of theirs. */
+/* Node 0 sends others the states of their own workers; they send it theirs. */
 static bool is_state(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     return node == 0 ? pp_tcp_is_here(t, f->worker) : t->node == 0 && is_senders(t, node, f);
 }
 
-/* ---- how many bytes -------------------------------------------------------------------------*/
+/* ---- sizes ----------------------------------------------------------------------------------*/
 
 static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
@@ -112,7 +111,7 @@ static uint64_t verdict_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return is_last_barrier(t, f) ? PP_TCP_VERDICT * sizeof(double) : 0;
 }
 
-/* Any text that an error can hold, and its end. */
+/* Length of any text that an error can hold, with its end. */
 static uint64_t text_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     const size_t most = sizeof(t->m->error.message);
@@ -120,22 +119,22 @@ static uint64_t text_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return f->bytes < 1 ? 1 : f->bytes > most ? most : f->bytes;
 }
 
-/* A question has none, the answer a time. */
+/* A question has no payload; the answer has a time. */
 static uint64_t ping_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     (void)f;
     return t->node == 0 ? sizeof(int64_t) : 0;
 }
 
-/* ---- the table ------------------------------------------------------------------------------*/
+/* ---- table ----------------------------------------------------------------------------------*/
 
 static const struct rule {
     const char *name;
     enum way way;
-    is_place_fn is_place; /* NULL: worker and id say nothing */
+    is_place_fn is_place; /* NULL: any worker and id */
     bytes_fn bytes;       /* NULL: none */
-    bool is_any_time;     /* of a clock that others do not know */
-    bool is_transfer;     /* only where messages and sums go by frames */
+    bool is_any_time;     /* ps is of another host's clock */
+    bool is_transfer;     /* only if messages and sums are frames */
 } RULES[PP_FRAME_KINDS] = {
     [PP_FRAME_STEP] = {"step", FROM_FIRST, is_step, step_bytes},
     [PP_FRAME_READY] = {"ready", TO_FIRST, NULL, NULL},

@@ -1,4 +1,4 @@
-/* Sums of gradients. All members send their parts to the first one, which adds them up as on one
+/* Sums of gradients. All members send their parts to the first one, which adds them as on one
  * machine and sends the sum to all. */
 #include "exec/tcp/tcp.h"
 
@@ -18,8 +18,7 @@ static size_t move_range(const struct pp_sum *sum, int copy, struct pp_range ran
     return bytes;
 }
 
-/* Bytes of the payload of a PART or SUM. Unless it is NULL they are moved, out of the copies of the
- * frame's worker or into them. */
+/* Bytes of the payload of a PART or SUM; moved between it (if not NULL) and the worker's copies. */
 static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool is_out,
                           char *payload)
 {
@@ -57,7 +56,7 @@ static void send_copies(struct pp_tcp *t, int node, struct pp_frame frame)
     pp_tcp_send_owned(t, node, &frame, copy);
 }
 
-/* Caller holds the mutex of collectives. */
+/* The caller holds collectives_mutex. */
 static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
 {
     struct pp_machine *m = t->m;
@@ -78,7 +77,7 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
     m->backend->record(m->device, m->conductor, c->done);
 }
 
-/* All parts are here: add them up as on one machine, and tell the members. */
+/* Adds up all parts, which are here, as on one machine, and sends the sum to the members. */
 static void add_up(struct pp_tcp *t, int id)
 {
     struct pp_machine *m = t->m;
@@ -105,7 +104,7 @@ static void take_part_locked(struct pp_tcp *t, int id, int64_t ready_ps)
         add_up(t, id);
 }
 
-/* A worker's sums follow one another: the next is given away when the one before is over. */
+/* Gives the worker's parts in order: each one after the sum before it is over. */
 static void give_part(struct pp_tcp *t, struct pp_worker *w)
 {
     struct pp_machine *m = t->m;
@@ -131,14 +130,14 @@ void pp_tcp_summed(struct pp_worker *w, int i)
 {
     struct pp_tcp *t = pp_tcp_of(w->machine);
 
-    (void)i; /* they are counted */
+    (void)i; /* posts are counted */
     pthread_mutex_lock(&t->m->collectives_mutex);
     t->posted[w->index]++;
     give_part(t, w);
     pthread_mutex_unlock(&t->m->collectives_mutex);
 }
 
-/* Workers of this process that have had their turn may have the next. */
+/* Lets workers of this process that have finished this sum give their next part. */
 static void give_next(struct pp_tcp *t, int id)
 {
     struct pp_machine_collective *c = &t->m->collectives[id];
@@ -160,7 +159,7 @@ static int collective_at(const struct pp_machine *m, const struct pp_worker *w, 
     return m->p->arg[w->collective_row[turn] / m->replicas];
 }
 
-/* A worker's parts come in the order of its list; those for other owners are not seen here. */
+/* Parts of a worker arrive in the order of its list; parts for other owners do not arrive here. */
 static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
 {
     const struct pp_worker *w = &t->m->workers[frame->worker];
@@ -174,7 +173,7 @@ static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
     return true;
 }
 
-/* The one that the worker waits for. */
+/* True if the worker waits for this sum. */
 static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
 {
     const struct pp_worker *w = &t->m->workers[frame->worker];
@@ -199,7 +198,7 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
     return is_expected;
 }
 
-/* A part goes to the owner of the sum, the sum comes from there. */
+/* A part goes to the owner of the sum; the sum comes from the owner. */
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     const bool is_part = f->kind == PP_FRAME_PART;

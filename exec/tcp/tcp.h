@@ -4,8 +4,7 @@
  * A node is a process. Node 0 is the coordinator: it starts steps and collects results. Worker w
  * runs in node w + first_owner. Where node 0 has forked the others, workers begin at node 1; where
  * a launcher has started all, at node 0. Every node has a thread that reads and writes all
- * connections and executes frames; it never waits.
- */
+ * connections and executes frames; it never waits. */
 #pragma once
 
 #include "exec/machine/worker.h"
@@ -17,19 +16,17 @@ enum pp_frame_kind {
     PP_FRAME_GO,      /* 0 -> all: the step has begun on all nodes */
     PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
     PP_FRAME_DATA,    /* to the receiver: the bytes */
-    PP_FRAME_PART,    /* to the owner of a sum: what a worker adds */
-    PP_FRAME_SUM,     /* from the owner: all of it */
-    PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last barrier also loss, norm,
-                         gradients */
+    PP_FRAME_PART,    /* to the owner of a sum: a worker's part */
+    PP_FRAME_SUM,     /* from the owner: the sum */
+    PP_FRAME_ARRIVED, /* -> 0: at a barrier; at the last also loss, norm, gradients */
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last barrier also the verdict */
     PP_FRAME_END,     /* -> 0: clock and times of a worker's step */
-    PP_FRAME_AT,      /* -> 0: where a worker is, from time to time; ps is the number of finished
-                         launches */
+    PP_FRAME_AT,      /* -> 0, now and then: a worker's instruction; in ps its finished launches */
     PP_FRAME_FETCH,   /* 0 -> all: send the state */
     PP_FRAME_STATE,   /* either way: state of a worker's chunks */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
-    PP_FRAME_PING,    /* 0 -> all and back: the clock there */
-    PP_FRAME_OFFSET,  /* 0 -> all: what to add to it */
+    PP_FRAME_PING,    /* 0 -> all and back: the node's clock */
+    PP_FRAME_OFFSET,  /* 0 -> all: the offset of that clock */
     PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
     PP_FRAME_LEFT,    /* -> 0: it has been released */
     PP_FRAME_QUIT,    /* 0 -> all */
@@ -43,7 +40,7 @@ struct pp_frame {
     struct pp_header header;
 };
 
-struct pp_arrival { /* from a node, complete */
+struct pp_arrival { /* a complete frame from a node */
     int node;
     const struct pp_frame *frame;
     char *payload; /* NULL without bytes */
@@ -53,7 +50,7 @@ struct pp_frame_out { /* a frame in the queue of a connection */
     struct pp_frame frame;
     const char *payload;
     char *owned;                        /* a payload to free after it is written */
-    struct pp_machine_message *message; /* complete at the sender after that; or NULL */
+    struct pp_machine_message *message; /* complete at the sender then, if not NULL */
 };
 struct pp_tcp_link { /* a connection to another node */
     int fd;          /* -1 = none */
@@ -131,70 +128,69 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
 }
 
 /* ---- queue.c ---- */
-/* Nothing has come of the step that is about to begin. */
+/* Resets the state of a step: none of its frames has arrived. */
 void pp_tcp_step_begin(struct pp_tcp *t);
-bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
-struct pp_tcp_ends {             /* of a message: workers */
+bool pp_tcp_is_time(int64_t ps); /* two such times have an int64_t sum and difference */
+struct pp_tcp_ends {             /* workers of a message */
     int source, dest;
 };
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
                                const struct pp_machine_message *message);
-/* Of the samples of a step: ids, or targets */
+/* Bytes of a step's ids, or of its targets. */
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
-/* Takes `owned` (malloc), or refers to `payload` until it is written. */
+/* Queues a frame. Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
-/* The same, of what must be owned: without memory (NULL) for it the step fails. */
+/* Queues a frame with an owned payload; without memory for it (NULL) the step fails. */
 void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
-/* A copy of payload, to one node; to all others. */
+/* Queue a frame with a copy of payload for one node, or for all others. */
 void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame,
                       const void *payload);
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
 void pp_tcp_wake(struct pp_tcp *t); /* the thread */
-/* What is not told would be waited for in vain: the step fails. */
+/* Fails the step: other nodes would wait in vain for a frame. */
 void pp_tcp_fail_memory(struct pp_tcp *t);
-struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: nothing */
+struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: none */
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
 
 /* ---- link.c: the thread ---- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
-/* Once all that is queued has been written, or no peer reads it. */
+/* Ends the thread once all queued frames are written, or no peer reads them. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
 
-/* All that has come over the connection: false = it has been closed. */
+/* Reads all that has arrived from a node; false = the connection is closed. */
 bool pp_tcp_read(struct pp_tcp *t, int node);
 
 /* ---- rules.c: which frames are accepted, before they are executed ---- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
-                      const struct pp_frame *frame); /* but bytes */
-/* Bytes that follow a placed frame */
+                      const struct pp_frame *frame); /* legal, but for `bytes` */
+/* Bytes that follow a placed frame. */
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
 
 /* ---- frames.c: the thread executes frames that are legal by the rules ---- */
-/* False for bytes that have come before, or that have no place yet. */
+/* False if these bytes have arrived before, or have no place yet. */
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
-/* Destination of the payload; NULL = into new memory. */
+/* Destination of the payload; NULL = new memory. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
-/* False: not possible now; the frame stays as it was. */
+/* Executes a frame, which stays as it was. False: not possible now. */
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
 /* ---- sums.c: frames PART and SUM ---- */
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
-/* Bytes that the worker of a PART gives to its collective, or that of a SUM gets of it. */
+/* Bytes that the worker of a PART gives to its collective, or that of a SUM gets from it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 
-/* ---- await.c: node 0 asks, others answer ---- */
+/* ---- await.c: questions of node 0, and answers ---- */
 enum { PP_TCP_ALL_NODES = -1 };
-/* Call it before the question is sent. Answers are frames of this kind, from every node or from
- * `node`. */
+/* Expects answers of this kind, from every node or `node`. Call it before sending the question. */
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
-/* PP_EFAIL: a process has failed or is gone; nothing has been heard for options.timeout_s. */
+/* Waits for answers. PP_EFAIL: a process has failed or is gone, or silence of options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
-/* Node 0 has asked for such a frame, and this node has not answered before. */
+/* True for the first answer of a node to the question of node 0. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
 
@@ -218,22 +214,20 @@ enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 
 /* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ---- */
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-/* The frame, with that of its worker. Without memory for it, or where the device does not answer,
- * the step fails. */
+/* Sends a frame with its worker's payload. Without memory or data of the device the step fails. */
 void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame);
-/* Taken is what has as many bytes as that; false = values that cannot be. */
+/* Unpack a payload of pp_tcp_worker_bytes(); false = a value is invalid. */
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
-/* ---- join.c: who is where ---- */
-/* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
- * already; it is closed then. Callers of no run are dropped. PP_EFAIL names the processes that are
- * missing, or run something else. */
+/* ---- join.c: connections of all nodes ---- */
+/* Connects all nodes, given the host and port of node 0, which closes its listener, if it has one
+ * (>= 0). Drops callers of no run. PP_EFAIL: processes are missing, or run something else. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
-/* Once all have met, before the thread starts. All nodes give `bytes`, and get those of all:
- * all[node][bytes]. PP_EFAIL: a process is gone. */
+/* Gathers `bytes` of all nodes in all[node][bytes], between the meeting and the start of the
+ * thread. PP_EFAIL: a process is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);

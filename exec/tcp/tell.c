@@ -1,10 +1,10 @@
-/* What others must know of a step, and what is asked of them between steps. */
+/* Frames that report a step to others, and questions between steps. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* All processes begin with the weights of node 0. */
+/* Sends all workers the states of node 0, with which they begin. */
 static void push_state(struct pp_tcp *t)
 {
     for (int k = 0; k < t->m->worker_count; k++)
