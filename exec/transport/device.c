@@ -1,4 +1,4 @@
-/* Messages and sums as work of devices: how a transport issues them. */
+/* Issues messages and sums as work of devices. */
 #define _GNU_SOURCE /* usleep */
 #include "exec/transport/parts.h"
 
@@ -10,8 +10,8 @@
 enum { LOOK_US = 1000 };
 static const double GONE_S = 1;
 
-/* An operation may be refused because a process is gone, before its connection has ended. The
- * watchdog, which sees the connection, names that process. */
+/* An operation may be refused because a process is gone, before its connection has ended. Waits for
+ * the watchdog, which sees the connection and names that process. */
 void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
 {
     const double until_s = pp_clock_s() + GONE_S;
@@ -41,8 +41,6 @@ void pp_device_issue_message(struct pp_worker *w, int i, pp_backend_work work)
 
     issue(w, i, w->machine->worker_count + message->channel, work, message, message->done);
 }
-
-/* ---- sums -----------------------------------------------------------------------------------*/
 
 static bool has_same_members(const struct pp_machine_collective *a,
                              const struct pp_machine_collective *b)

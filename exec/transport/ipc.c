@@ -7,10 +7,8 @@
  * were written on the sender's GPU before the flag.
  *
  * A sum has an owner. It waits for all members, adds the same vectors in the same order as threads
- * of one process would, and tells all members. So the bits are those of threads.
- *
- * Nothing is numbered by steps: a flag counts its uses, from the start of the run, on both sides.
- */
+ * of one process would, and tells all members. So the bits are those of threads. A flag counts its
+ * uses on both sides from the start of the run, not by steps. */
 #include "exec/backend/ipc.h"
 #include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
@@ -26,32 +24,32 @@ enum { IPC_THERE, IPC_TAKEN, IPC_CHANNEL_FLAGS };
 
 struct ipc_channel {
     int peer;      /* the other process */
-    int flag;      /* the first of its flags, in every process */
-    uint32_t uses; /* messages that have been issued here */
-    bool is_send;  /* else this process receives, if it is at one of the ends */
+    int flag;      /* its first flag, in every process */
+    uint32_t uses; /* messages issued here */
+    bool is_send;  /* else this process receives, if it is an end */
 };
-/* The process with the first copy owns the sum and adds all copies up. Flags: one for each member
- * at the owner (it has come), and `flag` itself at the others (the sum is there). */
+/* Sum of an owner, the process with the first copy, which adds up all copies. Flags: one per member
+ * at the owner (it has come), and `flag` at the others (the sum is there). */
 struct ipc_sum {
     struct pp_machine *m;
     const struct pp_machine_collective *collective;
-    struct pp_sum all; /* of the owner: all copies, as seen here */
-    int owner;         /* process */
-    int own;           /* this process among the members; -1: none of them */
+    struct pp_sum all; /* at the owner: all copies, as mapped here */
+    int owner;         /* its process */
+    int own;           /* this process's member; -1: none */
     int flag;
     uint32_t uses;
 };
 
-/* pp_tcp_above(); NULL before all processes have met. */
+/* State of the transport: pp_tcp_above(), NULL before all processes have met. */
 struct ipc_run {
     const struct pp_ipc_calls *calls;
-    struct pp_ipc *ipc; /* NULL: nothing is shown */
+    struct pp_ipc *ipc; /* NULL: not shown */
     bool has_left;
     struct ipc_channel *channels; /* [channel of a replica] */
     struct ipc_sum *sums;         /* [collective] */
     int flag_count;
-    bool *is_peer; /* [process] something goes to it, or comes from it */
-    void **blocks; /* [process] as seen here; NULL: not mapped */
+    bool *is_peer; /* [process] shares messages or sums with this one */
+    void **blocks; /* [process] as mapped here; NULL: not mapped */
 };
 
 /* ---- plan -------------------------------------------------------------------------------------*/
@@ -95,7 +93,7 @@ static void plan_sum(struct pp_machine *m, struct ipc_run *run, int c)
             run->is_peer[collective->members[k]] = true;
 }
 
-/* Channels and sums, and who is a peer. */
+/* Plans channels and sums, and finds peers. */
 static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
 {
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
@@ -110,9 +108,9 @@ static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
     run->is_peer[own_process(m)] = false;
 }
 
-/* ---- where it is seen -----------------------------------------------------------------------*/
+/* ---- mapped addresses -----------------------------------------------------------------------*/
 
-/* Blocks are laid out alike in all processes, each of which has a place for those of others. */
+/* Address here of `at` in a worker's block. Every process has all blocks, in the same layout. */
 static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, int worker, void *at)
 {
     const size_t offset = (size_t)((char *)at - m->workers[worker].block);
@@ -120,7 +118,7 @@ static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, in
     return worker == own_process(m) ? at : (char *)run->blocks[worker] + offset;
 }
 
-/* Where the copies of a sum of this process are, once the memory of peers is mapped. */
+/* Finds all copies of a sum of this process, once the memory of peers is mapped. */
 static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_sum *all)
 {
     char **at = PP_ARRAY(m->arena, char *, all->copies);
@@ -132,14 +130,14 @@ static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_
 
 /* ---- beginning ------------------------------------------------------------------------------*/
 
-/* What a process says of itself. */
+/* Description of a process, for the others. */
 struct card {
     char host[64];
     struct pp_ipc_card memory;
 };
 static const char HOST[] = "PIPEEXEC_HOST_ID", BOOT_ID[] = "/proc/sys/kernel/random/boot_id";
 
-/* One kernel is one host, whatever containers call it. */
+/* Names the host by its kernel, which its containers share. */
 static void name_host(char *host, size_t bytes)
 {
     const char *given = getenv(HOST);
@@ -212,7 +210,7 @@ static void ipc_failed(struct pp_machine *m)
         run->calls->give_up(run->ipc);
 }
 
-/* All processes unmap before any of them frees what others had mapped. */
+/* All processes unmap before any frees memory that others have mapped. */
 static void ipc_stop(struct pp_machine *m)
 {
     struct ipc_run *run = pp_tcp_above(m);

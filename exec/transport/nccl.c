@@ -3,8 +3,8 @@
  * its list posts them. No frame is sent for a message: the device waits for the other side, and the
  * checks of the program ensure one order on both.
  *
- * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
- * collectives of the same processes have one group (nccl_sums.c). */
+ * A channel of a replica is a channel of NCCL, on the stream of its messages. All collectives of
+ * the same processes have one group (nccl_sums.c). */
 #include "exec/transport/nccl.h"
 #include "exec/transport/transports.h"
 
@@ -12,8 +12,7 @@
 
 /* ---- plan -------------------------------------------------------------------------------------*/
 
-/* The channels and groups that a program needs, and what each of its sums has to do with this
- * process. */
+/* Channels and groups of a program, and this process's part in each sum. */
 
 static void plan_channels(struct pp_machine *m, struct pp_nccl_plan *plan)
 {
@@ -34,7 +33,7 @@ static void plan_channels(struct pp_machine *m, struct pp_nccl_plan *plan)
     plan->channel_count = m->p->channel_count * m->replicas;
 }
 
-/* The group of these processes, which may be a new one. -1: there is only one. */
+/* Returns the group of a collective, maybe a new one; -1: it has one process. */
 static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_nccl_group *groups,
                     int collective)
 {
@@ -107,7 +106,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
-/* The processes part when all have been told that there is no more. */
+/* Closes NCCL after all processes have been told that there are no more steps. */
 static void nccl_stop(struct pp_machine *m)
 {
     const struct pp_nccl_run *run = pp_tcp_above(m);
@@ -118,7 +117,7 @@ static void nccl_stop(struct pp_machine *m)
         run->calls->give_up(run->nccl);
 }
 
-/* A process that is gone is named by its connection, a moment after NCCL has failed. */
+/* NCCL fails a moment before the connection of a dead process ends, which names the process. */
 static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_nccl_run *run = pp_tcp_above(m);
@@ -130,7 +129,7 @@ static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
     return pp_error_prefix(err, "step %d: ", m->step + 1);
 }
 
-/* What is under way waits for others: end it. */
+/* Ends operations under way, which wait for others. */
 static void nccl_failed(struct pp_machine *m)
 {
     const struct pp_nccl_run *run = pp_tcp_above(m);

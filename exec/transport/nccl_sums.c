@@ -2,15 +2,15 @@
  * only that copy; its result is copied to the others.
  *
  *   AR   AllReduce
- *   RS   a Reduce of each share, for the copy that updates it; then a Broadcast of what is needed
- * of it elsewhere: where blocks of the norm begin, and of a tied matrix AG   a Broadcast of each
- * share
+ *   RS   a Reduce of each share, for the copy that updates it; then a Broadcast of its parts that
+ *        others need: where blocks of the norm begin, and of a tied matrix
+ *   AG   a Broadcast of each share
  *
- * Shares have sizes of their own, which ReduceScatter and AllGather do not know. All processes plan
- * the same operations in the same order. */
+ * Shares differ in size, which ReduceScatter and AllGather do not allow. All processes plan the
+ * same operations in the same order. */
 #include "exec/transport/nccl.h"
 
-/* ---- what there is to do ---------------------------------------------------------------------*/
+/* ---- plan -----------------------------------------------------------------------------------*/
 
 static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum *all)
 {
@@ -53,7 +53,7 @@ static bool is_empty(struct pp_range range)
     return range.from >= range.until;
 }
 
-/* unit: bytes of what is counted. */
+/* `unit`: bytes per counted element. */
 static void add_piece(const struct planner *p, struct nccl_pieces *pieces, struct pp_range range,
                       int root, size_t unit)
 {
@@ -75,7 +75,7 @@ static void plan_all(const struct planner *p)
         add_piece(p, &p->to->summed, sum->piece[piece], 0, sum->element_bytes);
 }
 
-/* Each share, as far as it is within the collective. */
+/* Adds each share within the collective. */
 static void plan_shares(const struct planner *p, struct nccl_pieces *pieces, size_t unit)
 {
     const struct pp_sum *sum = &p->c->sum;
@@ -86,7 +86,7 @@ static void plan_shares(const struct planner *p, struct nccl_pieces *pieces, siz
                       unit);
 }
 
-/* Ranges that do not touch; one more, which may. */
+/* Ranges that do not touch each other. */
 struct ranges {
     struct pp_range *at;
     int count, capacity;
@@ -112,7 +112,7 @@ static void join(const struct planner *p, struct ranges *all, struct pp_range ra
     *PP_PUSH(p->m->arena, all->at, all->count, all->capacity) = range;
 }
 
-/* Of the share of `owner`, what copies of other processes need. */
+/* Adds the parts of `owner`'s share that copies of other processes need. */
 static void plan_needed(const struct planner *p, int owner)
 {
     const struct pp_sum *sum = &p->c->sum;
@@ -140,10 +140,10 @@ static void plan_gather(const struct planner *p)
     plan_shares(p, &p->to->given, 1);
 }
 
-/* ---- as work ---------------------------------------------------------------------------------*/
+/* ---- work -----------------------------------------------------------------------------------*/
 
-/* Gradients of this process into its first copy. NCCL's sums wrap, and say nothing: whatever might
- * is refused before. */
+/* Adds the gradients of this process up in its first copy. NCCL's int64 sums wrap silently, so sums
+ * that might are refused here. */
 static void merge_here(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
     const struct pp_sum *here = &n->here;
@@ -177,7 +177,7 @@ static void issue(const struct nccl_sum *n, enum pp_nccl_kind kind,
         pp_device_fail_if(n->m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
 }
 
-/* What each copy is to have, from the first one. */
+/* Copies to each other copy what it gets, from the first one. */
 static void spread_here(const struct pp_kernels *k, void *stream, const struct pp_sum *here)
 {
     struct pp_range ranges[PP_SUM_RANGES];

@@ -1,5 +1,4 @@
-/* A process for each worker, forked from this one, which looks after them all. What they share was
- * mapped before. */
+/* A forked process for each worker, which this one watches. Shared memory was mapped before. */
 #define _GNU_SOURCE /* waitid */
 #include "core/process/process.h"
 #include "exec/transport/parts.h"
@@ -12,8 +11,7 @@
 
 enum { LOOK_US = 1000, GRACE_LOOKS = 2000, FAILED_LOOKS = 200 };
 
-/* Ctrl-C reaches all processes of the terminal; only the first one answers, and takes the others
- * with it. */
+/* Ctrl-C reaches all processes of the terminal; only the first one handles it and ends the rest. */
 static void begin_child(struct pp_worker *w, pid_t parent, void (*run)(struct pp_worker *))
 {
     signal(SIGINT, SIG_IGN);
@@ -33,7 +31,7 @@ enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_wo
         const pid_t child = fork();
         if (child == 0)
             begin_child(w, parent, run);
-        w->process = child; /* where the child may see it, too: nothing that it may write */
+        w->process = child; /* the child may see it, but writes nothing here */
         if (child < 0)
             return pp_error_set(err, PP_EFAIL, "cannot start process %d of %d: %s (ulimit -u)",
                                 m->started + 1, m->worker_count, strerror(errno));
@@ -61,7 +59,7 @@ static bool have_ended(const struct pp_machine *m)
     return true;
 }
 
-/* A process that does not end by itself, for instance because it is stopped, is killed. */
+/* Kills processes that do not end by themselves, for instance stopped ones. */
 void pp_processes_reap(struct pp_machine *m)
 {
     const int looks = m->has_failed ? FAILED_LOOKS : GRACE_LOOKS;
@@ -78,7 +76,7 @@ void pp_processes_kill(struct pp_machine *m)
     reap(m);
 }
 
-/* One that a signal has ended, else one that has ended by itself, as those do that others leave. */
+/* Returns a worker that a signal has ended, else one that has exited, as others do after that. */
 static const struct pp_worker *dead_worker(const struct pp_machine *m, siginfo_t *info)
 {
     const struct pp_worker *dead = NULL;

@@ -1,5 +1,5 @@
-/* Processes that share nothing, on one host or many. The machine of every process knows all workers
- * and runs its own; what the others do it is told. */
+/* Processes that share nothing, on one host or many. The machine of every process has all workers
+ * and runs its own; frames report what the others do. */
 #define _GNU_SOURCE /* see core/process/process.h */
 #include "exec/host/futex.h"
 #include "exec/rendezvous/meeting.h"
@@ -25,7 +25,7 @@ static bool is_launched(const struct pp_machine *m)
 
 /* ---- members --------------------------------------------------------------------------------*/
 
-/* What was only issued runs until its end; its times are known then. */
+/* Finishes issued work, whose times are known then. */
 static void end_work(struct pp_machine *m)
 {
     struct pp_error err = {0};
@@ -141,7 +141,7 @@ static void child_main(struct pp_worker *w)
     _exit(status);
 }
 
-/* Its connection ends a moment before the kernel tells of a process. */
+/* Waits for the kernel to report the dead process, whose connection ends a moment before. */
 static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, struct pp_error *err)
 {
     const struct pp_error first = *err;
@@ -168,7 +168,7 @@ static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
     return status == PP_OK ? PP_OK : name_the_dead(t, status, err);
 }
 
-/* The door closes one of its own; another program of the run may meet there as well. */
+/* Duplicates the listener, which the door closes: another program of the run may meet there. */
 static int listener_of(const struct pp_meeting *meeting)
 {
     return meeting->is_listening ? fcntl(meeting->listener, F_DUPFD_CLOEXEC, 0) : -1;
@@ -196,7 +196,7 @@ enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
     return is_launched(m) ? launch_all(t, err) : fork_all(t, err);
 }
 
-/* A process that is gone is seen by the kernel first, by its connection next. */
+/* The kernel reports a dead process first, its connection next. */
 enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = pp_tcp_of(m);
