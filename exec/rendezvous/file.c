@@ -1,7 +1,7 @@
-/* The file. A process accepts the file on two conditions. It has the launcher's name of the run and
- * the number of processes, and process 0 answers at its address. The file of an earlier run fails
- * this test; the process then waits until the new file replaces it. Process 0 draws a number for
- * the file, and every process that uses the file repeats it. */
+/* Meeting by a file. A process accepts the file if it has the launcher's name of the run and the
+ * number of processes, and process 0 answers there. The file of an earlier run fails this test; the
+ * process then waits until the new file replaces it. Process 0 draws a number for the file, and
+ * every process that uses the file repeats it. */
 #define _GNU_SOURCE /* getifaddrs, getrandom */
 #include "core/text/file.h"
 #include "core/clock.h"
@@ -25,7 +25,7 @@ enum { LOOK_US = 50000, MOST_BYTES = 1 << 16, MOST_PLACES = 32, CALL_S = 0 };
 static const char FIRST_LINE[] = "pipeexec rendezvous 1";
 
 struct record {
-    uint64_t run, drawn; /* the launcher's; process 0's */
+    uint64_t run, drawn; /* number of the launcher; of process 0 */
     int processes, port;
     char places[MOST_PLACES][PP_ADDRESS_BYTES];
     int count;
@@ -33,7 +33,7 @@ struct record {
 
 /* ---- process 0 -------------------------------------------------------------------------------*/
 
-/* On other hosts the last one is another machine. */
+/* The last address is loopback, which on other hosts is another machine. */
 static void write_places(FILE *file)
 {
     struct ifaddrs *all = NULL;
@@ -64,7 +64,7 @@ static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting
     return pp_output_commit(&output, err);
 }
 
-/* No signal comes between the file and its guard, which removes it. */
+/* Blocks signals between the file and its guard, which removes it. */
 static enum pp_status write_guarded(struct pp_arena *arena, const struct pp_meeting *meeting,
                                     uint64_t drawn, struct pp_error *err)
 {
@@ -105,7 +105,7 @@ static uint64_t token_of(uint64_t run, uint64_t drawn)
     return pp_hash(run, &drawn, sizeof(drawn));
 }
 
-/* Not one that another run has put in its place. */
+/* Removes the file, unless another run has replaced it. */
 static void remove_own(const struct pp_meeting *meeting)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -181,7 +181,7 @@ static bool find_place(const struct record *record, struct pp_meeting *meeting)
     return false;
 }
 
-/* Whether it leads to process 0; else why not. */
+/* True if the record leads to process 0; else *why says why not. */
 static bool follow(const struct record *record, struct pp_meeting *meeting, struct pp_error *why)
 {
     if (record->run != meeting->token)

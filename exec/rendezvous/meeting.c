@@ -1,4 +1,4 @@
-/* Where the processes of a run meet, by the variables of their launcher. */
+/* Finds the meeting of a run by the variables of its launcher. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/rendezvous/meeting.h"
 
@@ -33,7 +33,7 @@ static void take_name(const char *value, int count, char *host)
     copy(host, value, strlen(value));
 }
 
-/* The first of "n[01-03,7],m1": n01. */
+/* First host of "n[01-03,7],m1": n01. */
 static void take_first_host(const char *value, int count, char *host)
 {
     const size_t stem = strcspn(value, "[,");
@@ -48,14 +48,14 @@ static void take_first_host(const char *value, int count, char *host)
              (int)digits, first);
 }
 
-/* As many here as in all: this host will do. */
+/* Takes this host if all processes are on it. */
 static void take_if_all_here(const char *value, int count, char *host)
 {
     if (atoi(value) == count)
         copy(host, "127.0.0.1", strlen("127.0.0.1"));
 }
 
-/* The first that is set and says something. */
+/* Variables for the host of process 0; the first one with a host counts. */
 static const struct {
     const char *name;
     void (*take)(const char *value, int count, char *host);
@@ -68,7 +68,7 @@ static const struct {
     {"MPI_LOCALNRANKS", take_if_all_here},
     {"PMI_LOCAL_SIZE", take_if_all_here},
 };
-/* What keeps runs of one host apart. */
+/* Variables that tell runs of one host apart. */
 static const char *const JOBS[] = {"SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"};
 
 static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err)
@@ -84,7 +84,7 @@ static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err
                         meeting->source, meeting->index, meeting->count);
 }
 
-/* torchrun listens at MASTER_PORT itself, with a store for programs of PyTorch, and says so. */
+/* torchrun listens at MASTER_PORT itself, with a store for PyTorch, and says so. */
 static bool is_port_taken(void)
 {
     const char *says = variable("TORCHELASTIC_USE_AGENT_STORE");
@@ -92,7 +92,7 @@ static bool is_port_taken(void)
     return says && !strcmp(says, "True");
 }
 
-/* All processes come to the same one. */
+/* Another port, the same for all processes. */
 static int port_near(int port)
 {
     return port < 65535 ? port + 1 : port - 1;
@@ -112,7 +112,7 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
     return PP_OK;
 }
 
-/* What a launcher calls a run, by the variable that says which process this is. */
+/* Names of the run, by the variable with the process's index. */
 static const struct {
     const char *source, *names[2];
 } RUNS[] = {
@@ -123,7 +123,7 @@ static const struct {
     {"SLURM_PROCID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
     {"PMIX_RANK", {"PMIX_NAMESPACE"}},
 };
-static const char RUN_ID[] = "PIPEEXEC_RUN_ID"; /* whatever the launcher says */
+static const char RUN_ID[] = "PIPEEXEC_RUN_ID"; /* overrides the launcher */
 
 static uint64_t mix(uint64_t token, const char *name)
 {
@@ -182,7 +182,7 @@ static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct 
     return PP_OK;
 }
 
-/* Tasks of an array are runs of their own. */
+/* Tasks of a job array are separate runs. */
 enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meeting,
                                struct pp_error *err)
 {

@@ -31,7 +31,7 @@ enum pp_status pp_socket_find(const char *host, int port, struct sockaddr_storag
     char text[PORT_BYTES];
 
     snprintf(text, sizeof(text), "%d", port);
-    /* that one needs no table of hosts (RFC 6761, section 6.3) */
+    /* localhost needs no table of hosts (RFC 6761, section 6.3) */
     const int failure = getaddrinfo(is_localhost(host) ? "127.0.0.1" : host, text, &hints, &found);
     if (failure != 0)
         return pp_error_set(err, PP_EFAIL, "cannot find host %.100s: %s", host,
@@ -130,7 +130,7 @@ int pp_socket_call(const struct sockaddr_storage *at, int patience_s)
     for (;;) {
         const int fd = socket(at->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-        pp_socket_patience(fd, 1 + (int)(until_s - pp_clock_s())); /* where no process answers */
+        pp_socket_patience(fd, 1 + (int)(until_s - pp_clock_s())); /* if no process answers */
         if (fd >= 0 && connect(fd, (const struct sockaddr *)at, length_of(at)) == 0) {
             pp_socket_patience(fd, 0);
             return fd;
@@ -173,7 +173,7 @@ void pp_socket_patience(int fd, int patience_s)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-/* Without a word for a while it is asked, some times; what is sent must be confirmed as soon. */
+/* A silent peer is probed several times; sent data must be acknowledged within the same time. */
 void pp_socket_tune(int fd)
 {
     enum { ASKED = 4, PAUSE_S = 10 };

@@ -1,4 +1,4 @@
-/* A meeting as a URL, as torch.distributed writes it. */
+/* Parses a meeting as a URL, as torch.distributed writes it. */
 #define _GNU_SOURCE /* strchrnul */
 #include "exec/rendezvous/meeting.h"
 
