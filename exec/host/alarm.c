@@ -1,4 +1,4 @@
-/* A watchdog thread for one wait that may never end. */
+/* A watchdog thread for a wait that may never end. */
 #include "exec/host/alarm.h"
 
 #include "core/clock.h"
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 enum { TICK_NS = 20 * 1000 * 1000 };
-static const double MOST_S = 5e-9 * TICK_NS; /* a busy machine comes late */
+static const double MOST_S = 5e-9 * TICK_NS; /* a busy machine wakes the thread late */
 
 struct pp_alarm {
     struct pp_alarm_options options;
     pthread_t thread;
-    atomic_uint changes; /* begun and ended so far: odd while something is under way */
+    atomic_uint changes; /* number of begins and ends: odd during a wait */
     atomic_bool is_over;
 };
 

@@ -1,4 +1,4 @@
-/* Cores, memory and CPU clocks of this computer, as its kernel tells them. */
+/* Cores, memory and CPU clocks, as the kernel reports them. */
 #define _GNU_SOURCE /* CPU_COUNT */
 #include "exec/host/host.h"
 
@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From machines with more cores than a cpu_set_t holds we get an error: then all that are online.
- */
+/* Returns all online cores if the machine has more than a cpu_set_t holds, which is an error. */
 int pp_host_cores(void)
 {
     cpu_set_t set;
@@ -25,7 +24,7 @@ int pp_host_cores(void)
 }
 
 struct group_files {
-    const char *limit, *used, *cached; /* the last one a line of memory.stat */
+    const char *limit, *used, *cached; /* `cached`: a line of memory.stat */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -33,7 +32,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The number that `format` finds in the first line that has it; `otherwise` without one. */
+/* Number that `format` finds in the first matching line; `otherwise` without one. */
 static uint64_t find_number(const char *path, const char *format, uint64_t otherwise)
 {
     FILE *file = fopen(path, "re");
@@ -58,8 +57,8 @@ static uint64_t machine_bytes(void)
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : SIZE_MAX;
 }
 
-/* What a control group's files of this folder leave. Cached file pages count as used there, but
- * give way. SIZE_MAX without a limit, or without such files. */
+/* Bytes that the control group of a folder leaves; SIZE_MAX without a limit or its files. Cached
+ * file pages count as used there, but are freed on demand. */
 static uint64_t folder_bytes(const char *folder, const struct group_files *files)
 {
     char path[3][PATH_MAX];
@@ -76,7 +75,7 @@ static uint64_t folder_bytes(const char *folder, const struct group_files *files
     return limit > held ? limit - held : 0;
 }
 
-/* Of the group of this process and, as a container sees its own, of the root. A line of
+/* Bytes left by this process's group and by the root, which a container sees as its own. A line of
  * /proc/self/cgroup is number:controllers:path; version 2 names no controllers. */
 static uint64_t group_bytes(void)
 {
@@ -100,7 +99,7 @@ static uint64_t group_bytes(void)
     return least;
 }
 
-/* ulimit -v, less what the process has mapped. */
+/* Bytes of ulimit -v, less those that the process has mapped. */
 static uint64_t limit_bytes(void)
 {
     const uint64_t mapped =
