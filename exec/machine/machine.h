@@ -4,10 +4,9 @@
  * memory, messages to their buffers, collectives to their members. A step only walks the lists.
  *
  * Semantics: docs/architecture.md, "What a program means". Headers of messages are checked when
- * they are matched. On the virtual clock, an op advances its worker's clock by its CPU time. A wait
- * moves the clock to the end of the awaited work, if that is later. So any number of ranks can
- * share a few cores. Durations of transfers and sums come from the costs. On the wall clock all
- * times are stamps. */
+ * they are matched. On the virtual clock, an op advances its worker's clock by its CPU time, and a
+ * wait to the end of the awaited work. So any number of ranks can share a few cores. Durations of
+ * transfers and sums come from the costs. On the wall clock all times are stamps. */
 #pragma once
 
 #include "core/cost/cost.h"
@@ -80,9 +79,8 @@ void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all w
  * first process has no more. PP_EFAIL with the error of any process. */
 bool pp_machine_is_member(const struct pp_machine *machine);
 enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
-/* Clocks of other processes are compared with that of the first process before the run, now and
- * then, and after it. pp_machine_clock() does so last, between steps. PP_EFAIL: a process has
- * failed or is gone. */
+/* Clocks of other processes are compared with that of the first one before the run, now and then,
+ * and after it. This does so last, between steps. PP_EFAIL: a process has failed or is gone. */
 struct pp_machine_clock {
     double error_s; /* largest difference of two workers' stamps; 0 on one or virtual clocks */
     /* Largest jump of a clock, 0 = none; more than slewing can explain. */

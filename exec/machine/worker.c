@@ -1,4 +1,4 @@
-/* Helpers of all files of a machine, which call none of these: failure, clocks, launches. */
+/* Helpers of all files of a machine, none of which they call: failure, clocks, launches. */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 

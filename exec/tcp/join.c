@@ -141,8 +141,8 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
 
 /* ---- all others -----------------------------------------------------------------------------*/
 
-/* Listens at this host's address on the way to node 0; at all if that is loopback by a name, which
- * means this host only here (see pp_socket_is_exact). */
+/* Listens at this host's address on the way to node 0. If that is loopback, by a name that other
+ * hosts may resolve otherwise, listens at all addresses. */
 static int listen_for_peers(struct pp_tcp *t, const char *host)
 {
     struct sockaddr_storage at;

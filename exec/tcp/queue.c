@@ -1,4 +1,4 @@
-/* Helpers of all files of exec/tcp, and queues of frames that the thread of link.c writes. */
+/* Helpers of all files of exec/tcp, and queues of frames for the thread of link.c to write. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
