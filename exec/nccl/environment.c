@@ -1,4 +1,4 @@
-/* What NCCL needs to be told: always, and where processes share a GPU. */
+/* Environment variables of NCCL: always, and if processes share a GPU. */
 #define _GNU_SOURCE /* setenv, gethostname */
 #include "exec/nccl/nccl.h"
 
@@ -11,12 +11,12 @@ static const struct {
     const char *name, *value;
     bool is_for_one_host;
 } settings[] = {
-    /* On one device messages can only go over the host: of its networks, the plain one. */
+    /* On one device messages must use the host: its plain network. */
     {"NCCL_NET", "Socket", false},
     {"NCCL_IB_DISABLE", "1", false},
-    /* Found by itself only where there is no other. */
+    /* NCCL finds it only if there is no other. */
     {"NCCL_SOCKET_IFNAME", "lo", true},
-    /* Sums by switches take memory of the device for each communicator. */
+    /* Sums by switches take device memory for each communicator. */
     {"NCCL_NVLS_ENABLE", "0", false},
 };
 
@@ -41,8 +41,7 @@ void pp_nccl_share_device(int process, bool is_one_host)
             setenv(settings[i].name, settings[i].value, 0);
 }
 
-/* The kernel draws a name when it starts, which containers have in common; the name of the host is
- * what there is elsewhere. */
+/* The boot id of the kernel, which containers share; without it, the name of the host. */
 void pp_nccl_find_host(struct pp_nccl_place *place)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -64,8 +63,7 @@ static bool is_same_gpu(const struct pp_nccl_place *a, const struct pp_nccl_plac
     return is_same_host(a, b) && strncmp(a->gpu, b->gpu, sizeof a->gpu) == 0;
 }
 
-/* Either all processes are told, or none: two that use different networks do not find each other.
- */
+/* All processes set variables, or none: two on different networks do not find each other. */
 void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
 {
     bool is_shared = false, is_one_host = true;

@@ -1,4 +1,4 @@
-/* NCCL as it is found when it is needed. */
+/* Loads NCCL on demand. */
 #include "exec/nccl/parts.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 
 static const char FILE_NAME[] = "libnccl.so.2";
 static const char VARIABLE[] = "PIPEEXEC_NCCL_LIBRARY";
-/* Communicators that do not block, in groups, with a limit of what each takes of the device. */
+/* First version with nonblocking communicators in groups, and a limit of each on the device. */
 enum { OLDEST = NCCL_VERSION(2, 18, 0) };
 
 static const struct {

@@ -1,4 +1,4 @@
-/* What goes wrong with communicators, waiting for them, and their end before their time. */
+/* Failures of communicators, waits for them, and aborts. */
 #define _GNU_SOURCE /* usleep */
 #include "exec/nccl/parts.h"
 
@@ -8,7 +8,7 @@
 
 enum { POLL_US = 20 };
 
-/* ---- what went wrong ------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err)
@@ -34,7 +34,7 @@ static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_c
                         comm->text, nccl->plan->timeout_s);
 }
 
-/* *busy, unless it is set: this communicator, if it has not failed and is busy. */
+/* Sets *busy to this communicator, if it is busy and *busy is not set. PP_EFAIL: it has failed. */
 static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                               const struct pp_nccl_comm **busy, struct pp_error *err)
 {
@@ -107,11 +107,11 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
 
     for (;;) {
         const cudaError_t state = cudaStreamQuery(stream);
-        if (state == cudaSuccess) /* an abort ends what it meets as well */
+        if (state == cudaSuccess) /* an abort also ends a stream's work */
             return nccl->is_aborted ? pp_nccl_aborted(err) : PP_OK;
         if (state != cudaErrorNotReady)
             return pp_error_set(err, PP_EFAIL, "CUDA: %s", cudaGetErrorString(state));
-        cudaGetLastError(); /* no failure, though some versions keep it as one */
+        cudaGetLastError(); /* no failure, but some versions keep it as one */
         PP_TRY(pp_nccl_check(nccl, err));
         if (pp_clock_s() > end_s)
             return stuck(nccl, stream, err);
@@ -119,8 +119,7 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
     }
 }
 
-/* In a group all are told before any is waited for: one that waits for another would wait for ever.
- */
+/* Tells all in one group before waiting: communicators that wait for each other never end. */
 static void abort_all(struct pp_nccl *nccl)
 {
     const struct pp_nccl_library *l = nccl->library;
@@ -136,7 +135,7 @@ static void abort_all(struct pp_nccl *nccl)
 
 void pp_nccl_abort(struct pp_nccl *nccl)
 {
-    nccl->is_aborted = true; /* a waiting thread releases the mutex */
+    nccl->is_aborted = true; /* so a waiting thread releases the mutex */
     pthread_mutex_lock(&nccl->mutex);
     abort_all(nccl);
     pthread_mutex_unlock(&nccl->mutex);

@@ -1,5 +1,4 @@
-/* Communicators from their beginning to their end: ids, a group that makes all of them, a group
- * that uses each once.
+/* Makes and closes communicators: ids, a group that makes all of them, a group that uses each once.
  *
  * A group makes and connects its communicators concurrently, so no two processes can wait for each
  * other because of their order. On the stream the first uses run one after the other, in the order
@@ -11,7 +10,7 @@
 
 _Static_assert(PP_NCCL_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id");
 
-/* The communicator of a channel copies on few multiprocessors; the rest is for compute. */
+/* Channels copy on few multiprocessors; the rest is for compute. */
 enum { CHANNEL_CTAS = 2, WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
 
 /* ---- communicators --------------------------------------------------------------------------- */
@@ -47,7 +46,7 @@ static void name_group(struct pp_arena *arena, const struct pp_nccl_plan *plan,
     comm->count = g->count;
 }
 
-/* Names, members and roles of the communicators of a plan. */
+/* Sets names, members and roles of the plan's communicators. */
 static void name_comms(struct pp_arena *arena, struct pp_nccl *nccl)
 {
     const struct pp_nccl_plan *plan = nccl->plan;
@@ -103,7 +102,7 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
         nccl->library->CommInitRankConfig(&comm->handle, comm->count, id, comm->own, &config), err);
 }
 
-/* `each` for all communicators of this process, as one group; then until none is busy. */
+/* Calls `each` for all communicators of this process, as one group; waits until none is busy. */
 static enum pp_status for_all(struct pp_nccl *nccl, const void *closure,
                               enum pp_status (*each)(struct pp_nccl *nccl, int comm,
                                                      const void *closure, struct pp_error *err),

@@ -55,7 +55,7 @@ static const ncclDataType_t TYPES[] = {
     [PP_NCCL_FLOAT] = ncclFloat32,
 };
 
-/* A group of calls ends whatever is said within it, and says the first of it. */
+/* Returns the first error of a group of calls, which is ended in any case. */
 static ncclResult_t start(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
                           const struct pp_nccl_operation *o, cudaStream_t stream)
 {
@@ -72,7 +72,7 @@ static ncclResult_t start(const struct pp_nccl_library *l, const struct pp_nccl_
     return result != ncclSuccess ? result : end;
 }
 
-/* Until NCCL has put it into the stream: before, whatever is issued next would come first. */
+/* Waits until NCCL has put the operation into the stream; before, later work could overtake it. */
 static enum pp_status accepted(struct pp_nccl *nccl, struct pp_nccl_comm *comm, ncclResult_t result,
                                void *stream, struct pp_error *err)
 {

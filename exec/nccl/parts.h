@@ -1,5 +1,4 @@
-/* exec/nccl/parts.h — private to exec/nccl: the library as a table, communicators and how they
- * fail. */
+/* exec/nccl/parts.h — private to exec/nccl: the library as a table, communicators and failures. */
 #pragma once
 
 #include "exec/nccl/nccl.h"
@@ -9,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Whatever is used of NCCL: ncclNAME is library->NAME. */
+/* Functions that are used: ncclNAME is library->NAME. */
 #define PP_NCCL_SYMBOLS(X)                                                                         \
     X(GetVersion)                                                                                  \
     X(GetUniqueId)                                                                                 \
@@ -36,13 +35,13 @@ struct pp_nccl_library {
 #undef PP_NCCL_MEMBER
 };
 
-/* A channel, or a group. */
+/* Communicator of a channel or a group. */
 struct pp_nccl_comm {
     ncclComm_t handle; /* NULL: this process is no member */
-    const char *name;  /* of the communicator */
-    const char *text;  /* for messages: with its processes */
-    int count, own;    /* members; which of them this process is, -1: none */
-    int peer;          /* of a channel: the other member */
+    const char *name;  /* its own */
+    const char *text;  /* with its processes, for messages */
+    int count, own;    /* members; index of this process, -1: none */
+    int peer;          /* other member of a channel */
     void *stream;      /* of the last operation */
     long issued;       /* operations */
 };
@@ -56,11 +55,10 @@ struct pp_nccl {
     atomic_bool is_aborted;
 };
 
-/* Under the mutex. What NCCL said of a communicator: PP_OK for ncclSuccess and ncclInProgress. */
+/* PP_OK for ncclSuccess and ncclInProgress; else *err describes it. Under the mutex. */
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err);
-enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets it */
-/* Under the mutex: wait until a communicator (NULL: any) is no longer busy. PP_EFAIL as well after
- * an abort. */
+enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets *err */
+/* Waits until a communicator (NULL: any) is not busy, under the mutex. PP_EFAIL also if aborted. */
 enum pp_status pp_nccl_settle(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                               struct pp_error *err);
