@@ -1,5 +1,5 @@
-/* A step on a GPU. Every launch stands between two timing events. A failure of the device shows at
- * some later call, and is reported when the step is finished. */
+/* A step on a GPU. Every launch is between two timing events. A failure of the device shows at a
+ * later call; finish reports it. */
 #include "exec/cuda/backend.h"
 #include "exec/cuda/module.h"
 
@@ -37,7 +37,7 @@ static void cuda_record_timing(void *stream)
         target->refusal = code;
 }
 
-/* A launch that is refused is told to the thread that launched. */
+/* CUDA reports a refused launch to the launching thread. */
 static void cuda_launch_graph(struct pp_backend_device *d, pp_stream_id s, int id,
                               pp_backend_work work, void *argument)
 {
@@ -81,8 +81,7 @@ static void cuda_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id
     pp_recorded_set(d->recorded, event);
 }
 
-/* To CUDA, an event that was never recorded is over: so the host waits until it is recorded, though
- * not until it is over. */
+/* To CUDA, an unrecorded event is over. So the host waits until it is recorded, but no longer. */
 static bool cuda_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     if (!pp_recorded_wait(d->recorded, event))
@@ -100,7 +99,7 @@ static void cuda_cancel(struct pp_backend_device *d)
 
 /* ---- steps ----------------------------------------------------------------------------------*/
 
-/* Nothing of the step runs before the event that its times count from. */
+/* Nothing of the step runs before the event that is the origin of its times. */
 static void cuda_begin(struct pp_backend_device *d)
 {
     pp_cuda_use(d);
@@ -162,7 +161,7 @@ static double cuda_timing_s(const struct pp_backend_device *d, pp_stream_id s, i
 
 /* ---- progress -------------------------------------------------------------------------------*/
 
-/* A thread that issues work makes progress anyway, and may hold the lock for long. */
+/* Skips a locked stream: its thread makes progress anyway, and may hold the lock for long. */
 static int count_over(struct stream *stream)
 {
     if (pthread_mutex_trylock(&stream->target->lock) == 0) {
@@ -176,8 +175,7 @@ static int count_over(struct stream *stream)
     return atomic_load(&stream->over);
 }
 
-/* Launches of this step that have run. The host may have issued a step long before it is over.
- * Failures are reported by finish. */
+/* Finished launches of this step, which may be issued long before. Failures are left to finish. */
 static int64_t cuda_passed(struct pp_backend_device *d)
 {
     int64_t passed = 0;

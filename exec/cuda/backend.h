@@ -1,13 +1,12 @@
 /* exec/cuda/backend.h — private to exec/cuda: one GPU.
  *
- * A `struct cuda_stream` is a CUDA stream with what kernels need there, such as a workspace. In
- * serial mode one of them takes the work of all streams of the device, so that one op runs at a
- * time. Otherwise each stream has its own; that of a worker on a partitioned GPU runs on the
- * worker's part (a green context).
+ * A `struct cuda_stream` is a CUDA stream with resources of kernels, such as a workspace. In serial
+ * mode one of them takes the work of all streams of the device, so one op runs at a time. Otherwise
+ * each stream has its own; that of a worker on a partitioned GPU runs on the worker's part (a green
+ * context).
  *
  * In all modes a stream waits for an event only once the host has recorded it. So work is issued in
- * an order in which it can run, and streams that share a queue of the device cannot block each
- * other. */
+ * an order in which it can run, and streams that share a queue of the device cannot deadlock. */
 #pragma once
 
 #include "exec/backend/backend.h"
@@ -21,27 +20,27 @@
 
 struct launch {
     cudaEvent_t start, end;
-    cudaEvent_t *timings; /* kept as well */
+    cudaEvent_t *timings; /* kept from step to step, too */
     int timing_count, timings_made, timing_capacity;
 };
 struct graph {
-    cudaGraphExec_t exec; /* NULL: not kept */
-    bool is_refused;      /* for good */
-    int timings;          /* that it passes */
+    cudaGraphExec_t exec; /* NULL: not captured */
+    bool is_refused;      /* forever */
+    int timings;          /* number of its timing events */
     size_t nodes;
 };
 struct cuda_stream {
-    struct pp_cuda_stream cuda; /* the first: work gets the address of the struct */
+    struct pp_cuda_stream cuda; /* first: work gets the address of the struct */
     atomic_bool has_stream;
-    int priority; /* of the stream; lower numbers come first */
+    int priority; /* lower numbers come first */
     struct pp_backend_device *device;
-    struct launch *launch; /* that is issued now */
+    struct launch *launch; /* being issued */
     bool is_capturing;
-    cudaError_t refusal;    /* of an event, by the capture under way */
-    pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
+    cudaError_t refusal;    /* of an event by the current capture */
+    pthread_mutex_t lock;   /* held during a launch, and for the streams' lists */
     struct pp_arena *arena; /* of these lists */
 };
-/* The CUDA stream of what work gets as its stream. */
+/* CUDA stream of a work's stream. */
 static inline cudaStream_t pp_cuda_work_stream(const void *stream)
 {
     return ((const struct pp_cuda_stream *)stream)->stream;
@@ -51,15 +50,15 @@ struct stream {
     struct launch *launches; /* kept from step to step: only the first step makes any */
     int made, capacity;
     int count;            /* of this step */
-    atomic_int over;      /* the first so many of these have been seen to be over */
+    atomic_int over;      /* number of first launches known to be over */
     struct graph *graphs; /* by id */
     int graph_count, graph_capacity;
 };
 struct pp_cuda_graphs {
     bool are_on, may_time;
-    struct pp_graph_stats stats; /* all but: */
+    struct pp_graph_stats stats; /* all but `launches` */
     atomic_llong launches;
-    size_t free_bytes; /* before the first one */
+    size_t free_bytes; /* before the first graph */
 };
 struct pp_backend_device {
     struct pp_device_options options;
@@ -67,38 +66,37 @@ struct pp_backend_device {
     struct cuda_stream *cuda_streams;
     int cuda_stream_count;
     struct stream *streams;
-    cudaEvent_t *events; /* [options.events]; NULL in serial mode, where the host's order is all */
-    cudaEvent_t begin;   /* of the step: spans count from there */
-    cudaStream_t copies; /* read and write */
+    cudaEvent_t *events; /* [options.events]; NULL in serial mode, ordered by the host */
+    cudaEvent_t begin;   /* of the step: origin of spans */
+    cudaStream_t copies; /* for read and write */
     int gpu;
-    int priority, last_priority; /* of its streams; of those with the lowest priority */
+    int priority, last_priority; /* of its streams; of weight-gradient streams */
     struct pp_recorded *recorded;
     struct pp_cuda_graphs graphs;
-    struct pp_cuda_parts
-        *parts;               /* of the GPU, one for each worker; NULL: workers share all of it */
-    atomic_int failed;        /* cudaError_t: the first that was seen, for good */
-    atomic_bool keeps_blocks; /* to the end of the process: others may have them mapped */
+    struct pp_cuda_parts *parts; /* one per worker; NULL: not partitioned */
+    atomic_int failed;           /* first cudaError_t, forever */
+    atomic_bool keeps_blocks;    /* until the process ends: others may have mapped them */
     void **blocks, **shared_blocks;
     int block_count, block_capacity, shared_count, shared_capacity;
 };
 
 /* device.c */
-/* PP_EFAIL "cannot WHAT: NAME (description)", unless all is well. */
+/* PP_EFAIL "cannot WHAT: NAME (description)" unless `code` is cudaSuccess. */
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
-/* Where no caller can be told: the first failure is kept for finish, and ends all waiting. */
+/* Keeps the first failure for finish, and ends all waits; for callers that cannot return it. */
 void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
 
-/* The GPU of the device is that of the calling thread from now on. */
+/* Makes the device's GPU that of the calling thread. */
 void pp_cuda_use(struct pp_backend_device *device);
 
-/* The CUDA stream of a stream. It is made when it is first used, unless it multiplies: those are
- * made at once. The device has few queues for streams, and a receive that waits for another process
- * holds up the others of its queue. So only the streams that this process uses are made. */
+/* Returns the CUDA stream of a stream, made at its first use; one that multiplies is made at once.
+ * The device has few queues, and a receive that waits for another process blocks its queue. So only
+ * streams that this process uses are made. */
 cudaStream_t pp_cuda_stream_of(struct pp_backend_device *device, pp_stream_id stream);
 cudaError_t pp_cuda_make_stream(struct cuda_stream *target);
 
-/* check.c: the name of the calling thread's GPU, one text a thread; is there a driver
- * and a GPU; can this one run the kernels? PP_EFAIL with what is missing and what to do. */
+/* check.c: name of the calling thread's GPU, one buffer per thread; checks of driver and GPU, and
+ * of a GPU for the kernels. PP_EFAIL with what is missing and what to do. */
 const char *pp_cuda_about(void);
 enum pp_status pp_cuda_check(struct pp_error *err);
 enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err);
@@ -108,8 +106,8 @@ enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_optio
                             struct pp_backend_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_backend_device *device);
 
-/* graphs.c: work of a stream, captured instead of run; graphs that pp_backend.keep
- * makes of it; false: there is none of this id. */
+/* graphs.c: captures work of a stream instead of running it; makes a graph for pp_backend.capture;
+ * replays graph `id`, false if there is none. */
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
                             cudaGraphExec_t *exec, size_t *nodes);
 void pp_cuda_graph_make(struct pp_backend_device *device, pp_stream_id stream, int id, int k,
@@ -117,12 +115,11 @@ void pp_cuda_graph_make(struct pp_backend_device *device, pp_stream_id stream, i
 bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);
 void pp_cuda_graphs_stats(const struct pp_backend_device *device, struct pp_graph_stats *stats);
 void pp_cuda_graphs_free(struct pp_backend_device *device);
-/* trial.c: are graphs what they should be here? Sets are_on and may_time, or why_not.
- */
+/* trial.c: tests graphs here. Sets are_on and may_time, or why_not. */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
 
-/* parts.c: cut the multiprocessors into equal parts, which only end with _free; a
- * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
+/* parts.c: cuts the multiprocessors into equal parts, until _free; makes a stream on one, with its
+ * size. PP_EFAIL: the GPU has too few, or the driver is too old. */
 enum pp_status pp_cuda_parts_make(struct pp_backend_device *device, int count,
                                   struct pp_error *err);
 enum pp_status pp_cuda_part_stream(const struct pp_backend_device *device, int part, int priority,
@@ -132,7 +129,7 @@ void pp_cuda_parts_free(struct pp_backend_device *device);
 /* memory.c */
 enum pp_status pp_cuda_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
-/* The same, for a caller that frees it with cudaFree. */
+/* Allocates memory that the caller frees with cudaFree. */
 enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
 enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *device, size_t bytes, void **memory,
                                     struct pp_error *err);

@@ -1,11 +1,11 @@
-/* Why a machine cannot run the kernels, in the order in which it shows: no driver, an old driver,
- * no device, an old device. */
+/* Checks what the kernels need, in order of detection: no driver, an old one, no device, an old
+ * one. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/cuda/backend.h"
 
 #include <stdlib.h>
 
-/* kernels/cuda is compiled for 8.0, 9.0, and in the portable form of 9.0 for all that come. */
+/* kernels/cuda is compiled for 8.0, for 9.0, and for later devices in the portable form of 9.0. */
 enum { LEAST_CAPABILITY = 80 };
 
 #define OTHERWISE "\n  --backend cpu needs no GPU"
@@ -79,8 +79,7 @@ enum pp_status pp_cuda_check(struct pp_error *err)
 {
     int devices = 0;
 
-    /* Queues of the device, so that streams do not wait for others in a queue; read when CUDA
-     * starts. */
+    /* Queues of the device, so that streams do not wait for others; read when CUDA starts. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     PP_TRY(check_driver(err));
     const cudaError_t code = cudaGetDeviceCount(&devices);

@@ -1,8 +1,6 @@
-/* Helpers of all files of the CUDA backend; this one calls none of them. Failures, the GPU of the
- * calling thread, and CUDA streams that are made at their first use. */
+/* Helpers of all files of the CUDA backend, none of which they call: failures, a thread's GPU, and
+ * CUDA streams made at first use. */
 #include "exec/cuda/backend.h"
-
-/* ---- failure --------------------------------------------------------------------------------*/
 
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err)
 {
@@ -23,8 +21,6 @@ void pp_cuda_use(struct pp_backend_device *d)
 {
     pp_cuda_note(d, cudaSetDevice(d->gpu));
 }
-
-/* ---- streams --------------------------------------------------------------------------------*/
 
 cudaError_t pp_cuda_make_stream(struct cuda_stream *target)
 {

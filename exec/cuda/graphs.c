@@ -1,15 +1,15 @@
 /* Work that is the same in every step, captured as CUDA graphs: the host launches one graph instead
- * of each kernel. A graph holds the arguments of its kernels as they were, so what differs from
- * step to step has to lie in memory.
+ * of each kernel. A graph keeps the arguments of its kernels, so values that change from step to
+ * step must be in memory.
  *
- * Graphs are made between steps, while the device is idle. That may allocate memory of the device,
- * and so wait for all that runs, which could be a receive that waits for another process. Work that
- * cannot be captured is launched kernel by kernel. */
+ * Graphs are made between steps, while the device is idle. That may allocate device memory and so
+ * wait for all running work, even a receive that waits for another process. Work that cannot be
+ * captured is launched kernel by kernel. */
 #include "exec/cuda/backend.h"
 
 enum {
     MOST = 8192,     /* graphs */
-    MEMORY_SHARE = 8 /* at most this part of the memory that is free before the first one */
+    MEMORY_SHARE = 8 /* share of the memory that is free before the first one */
 };
 
 static bool has_room(struct pp_cuda_graphs *graphs)
@@ -53,7 +53,7 @@ cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, vo
     return code;
 }
 
-/* Nothing of the device has failed when a graph is refused. */
+/* Captures a graph; a refusal is no failure of the device. */
 static cudaError_t make(struct cuda_stream *target, pp_backend_work work, void *argument,
                         struct graph *made)
 {

@@ -9,8 +9,8 @@
 
 _Static_assert(PP_IPC_HANDLE_BYTES == sizeof(cudaIpcMemHandle_t), "a handle");
 
-/* A flag is waited for as a number of 64 bits, of which others write the lower half. The upper one
- * is the owner's: so what is released stays so, whatever comes late. */
+/* A flag: streams wait for its 64 bits; others write the lower half, its owner the upper. So a
+ * released flag stays released, whatever comes late. */
 struct flag {
     uint32_t told, is_released;
 };
@@ -26,11 +26,11 @@ struct pp_ipc {
     wait_fn wait;
     write_fn write;
     unsigned wait_flags;
-    void *flags; /* own, of the device */
+    void *flags; /* own, in device memory */
     int flag_count;
     struct peer *peers;
     int peer_count;
-    cudaStream_t rescue; /* of give_up: no waiting work is on it */
+    cudaStream_t rescue; /* of give_up, without waiting work */
     atomic_bool is_given_up;
 };
 
@@ -56,9 +56,9 @@ static enum pp_status try_driver(CUresult code, const char *what, struct pp_erro
                         cudaGetErrorString((cudaError_t)code));
 }
 
-/* ---- what the machine has --------------------------------------------------------------------*/
+/* ---- support --------------------------------------------------------------------------------*/
 
-/* Asked of the runtime by name, as a machine without a driver has none of them to link with. */
+/* Finds a driver call by name, as a machine without a driver has none to link with. */
 static enum pp_status find_call(const char *name, void **call, struct pp_error *err)
 {
     enum { SINCE = 11070 }; /* the second version, which every driver allows */
@@ -87,8 +87,8 @@ static enum pp_status find_calls(wait_fn *wait, write_fn *write, struct pp_error
     return PP_OK;
 }
 
-/* A kernel that is loaded at its first launch may hold up the host until the device is idle. The
- * device may be waiting for a process that waits for this launch: see exec/cuda/nccl.c. */
+/* Loads kernels early. A first launch that loads its kernel may block the host until the device is
+ * idle. The device may wait for a process that waits for this launch: see exec/cuda/nccl.c. */
 static enum pp_status ipc_check(struct pp_error *err)
 {
     wait_fn wait;
@@ -131,7 +131,7 @@ static enum pp_status show_memory(void *memory, const char *what, struct pp_ipc_
     return pp_cuda_try(code, what, err);
 }
 
-/* Tried before it is needed: one wait that is over at once, because of a write before it. */
+/* Tests flags: a wait that is over at once, because of a write before it. */
 static enum pp_status try_flags(struct pp_ipc *ipc, struct pp_error *err)
 {
     const CUdeviceptr first = told(ipc->flags, 0);
@@ -147,8 +147,7 @@ static enum pp_status try_flags(struct pp_ipc *ipc, struct pp_error *err)
     return pp_cuda_try(cudaStreamSynchronize(ipc->rescue), "write and wait for flags", err);
 }
 
-/* Streams of the highest priority share no queue with those of lower ones, which all others have.
- */
+/* Makes the rescue stream, whose highest priority shares no queue with the lower ones of others. */
 static enum pp_status make_rescue(struct pp_ipc *ipc, struct pp_error *err)
 {
     int least, greatest;
@@ -159,8 +158,7 @@ static enum pp_status make_rescue(struct pp_ipc *ipc, struct pp_error *err)
                        "make a CUDA stream", err);
 }
 
-/* What other GPUs have written arrives in the order in which it was written, where the device can
- * be told to wait for that. */
+/* Writes of other GPUs arrive in order, if the device can be told to wait for them. */
 static enum pp_status choose_wait(struct pp_ipc *ipc, struct pp_error *err)
 {
     int can_flush = 0;
@@ -179,7 +177,7 @@ static enum pp_status ipc_show(struct pp_arena *arena, struct pp_backend_device 
     struct pp_ipc *made = PP_NEW(arena, struct pp_ipc);
 
     made->device = d;
-    made->flag_count = flags + 1; /* one to be tried */
+    made->flag_count = flags + 1; /* one for the test */
     made->peer_count = peers;
     made->peers = PP_ARRAY(arena, struct peer, peers);
     pp_cuda_use(d);
@@ -225,7 +223,7 @@ static enum pp_status ipc_map(struct pp_ipc *ipc, int peer, const struct pp_ipc_
 
 /* ---- flags -----------------------------------------------------------------------------------*/
 
-/* 2^32 messages of a channel would be needed to run out of values. */
+/* Only 2^32 messages of a channel would exhaust the values. */
 static enum pp_status check_value(const struct pp_ipc *ipc, uint32_t value, struct pp_error *err)
 {
     if (ipc->is_given_up)
@@ -234,8 +232,8 @@ static enum pp_status check_value(const struct pp_ipc *ipc, uint32_t value, stru
                      : pp_error_set(err, PP_EFAIL, "--transport ipc: a flag has no more numbers");
 }
 
-/* The write comes after a system-wide fence for all that the stream has written before, on any
- * device (cuStreamWriteValue32 in the driver API). A process that sees the flag sees the sum. */
+/* A system-wide fence orders the write after all earlier writes of the stream, on any device
+ * (cuStreamWriteValue32 in the driver API). A process that sees the flag sees the sum. */
 static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                                struct pp_error *err)
 {

@@ -1,4 +1,4 @@
-/* Loads the module with CUDA, and says what is missing where that fails. */
+/* Loads the CUDA module, or says what is missing. */
 #include "exec/cuda/module.h"
 
 #include <dlfcn.h>
@@ -9,8 +9,7 @@
 static const char MODULE[] = "pipeexec-cuda.so";
 static const char VARIABLE[] = "PIPEEXEC_CUDA_MODULE";
 
-/* Messages of the loader begin with the name of the file that it means: the module, or a library
- * that it needs. */
+/* Messages of the loader begin with the name of a file: the module, or a library that it needs. */
 static const char *advice_for(const char *reason, const char *name, bool is_given)
 {
     const bool is_missing = strstr(reason, "cannot open shared object file") != NULL;

@@ -1,4 +1,4 @@
-/* Memory of the GPU, memory that both see, and the way between them. */
+/* Memory of the GPU, memory that host and GPU share, and copies between them. */
 #include "exec/cuda/backend.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@ size_t pp_cuda_available_bytes(const struct pp_backend_device *d)
     return cudaMemGetInfo(&free_bytes, &all_bytes) == cudaSuccess ? free_bytes : 0;
 }
 
-/* What CUDA gives is 256-byte aligned. */
+/* CUDA aligns memory to 256 bytes. */
 enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err)
 {
     const cudaError_t code = cudaMalloc(memory, bytes > 0 ? bytes : 1);
 
     if (code != cudaErrorMemoryAllocation)
         return pp_cuda_try(code, "allocate memory of the GPU", err);
-    cudaGetLastError(); /* told here, and nothing is broken */
+    cudaGetLastError(); /* reported here; the device is fine */
     return pp_error_set(
         err, PP_EFAIL,
         "not enough memory on the GPU: a block of %.0f MiB (%zu bytes) does not fit "
@@ -28,7 +28,7 @@ enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err)
         (double)bytes / MIB, bytes, (double)pp_cuda_available_bytes(NULL) / MIB);
 }
 
-/* Small allocations share a page of the device, and who maps one would map them all. */
+/* Rounds up to pages of the device: small allocations share one, and are mapped together. */
 static size_t whole_pages(size_t bytes)
 {
     enum { PAGE_BYTES = 2 << 20 };

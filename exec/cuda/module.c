@@ -1,9 +1,9 @@
-/* The table that the module with CUDA offers to the program. */
+/* Table that the CUDA module offers to the program. */
 #include "exec/cuda/module.h"
 
 #include "kernels/cuda/table.h"
 
-/* The one symbol that pp_cuda_load() looks for. */
+/* The symbol that pp_cuda_load() looks for. */
 extern const struct pp_cuda_module pp_cuda_module;
 __attribute__((visibility("default"))) const struct pp_cuda_module pp_cuda_module = {
     .version = PP_VERSION,

@@ -1,4 +1,4 @@
-/* exec/cuda/module.h — the shared module with CUDA: what it offers, and how to load it.
+/* exec/cuda/module.h — the shared module with CUDA: its table, and how to load it.
  *
  * The module is pipeexec-cuda.so: exec/cuda, kernels/cuda and the libraries of CUDA. Only --backend
  * cuda loads it, so other runs neither need these libraries nor wait for them. Code that it shares
@@ -9,7 +9,7 @@
 #include "exec/backend/ipc.h"
 #include "exec/nccl/nccl.h"
 
-/* Of the structs that both use: a change of one shows in builds of one version as well. */
+/* Bytes of structs that both use: shows a change even in builds of one version. */
 #define PP_CUDA_ABI_BYTES                                                                          \
     (sizeof(struct pp_backend) + sizeof(struct pp_device_options) + sizeof(struct pp_kernels) +    \
      sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
@@ -29,7 +29,7 @@ struct pp_cuda_module {
 };
 extern const struct pp_backend pp_backend_cuda; /* in the module */
 
-/* Load the module that the environment names (PIPEEXEC_CUDA_MODULE), else pipeexec-cuda.so in the
- * library path of the executable (its build folder, or LIBDIR/pipesim when installed). PP_EFAIL
- * when it or a library that it needs is missing, or when it belongs to another build. */
+/* Loads the module in PIPEEXEC_CUDA_MODULE, else pipeexec-cuda.so in the library path of the
+ * executable (its build folder, or LIBDIR/pipesim when installed). PP_EFAIL when it or a library
+ * that it needs is missing, or when it belongs to another build. */
 enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_error *err);

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* The first call of CUDA in a run with NCCL. A kernel that is loaded at its first launch may hold
- * up the host until the device is idle. The device may be in a receive whose sender waits for this
- * launch. So kernels are loaded when CUDA starts, unless the environment says otherwise. */
+/* First call of CUDA in a run with NCCL: loads kernels when CUDA starts, unless the environment
+ * says otherwise. A first launch that loads its kernel may block the host until the device is idle.
+ * The device may be in a receive whose sender waits for this launch. */
 static enum pp_status nccl_check(struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();

@@ -1,4 +1,4 @@
-/* Where CUDA is built without NCCL: the check fails, so nothing else is called. */
+/* For builds of CUDA without NCCL: the check fails, so nothing else is called. */
 #include "exec/nccl/nccl.h"
 
 static enum pp_status nccl_check(struct pp_error *err)

@@ -1,10 +1,10 @@
-/* Everything except memory that a machine needs of a GPU, made before the first step. */
+/* Makes everything except memory that a machine needs of a GPU, before the first step. */
 #include "exec/cuda/backend.h"
 #include "kernels/cuda/gemm/plans.h"
 
 enum { WORKSPACE_BYTES = 32 << 20 };
 
-/* cuBLASLt wants no more than it is offered; streams that only move data get nothing. */
+/* Sets up cuBLASLt, which takes no more than this workspace, for streams that compute. */
 static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, struct pp_error *err)
 {
     const cublasStatus_t status = cublasLtCreate(&cuda->blas);
@@ -21,9 +21,8 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
 }
 
 /* Blocks of a stream with a lower priority wait while other streams have any. The default priority
- * is the lowest, so the other streams get the next higher one. The highest is reserved for work
- * that must run whatever the others wait for (exec/cuda/ipc.c). Lower numbers are higher
- * priorities. */
+ * is the lowest, so other streams get the next higher one. The highest is reserved for work that
+ * must run whatever the others wait for (exec/cuda/ipc.c). Lower numbers are higher priorities. */
 static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_error *err)
 {
     int greatest;
@@ -151,8 +150,7 @@ static void free_cuda_stream(struct cuda_stream *target)
     pthread_mutex_destroy(&target->lock);
 }
 
-/* Also for a device that is half made, or has failed: CUDA refuses then, and the driver cleans up.
- */
+/* Also for a device that is half made or has failed; the driver cleans up what CUDA refuses. */
 void pp_cuda_close(struct pp_backend_device *d)
 {
     if (!d)

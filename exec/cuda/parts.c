@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Asked of the runtime by name, as a machine without a driver has none of them to link with. */
+/* Driver calls, found by name, as a machine without a driver has none to link with. */
 struct driver {
     CUresult (*get_device)(CUdevice *, int);
     CUresult (*get_resource)(CUdevice, CUdevResource *, CUdevResourceType);
@@ -20,7 +20,7 @@ struct driver {
 };
 static const struct {
     const char *name;
-    unsigned version; /* of CUDA that has it */
+    unsigned version; /* of CUDA, the first with it */
     size_t at;
 } calls[] = {
     {"cuDeviceGet", 2000, offsetof(struct driver, get_device)},
@@ -67,8 +67,7 @@ static enum pp_status try(CUresult code, const char *what, struct pp_error *err)
                               cudaGetErrorName((cudaError_t)code)); /* the same numbers */
 }
 
-/* The largest equal parts: the hardware may not cut as finely as numbers can, and then makes fewer
- * or none. */
+/* Makes the largest equal parts. If the hardware cannot cut so finely, it makes fewer or none. */
 static enum pp_status split(const struct driver *driver, const CUdevResource *all, int parts,
                             CUdevResource *results, struct pp_error *err)
 {

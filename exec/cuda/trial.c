@@ -1,6 +1,6 @@
-/* A trial of graphs on this driver and device, when the device is opened. A graph has to run, on
- * the multiprocessors of the stream from which it was captured, and events within it have to give
- * times. If it does not, work is launched kernel by kernel. */
+/* Tests graphs on this driver and device, when the device is opened. A graph must run on the
+ * multiprocessors of the stream from which it was captured, and its events must give times. If it
+ * does not, work is launched kernel by kernel. */
 #include "exec/cuda/backend.h"
 #include "kernels/cuda/device/multiprocessors.h"
 
@@ -62,11 +62,11 @@ static bool has_times(const struct trial *t)
     float ms = -1;
 
     const bool has = cudaEventElapsedTime(&ms, t->begin, t->end) == cudaSuccess && ms >= 0;
-    cudaGetLastError(); /* told here */
+    cudaGetLastError(); /* clears the failure */
     return has;
 }
 
-/* Some, and none that a launch without a graph does not get. */
+/* True if a graph uses some multiprocessors of its stream, and no others. */
 static bool stays(const struct trial *t)
 {
     int own = 0, others = 0;
@@ -118,7 +118,7 @@ void pp_cuda_graphs_try(struct pp_backend_device *d)
         if (atomic_load(&t.target->has_stream))
             judge(d, &t);
         if (!d->parts && atomic_load(&t.target->has_stream))
-            break; /* all are alike */
+            break; /* all streams are alike */
     }
     graphs->are_on = !graphs->stats.why_not;
     if (t.begin)
