@@ -1,5 +1,4 @@
-/* Work runs at once in the thread that launches it, so an event is recorded the moment `record` is
- * called; `wait` sleeps until then. */
+/* Work runs at once in the launching thread, and so does `record`; `wait` sleeps until it does. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "exec/backend/backend.h"
 #include "exec/backend/recorded.h"
@@ -10,13 +9,13 @@
 enum { SMALL_PAGE = 1 << 12, HUGE_PAGE = 2 << 20 };
 struct block {
     void *memory;
-    size_t bytes; /* mapped; 0 = from the heap */
+    size_t bytes; /* if mapped; 0 = from the heap */
 };
 struct pp_backend_device {
     struct pp_device_options options;
     struct pp_arena *arena;
     struct pp_recorded *recorded;
-    struct block *blocks; /* handed out */
+    struct block *blocks; /* allocated */
     int block_count, block_capacity;
 };
 
@@ -61,13 +60,13 @@ static enum pp_status cpu_alloc(struct pp_backend_device *d, size_t bytes, void 
     if (!block.memory)
         return pp_error_set(err, PP_EFAIL, "cannot allocate %zu bytes", bytes);
     if (page == HUGE_PAGE)
-        madvise(block.memory, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
+        madvise(block.memory, whole, MADV_HUGEPAGE); /* optional: fewer TLB misses */
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
     *memory = block.memory;
     return PP_OK;
 }
 
-/* Processes that are forked later see it where the arena is shared. */
+/* Processes that are forked later see it if the arena is shared. */
 static enum pp_status cpu_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
                                        struct pp_error *err)
 {

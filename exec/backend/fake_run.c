@@ -26,7 +26,7 @@ static uint64_t random_order(struct pp_backend_device *d, pp_stream_id s)
     return draw(d);
 }
 
-/* One stream as far as it can go before any other. */
+/* Runs one stream as far as possible before any other. */
 static uint64_t stream_by_stream(struct pp_backend_device *d, pp_stream_id s)
 {
     return s == d->last ? UINT64_MAX : draw(d);
@@ -37,7 +37,7 @@ static uint64_t issued_last_first(struct pp_backend_device *d, pp_stream_id s)
     return d->streams[s].nodes[d->streams[s].head].issued;
 }
 
-/* Copies only when nothing is left to compute. */
+/* Runs copies only if no compute launch is ready. */
 static uint64_t copies_late(struct pp_backend_device *d, pp_stream_id s)
 {
     return draw(d) | (uint64_t)is_compute(d, s) << 62;
@@ -48,14 +48,13 @@ static uint64_t copies_early(struct pp_backend_device *d, pp_stream_id s)
     return draw(d) | (uint64_t)!is_compute(d, s) << 62;
 }
 
-/* Priorities drawn once for the whole step: the first stream runs whenever it can, the last only
- * when no other can. */
+/* Priorities for a whole step: the first stream runs whenever it can, the last if no other can. */
 static uint64_t fixed_priorities(struct pp_backend_device *d, pp_stream_id s)
 {
     return 1 + (pp_random_bits(d->random, (uint64_t)s) >> 2);
 }
 
-/* Of the launches that may run, the one with the highest score runs; all scores are above 0. */
+/* The ready launch with the highest score runs; all scores are above 0. */
 static uint64_t (*const orders[])(struct pp_backend_device *device, pp_stream_id stream) = {
     random_order, copies_late, stream_by_stream, issued_last_first, copies_early, fixed_priorities,
 };
@@ -63,7 +62,7 @@ enum { ORDERS = PP_COUNT(orders) };
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Pass records and waits up to the next launch; a stream that must wait is entered at its event,
+/* Passes records and waits up to the next launch. A stream that must wait is entered at its event,
  * one that may run in `ready`. Streams that waited for a record are settled in turn. */
 static void settle(struct pp_backend_device *d, pp_stream_id s)
 {
@@ -92,8 +91,8 @@ static void settle(struct pp_backend_device *d, pp_stream_id s)
     }
 }
 
-/* Every stream is held back in turn, whether steps or seeds are counted up; each time round with
- * another order of the rest. */
+/* Takes a ready stream. Every stream is held back in turn, whether steps or seeds are counted up;
+ * each round has another order of the rest. */
 static pp_stream_id take_ready(struct pp_backend_device *d)
 {
     const uint64_t turn = d->options.seed + d->step, streams = (uint64_t)d->options.streams;
@@ -127,7 +126,7 @@ static void run_head(struct pp_backend_device *d, pp_stream_id s)
     d->last = s;
 }
 
-/* ---- what went wrong ------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static pp_event_id awaited(const struct pp_backend_device *d, pp_stream_id s)
 {
@@ -160,7 +159,7 @@ static enum pp_status unrecorded(const struct pp_backend_device *d, pp_stream_id
                         awaited(d, s));
 }
 
-/* From any stream that is stuck, who waits for whom leads into the circle. */
+/* Waits lead from any stuck stream into the circle. */
 static enum pp_status circle(const struct pp_backend_device *d, pp_stream_id s,
                              struct pp_error *err)
 {

@@ -1,6 +1,5 @@
-/* exec/backend/poison.h — memory filled with a pattern, to see later which of it was written.
- *
- * The pattern is a signalling NaN in every precision, which no computation produces. */
+/* exec/backend/poison.h — memory filled with a pattern, to see later which of it was written. The
+ * pattern is a signalling NaN in every precision, which no computation produces. */
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +16,7 @@ static inline void pp_memory_poison(void *memory, size_t bytes)
         word[i] = PP_POISON;
 }
 
-/* Bytes of the 4-byte words that have been written since. */
+/* Bytes of the 4-byte words that were written since. */
 static inline size_t pp_memory_touched(const void *memory, size_t bytes)
 {
     const uint32_t *word = memory;

@@ -1,12 +1,11 @@
-/* An event carries the number of the step in which it was recorded last, so nothing needs clearing.
- */
+/* An event holds the number of the last step that recorded it, so nothing needs clearing. */
 #include "exec/backend/recorded.h"
 
 #include "exec/host/futex.h"
 
 #include <stdatomic.h>
 
-/* Those who wait sleep on one of a few words, chosen by event. */
+/* Waiting threads sleep on one of a few words, chosen by event. */
 enum { SHARDS = 64 };
 struct shard {
     _Alignas(64) atomic_uint changes;

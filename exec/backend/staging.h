@@ -7,16 +7,15 @@
 struct pp_staging {
     const struct pp_backend *backend;
     struct pp_backend_device *device;
-    char *on_device, *on_host; /* the device's; the host's */
+    char *on_device, *on_host;
     size_t bytes;
 };
 
-/* Of `bytes` from `on_device` on; a copy, if there is one, lies in the arena and holds nothing yet.
- */
+/* Stages `bytes` from `on_device` on; a copy, if there is one, is in the arena and not filled. */
 struct pp_staging pp_staging_make(struct pp_arena *arena, const struct pp_backend *backend,
                                   struct pp_backend_device *device, void *on_device, size_t bytes);
-/* Of memory that is the host's. */
+/* Stages memory of the host, without a copy. */
 struct pp_staging pp_staging_itself(void *memory, size_t bytes);
-/* From the device, to it. PP_EFAIL when it does not answer. */
+/* Copy from the device, or to it. PP_EFAIL if it does not answer. */
 enum pp_status pp_staging_fetch(const struct pp_staging *staging, struct pp_error *err);
 enum pp_status pp_staging_push(const struct pp_staging *staging, struct pp_error *err);
