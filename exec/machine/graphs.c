@@ -126,9 +126,8 @@ void pp_machine_capture(struct pp_machine *m)
 
 /* ---- warming up -----------------------------------------------------------------------------*/
 
-/* Every kind of op runs once before any step. On a GPU the first launch may load a kernel or choose
- * an algorithm, and may wait until the device is idle. The ops read memory that is not filled yet;
- * persistent state is restored. */
+/* Every kind of op runs once before any step. On a GPU the first launch may load a kernel, choose
+ * an algorithm or wait for an idle device. Inputs are not filled yet; lasting state is restored. */
 static bool is_alike(const struct pp_program *p, int a, int b)
 {
     return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&

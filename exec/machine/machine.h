@@ -43,9 +43,8 @@ struct pp_machine_options {
     const double *slow; /* [rank * replicas + replica] factor on compute speed; NULL = all 1. On the
                            wall clock at most 1: the rank sleeps */
     double timeout_s;   /* a step fails after so long without progress of any worker; 0 = never */
-    /* Called by the watchdog if, after a failure, a thread of this process does not return from its
-     * op. That thread cannot be joined, nor its memory freed, so this must end the process. NULL:
-     * the machine waits for the thread. */
+    /* Called by the watchdog if a thread of this process stays in its op after a failure. It cannot
+     * be joined, nor its memory freed, so this must end the process. NULL: waits for the thread. */
     void (*on_stuck)(void *closure, const struct pp_error *err);
     void *stuck_closure;
     struct pp_inject inject;
@@ -122,8 +121,7 @@ enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, i
                                 struct pp_state *state, struct pp_error *err);
 /* Between steps: sends states that the caller has changed to the device. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
-/* Times of the kept steps, oldest first, in the layout of the evaluator. A step begins when the
- * step before has ended on all workers. */
+/* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
 /* Number of kept steps so far. */
 int pp_machine_kept(const struct pp_machine *machine);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { TOLD = 6 }; /* waiting workers */
+enum { TOLD = 6 }; /* waiting workers that are named */
 
 static int at_of(const struct pp_worker *w)
 {
@@ -170,8 +170,7 @@ static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
     }
 }
 
-/* Appends unfinished messages and sums up to the first unfinished op, else that op. The device has
- * been given the whole list. */
+/* Appends unfinished messages and sums of a worker before its first unfinished op, else that op. */
 static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;

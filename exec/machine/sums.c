@@ -30,8 +30,8 @@ static bool has_turn(const struct pp_machine *m, const struct pp_machine_collect
     return true;
 }
 
-/* Stamps a collective whose members have all posted and are free, and advances their turns. The
- * worker runs it later, without the lock. */
+/* Stamps a collective of free members that have all posted, and advances their turns. The worker
+ * runs it later, without the lock. */
 static void settle(struct pp_worker *w, struct pp_machine_collective *c)
 {
     struct pp_machine *m = w->machine;

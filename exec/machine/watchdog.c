@@ -102,7 +102,7 @@ static void tick(struct pp_machine *m, struct sight *sight)
     struct pp_error err = {0};
 
     if (m->are_gone)
-        m->backend->cancel(m->device); /* again: a step may have begun since */
+        m->backend->cancel(m->device); /* once more: a step may have begun since */
     else if (m->transport->check && m->transport->check(m, &err) != PP_OK)
         end_all(m, &err);
     else if (is_step_under_way(m) && !m->has_failed)

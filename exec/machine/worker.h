@@ -64,7 +64,7 @@ struct pp_worker {
     /* State of the step under way. */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
-    int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
+    int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread */
     int launches[2];           /* on its compute stream; on its weight-gradient stream */
     bool is_summing;           /* waits for a collective that another process owns */
     int32_t turn;              /* next of its collectives that may run */
@@ -240,8 +240,7 @@ void pp_worker_run(struct pp_worker *w);
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 /* With an asynchronous backend: reads the times of this process's workers after the step. */
 void pp_step_time_here(struct pp_machine *m);
-/* Loads all that ops of this process need on the device, before the first step. Weights, moments
- * and gradients are unchanged. */
+/* Runs each kind of op of this process before the first step, to load it; states are unchanged. */
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 
 /* Append the place of a worker; waiting workers without `dead` (NULL = none) and their causes. */
