@@ -1,5 +1,4 @@
-/* exec/tcp/launch.h — without a launcher: the first process of a run starts all others, as torchrun
- * does, with its own command line. */
+/* exec/tcp/launch.h — without a launcher, process 0 starts all others by its own command line. */
 #pragma once
 
 #include "core/arena.h"

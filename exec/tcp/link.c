@@ -158,7 +158,7 @@ static void beat(struct pp_tcp *t)
     if (t->node == 0 || k < 0 || k >= t->m->worker_count)
         return;
     const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
-    const bool has_begun = at > 0; /* the first step */
+    const bool has_begun = at > 0; /* a first step */
     const int64_t passed = has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
     const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
     if ((at != t->last_at || passed != t->last_passed) && is_open(&t->links[0]))

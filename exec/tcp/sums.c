@@ -1,5 +1,4 @@
-/* Sums of gradients. All members send their parts to the first one, which adds them as on one
- * machine and sends the sum to all. */
+/* Gradient sums. Members send parts to the first one, which adds them and sends back the sum. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>

@@ -148,7 +148,7 @@ void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame,
 void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame,
                       const void *payload);
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
-void pp_tcp_wake(struct pp_tcp *t); /* the thread */
+void pp_tcp_wake(struct pp_tcp *t); /* wakes the thread */
 /* Fails the step: other nodes would wait in vain for a frame. */
 void pp_tcp_fail_memory(struct pp_tcp *t);
 struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: none */
@@ -227,7 +227,6 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
-/* Gathers `bytes` of all nodes in all[node][bytes], between the meeting and the start of the
- * thread. PP_EFAIL: a process is gone. */
+/* Gathers `bytes` of all nodes in all[node][], before the thread starts. PP_EFAIL: one is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);
