@@ -142,8 +142,7 @@ static void plan_gather(const struct planner *p)
 
 /* ---- work -----------------------------------------------------------------------------------*/
 
-/* Adds the gradients of this process up in its first copy. NCCL's int64 sums wrap silently, so sums
- * that might are refused here. */
+/* Adds the gradients of this process in its first copy; refuses sums that would wrap in NCCL. */
 static void merge_here(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
     const struct pp_sum *here = &n->here;
