@@ -38,8 +38,7 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
 /* Why a process may run alone by mistake; "" if nothing says so. `choice`: the option that lets it
  * run alone whatever a launcher says, NULL = none. */
 void pp_meeting_doubt(const char *choice, char *text, size_t bytes);
-/* Meeting of process 0 of `count` on this host, which listens already. All others are started with
- * the PIPEEXEC_RUN_ID of this process. */
+/* Meeting of process 0 of `count` here, with its listener. Others are given its PIPEEXEC_RUN_ID. */
 struct pp_meeting pp_meeting_here(int count, int listener);
 /* Sets host and port, or path; index and count; patience_s. PP_EINVAL if the text is no place. */
 enum pp_status pp_rendezvous_parse(const char *text, struct pp_meeting *meeting,
