@@ -32,8 +32,8 @@ void pp_nccl_share_device(int process, bool is_one_host)
 {
     char host[32];
 
-    /* NCCL refuses two members with one device on one host. So each process is a host of its own,
-     * and none accesses another's memory. */
+    /* NCCL refuses two members with one device on one host. So each process gets a host name of its
+     * own, and none accesses another's memory. */
     snprintf(host, sizeof host, "pipeexec-%d", process);
     setenv("NCCL_HOSTID", host, 1);
     for (size_t i = 0; i < PP_COUNT(settings); i++)

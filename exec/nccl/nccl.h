@@ -52,8 +52,7 @@ struct pp_nccl_plan {
     const struct pp_nccl_group *groups;
     int channel_count, group_count;
     double timeout_s; /* limit of any wait for another process */
-    /* Exchanges ids: in, those that this process owns; out, all. Called once by all processes.
-     * PP_EFAIL when a process is gone. */
+    /* Exchanges ids: in, own ones; out, all. All processes call it once. PP_EFAIL: one is gone. */
     enum pp_status (*spread)(void *closure, struct pp_nccl_id *ids, int count,
                              struct pp_error *err);
     void *closure;
@@ -107,17 +106,15 @@ struct pp_nccl_operation {
     const struct pp_nccl_piece *pieces; /* disjoint; one for the first three kinds */
     int count;
 };
-/* Issues an operation in place; on return it is in the stream. Callable from any thread, but one at
- * a time for each communicator. NCCL orders additions: only int64 is exact. PP_EFAIL: refused, a
- * process is gone, or aborted. */
+/* Issues an operation in place, into the stream; from any thread, one at a time per communicator.
+ * NCCL orders additions: only int64 is exact. PP_EFAIL: refused, a process is gone, or aborted. */
 enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,
                              void *stream, struct pp_error *err);
 
 /* PP_EFAIL names the first failed communicator and its processes. Never waits: PP_OK during another
  * call, which checks by itself. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
-/* Waits for a stream while checking. PP_EFAIL also after the plan's timeout, with the communicators
- * that were last used on the stream. */
+/* Waits for a stream while checking. PP_EFAIL also after timeout_s, with its last communicators. */
 enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_error *err);
 /* Callable from any thread. Ends all operations; their buffers are undefined. Waiting calls and all
  * later ones return PP_EFAIL; a second abort does nothing. */
@@ -131,8 +128,7 @@ struct pp_nccl_calls {
     /* Place of this process. */
     enum pp_status (*place)(struct pp_backend_device *device, struct pp_nccl_place *place,
                             struct pp_error *err);
-    /* Opens the plan, kept by reference, on the device, which stays open for longer. `places` of
-     * all processes. Errors: pp_nccl_open(). */
+    /* Opens the plan, kept by reference, on a device that outlives it. Errors: pp_nccl_open(). */
     enum pp_status (*open)(struct pp_arena *arena, struct pp_backend_device *device,
                            const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                            struct pp_nccl **nccl, struct pp_error *err);
