@@ -1,5 +1,4 @@
-/* A step on a GPU. Every launch is between two timing events. A failure of the device shows at a
- * later call; finish reports it. */
+/* A step on a GPU. Launches are between two timing events. finish reports device failures. */
 #include "exec/cuda/backend.h"
 #include "exec/cuda/module.h"
 

@@ -62,7 +62,7 @@ struct pp_cuda_graphs {
 };
 struct pp_backend_device {
     struct pp_device_options options;
-    struct pp_arena *arena; /* of blocks */
+    struct pp_arena *arena; /* of the device's lists */
     struct cuda_stream *cuda_streams;
     int cuda_stream_count;
     struct stream *streams;

@@ -1,5 +1,4 @@
-/* Checks what the kernels need, in order of detection: no driver, an old one, no device, an old
- * one. */
+/* Checks that the kernels can run: finds a missing or old driver, then a missing or old device. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/cuda/backend.h"
 

@@ -1,5 +1,4 @@
-/* Helpers of all files of the CUDA backend, none of which they call: failures, a thread's GPU, and
- * CUDA streams made at first use. */
+/* Helpers of all files of the CUDA backend, none of which they call: failures, GPUs and streams. */
 #include "exec/cuda/backend.h"
 
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err)

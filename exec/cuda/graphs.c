@@ -8,7 +8,7 @@
 #include "exec/cuda/backend.h"
 
 enum {
-    MOST = 8192,     /* graphs */
+    MOST = 8192,     /* number of graphs */
     MEMORY_SHARE = 8 /* share of the memory that is free before the first one */
 };
 

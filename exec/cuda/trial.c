@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { NUMBERS = 1024, BLOCKS = 16 /* of each multiprocessor */ };
+enum { NUMBERS = 1024, BLOCKS = 16 /* per multiprocessor */ };
 
 struct trial {
     struct cuda_stream *target;
