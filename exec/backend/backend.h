@@ -78,8 +78,7 @@ struct pp_backend {
                             struct pp_error *err);
     /* Free memory of the device. NULL: the host's. */
     size_t (*available_bytes)(const struct pp_backend_device *device);
-    /* Allocates a little zeroed memory that device and host see at one address. The host must not
-     * touch it while work might. */
+    /* Allocates zeroed memory that device and host share; the host must not touch what work may. */
     enum pp_status (*alloc_shared)(struct pp_backend_device *device, size_t bytes, void **memory,
                                    struct pp_error *err);
     /* If is_apart: copy from, or to, memory of the device that no work touches; done on return. */

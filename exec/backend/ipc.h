@@ -37,8 +37,7 @@ struct pp_ipc_calls {
                            struct pp_error *err);
     enum pp_status (*await)(struct pp_ipc *ipc, int flag, uint32_t value, void *stream,
                             struct pp_error *err);
-    /* Unmaps everything, while no work is under way. A process may free what it has shown only
-     * after all have done this. */
+    /* Unmaps all, with no work under way. Shown memory may be freed only after all have done so. */
     enum pp_status (*unmap)(struct pp_ipc *ipc, struct pp_error *err);
     /* Callable from any thread. Ends all waits; their buffers are undefined, and nothing can be
      * issued any more. Shown memory stays until the process ends, as others may have mapped it. */
