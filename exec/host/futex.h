@@ -5,8 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Returns when the word is not `seen`, after a wake, or after timeout_ns (>= 0). Spurious returns
- * are possible: check again. */
+/* Returns when the word is not `seen`, after timeout_ns (>= 0) or a wake, maybe a spurious one. */
 void pp_futex_wait(atomic_uint *word, unsigned seen, int64_t timeout_ns);
 /* Wake all sleepers of a word; _change increments it before. */
 void pp_futex_wake(atomic_uint *word);
