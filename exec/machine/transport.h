@@ -15,7 +15,7 @@ struct pp_machine_message;
 struct pp_remote {
     /* Begins a step in all processes. PP_EFAIL: a process has failed or is gone. */
     enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
-    /* The worker has reached a barrier; all may pass it, by the caller of a step. */
+    /* `arrived` reports a worker at a barrier; `released`, by the step's caller, lets all pass. */
     void (*arrived)(struct pp_worker *worker, int barrier);
     void (*released)(struct pp_machine *machine, int barrier);
     /* Between steps: brings states of all workers here. PP_EFAIL if a process has failed or is
@@ -26,7 +26,7 @@ struct pp_remote {
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
     /* Closes all connections but that to the first process: an injected fault. */
     void (*drop)(struct pp_machine *machine);
-    /* This process conducts nothing; it serves until told to end. PP_EFAIL with the reason. */
+    /* True if this process conducts nothing; `serve` then runs until told to end, or PP_EFAIL. */
     bool (*is_member)(const struct pp_machine *machine);
     enum pp_status (*serve)(struct pp_machine *machine, struct pp_error *err);
 };
