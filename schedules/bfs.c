@@ -32,7 +32,7 @@ static struct pp_schedule_work next(const struct pp_shape *shape, int direction,
     const int chunk = k % per_sweep / per_chunk;
     int i = k % per_chunk;
 
-    if (direction == PP_DIR_B) /* splits always run back; micro-batches only when asked for */
+    if (direction == PP_DIR_B) /* splits always in reverse; micro-batches with the option */
         i = shape->option[BACKWARD] ? per_chunk - 1 - i
                                     : i - i % shape->splits + shape->splits - 1 - i % shape->splits;
     return (struct pp_schedule_work){
@@ -66,7 +66,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
                          "--depth-first %d does not divide --micro-batches %d", depth, n);
 }
 
-/* The sweeps follow one another without overlap: rank 0 ends a sweep and starts the next. */
+/* Sweeps do not overlap: rank 0 ends a sweep and starts the next. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     struct pp_shape sweep = *shape;

@@ -1,9 +1,7 @@
 /* schedules/chimera.c — bidirectional pipelines over the same D ranks.
  *
  * f pipelines run from the first rank to the last, f from the last to the first. The order consists
- * of units.
- *
- * A slot is a place in time here, one forward long. It is not a buffer.
+ * of units. A slot is a place in time here, one forward long, not a buffer.
  *
  * A unit has D/(2f) forward slots per pipeline, and k backward slots for each of them. Either k is
  * one (direct), or there are two of half the size, so that all slots take equal time when B = 2F.
@@ -15,9 +13,8 @@
  *   forward    (1+k)Du + 2(j div k) + s
  *   backward   (1+k)Du + 2j + 2D-1-s
  *
- * For k = 1 this is the order of Li and Hoefler. For doubling it is that of the authors' runtime
- * (main_with_runtime_forward_doubling.py, branch ChimeraBk). No implementation of halving is
- * known. */
+ * For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
+ * (main_with_runtime_forward_doubling.py, branch ChimeraBk). Halving is not known elsewhere. */
 #include "schedules/chimera.h"
 
 #include "schedules/order/closed_form.h"
@@ -39,8 +36,8 @@ static const struct pp_schedule_option concat_option = {
 
 static const struct concat {
     const char *name;
-    int per_forward; /* k: granules, and so backward slots, of a forward slot */
-    int granules;    /* of a micro-batch */
+    int per_forward; /* k: granules of a forward slot, and so its backward slots */
+    int granules;    /* granules of a micro-batch */
 } concats[] = {
     [PP_CONCAT_DIRECT] = {"direct", 1, 1},
     [PP_CONCAT_DOUBLING] = {"doubling", 2, 1},
@@ -52,13 +49,13 @@ static const struct concat *concat_of(const struct pp_shape *shape)
     return &concats[shape->option[PP_CONCAT_AT]];
 }
 
-/* Forward slots of a pipeline in a unit. */
+/* Returns the forward slots of a pipeline in a unit. */
 static int slots_of(const struct pp_shape *shape)
 {
     return shape->ranks / shape->pipelines;
 }
 
-/* Micro-batches of a pipeline, and of all, in a unit. */
+/* Returns the micro-batches of a pipeline in a unit. */
 static int per_pipeline(const struct pp_shape *shape)
 {
     return slots_of(shape) * concat_of(shape)->per_forward / concat_of(shape)->granules;
@@ -86,14 +83,14 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
 
 /* ---- limits ----------------------------------------------------------------------------------*/
 
-/* With several pairs the slots of doubling and halving collide. */
+/* Doubling and halving need one pair of pipelines: with several pairs their slots collide. */
 static bool divides_ranks(const struct pp_shape *shape, int pipelines)
 {
     return pipelines % 2 == 0 && shape->ranks % pipelines == 0 &&
            (pipelines == 2 || shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT);
 }
 
-/* Direct may end with a partial unit: its pipelines are filled in order. */
+/* Direct may end with a partial unit, because its pipelines are filled in order. */
 static int step_of(const struct pp_shape *shape)
 {
     return shape->option[PP_CONCAT_AT] == PP_CONCAT_DIRECT ? per_pipeline(shape) : per_unit(shape);
@@ -160,10 +157,9 @@ static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
 
 /* ---- closed forms ----------------------------------------------------------------------------*/
 
-/* Idle time in units of D/f - 2: idle[0] of the first unit, idle[1] added by each further one. The
- * second are the intermediate bubbles of section 3.5, which doubling and halving close when B = 2F.
- * F = B gives the paper's table for direct, B = 2F its table for doubling. Tests compare it with
- * the evaluator. */
+/* Idle time in units of D/f - 2: idle[0] of the first unit, idle[1] of each further one. idle[1] is
+ * the intermediate bubble of section 3.5, which doubling and halving close when B = 2F. F = B gives
+ * the paper's table for direct, B = 2F that for doubling. Tests compare it with the evaluator. */
 static void idle_of(const struct pp_shape *shape, const struct pp_unit_costs *unit, double idle[2])
 {
     const double f = unit->f, b = unit->b;

@@ -1,6 +1,5 @@
-/* schedules/chimera.h — how chimera strings basic units together: the values of its option.
- * Internal to schedules/. */
+/* schedules/chimera.h — values of chimera's option --concat. Internal to schedules/. */
 #pragma once
 
-enum { PP_CONCAT_AT = 0 }; /* in the table of its options */
+enum { PP_CONCAT_AT = 0 }; /* index in chimera's table of options */
 enum pp_concat { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO };

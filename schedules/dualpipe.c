@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A pattern in which chunk 0 is the direction that enters nearer to this rank. */
+/* Appends `pattern`, where chunk 0 is the direction that enters nearer to this rank. */
 static void phase(struct pp_phases *out, bool is_mirrored, int times, const char *pattern)
 {
     char text[32];
@@ -30,7 +30,7 @@ void pp_dualpipe_phases(struct pp_phases *out, struct pp_dualpipe steps)
     phase(out, mirror, is_turn, "F0 B1 F1+B0");
     phase(out, mirror, steps.pairs - is_turn, "F0+B1 F1+B0");
     phase(out, mirror, rest, "B1 F1+B0");
-    /* The second half of the remaining backwards is split; an odd one is cut in its middle. */
+    /* The second half of the remaining pairs is split; a middle one only in B0. */
     phase(out, mirror, (place + 1) / 2, "B1 B0");
     phase(out, mirror, place % 2 == 0, "B1 I0");
     phase(out, mirror, (place + 1) / 2, "I1 I0");
@@ -43,7 +43,7 @@ double pp_dualpipe_bubble(int depth, int each, const struct pp_unit_costs *unit)
     const double f = unit->f, i = unit->i, w = unit->w, m = depth - 1;
     const double work = 2.0 * each * (f + i + w), gain = unit->fb - f - i - w;
     const double idle = m * fmax(0, i - w) + fmax(2 * m * f, (m - 1) * f + m * i);
-    /* Overlapped pairs on the critical path, and on the average rank. */
+    /* Number of overlapped pairs on the critical path, and mean number on a rank. */
     const double critical = 2.0 * each - depth - 2;
     const double average = 2.0 * each - 2.5 * depth + 0.5 - 1.0 / depth;
 

@@ -1,5 +1,5 @@
-/* schedules/dualpipev.c — DualPipe cut in half: the second direction is the second chunk of a V, so
- * that no weights are held twice. */
+/* schedules/dualpipev.c — DualPipe cut in half: the second direction is the second chunk of a V.
+ * Each rank holds one copy of its weights. */
 #include "schedules/dualpipe.h"
 #include "schedules/order/closed_form.h"
 

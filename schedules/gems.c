@@ -10,7 +10,6 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, shape->micro_batches / 2, "F0 B0 F1 B1");
 }
 
-/* The first half goes down, the second up. */
 static int pipeline_of(const struct pp_shape *shape, int mb)
 {
     return mb >= shape->micro_batches / 2;
@@ -24,7 +23,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
                          "--micro-batches %d: gems takes them in pairs, one down, one up", n);
 }
 
-/* N micro-batches, each F + B + (D-1) max(F,B), and D-1 times the shorter at one end. */
+/* Idle: (D-1) max(F,B) for each of N micro-batches, and (D-1) min(F,B) at one end. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const double n = shape->micro_batches, hops = shape->ranks - 1;

@@ -1,9 +1,9 @@
-/* schedules/hanayo.c — waves: the model zig-zags V/2 times over the ranks, so that turning costs no
- * message. The paper gives no closed rule for the order; this one plays its greedy policy. */
+/* schedules/hanayo.c — waves: the model zig-zags V/2 times over the ranks, so that a turn needs no
+ * message. The paper gives no closed rule; the order is its greedy policy, simulated. */
 #include "schedules/order/closed_form.h"
 #include "schedules/search/greedy.h"
 
-/* Backward first, then the oldest micro-batch, then the deepest chunk. */
+/* Prefers backwards, then the oldest micro-batch, then the deepest chunk. */
 static int64_t key(const struct pp_shape *shape, int kind, int stage, int mb)
 {
     const int64_t stages = pp_shape_stages(shape);
@@ -35,7 +35,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
                          "--vp %d: a wave of hanayo is two chunks", chunks);
 }
 
-/* As played for one wave, N = D and B a multiple of F; near that elsewhere while N is near D. */
+/* Exact for one wave, N = D and B a multiple of F; approximate elsewhere while N is near D. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const double work = (double)shape->micro_batches * shape->chunks * (unit->f + unit->b);

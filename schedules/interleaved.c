@@ -1,6 +1,6 @@
-/* schedules/interleaved.c — depth-first interleaved 1F1B: 1F1B over V chunks per rank in groups of
- * G micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op. Its F
- * and B then have to belong to different micro-batches (Megatron's expert overlap). */
+/* schedules/interleaved.c — depth-first interleaved 1F1B: V chunks per rank, groups of G
+ * micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op, whose F
+ * and B belong to different micro-batches (Megatron's expert overlap). */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(warmup_of(shape, rank) + 1, shape->micro_batches * shape->chunks);
 }
 
-/* Megatron-LM refuses groups that do not fill the ranks. */
+/* Megatron-LM refuses groups with fewer micro-batches than ranks. */
 static bool is_megatron(const struct pp_shape *shape)
 {
     return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks;
@@ -70,7 +70,7 @@ const struct pp_schedule pp_schedule_interleaved = {
     .calls = PP_CALLS({"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
                       {"torchtitan", "Interleaved1F1B", is_torch}),
     .placement = PP_PLACE_LOOP,
-    .has_pairs = true, /* with --extra-warmup */
+    .has_pairs = true, /* only with --extra-warmup */
     .sizes = PP_SIZE_CHUNKS,
     .options = {[PP_GROUP_AT] = &pp_group_option, [EXTRA_WARMUP] = &extra_warmup},
     .limits = PP_GROUP_LIMITS,

@@ -14,7 +14,7 @@ static int step_batches(const struct pp_shape *shape)
     return shape->micro_batches / PP_MAX(1, shape->steps);
 }
 
-/* Step t uses the weights that step t-2 has made, the first two the initial ones. */
+/* Step t uses the weights made by step t-2; the first two steps use the initial weights. */
 static int version(const struct pp_shape *shape, int rank, int mb)
 {
     (void)rank;

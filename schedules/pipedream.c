@@ -1,6 +1,5 @@
-/* schedules/pipedream.c — 1F1B without a flush: every micro-batch is an update of its own. A rank
- * keeps the weights of each micro-batch in flight, so that its backward sees what its forward saw.
- */
+/* schedules/pipedream.c — 1F1B without a flush, with an update after every micro-batch. A rank
+ * keeps the weights of each micro-batch from its forward to its backward. */
 #include "schedules/order/closed_form.h"
 
 enum { VERSIONS_MAX = 255 };
@@ -16,7 +15,7 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, shape->micro_batches, "F B");
 }
 
-/* Micro-batch m begins after m - w updates; the w + 1 youngest weights are alive. */
+/* Micro-batch m begins after m - w updates; the w + 1 youngest versions are alive. */
 static int version(const struct pp_shape *shape, int rank, int mb)
 {
     const int warmup = warmup_of(shape, rank);

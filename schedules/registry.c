@@ -19,7 +19,7 @@ const char *pp_schedule_name(int i)
     return pp_schedules[i] ? pp_schedules[i]->name : NULL;
 }
 
-/* An earlier schedule has the row, too. */
+/* Is true if an earlier schedule has the same option. */
 static bool is_repeated(int schedule, const struct pp_schedule_option *option)
 {
     for (int i = 0; i < schedule; i++)

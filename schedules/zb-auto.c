@@ -1,18 +1,18 @@
 /* schedules/zb-auto.c — zero-bubble order for given costs and memory, the best of several passes.
  *
  * A pass gives a word over F, I, W per rank (zb_search.h): three fixed rules, and several greedy
- * passes in order of time. The one with the smallest sum of span (a step without a barrier) and
- * makespan (a step with one) is kept. 1F1B within the limit is one of the rules. An order with a
- * longer makespan than that is never kept.
+ * passes in order of time. The result has the smallest sum of span (a step without a barrier) and
+ * makespan (a step with one). 1F1B within the limit is one of the rules. No result has a longer
+ * makespan.
  *
  * A greedy pass runs an input gradient as soon as it has arrived, else a forward if the limit
- * allows one, else a weight gradient. Passes differ in how much of a weight gradient must fit
- * before the next known input (fit). They differ in whether forwards ahead of their input gradients
- * and pending weight gradients are capped by the ramp of zb-h2. They differ in whether forwards go
- * first below that cap.
+ * allows one, else a weight gradient. Passes differ in the share of a weight gradient that must fit
+ * before the next known input (fit). They differ in the caps of zb-h2's ramp: on forwards ahead of
+ * their input gradients and on pending weight gradients. They differ in whether forwards below the
+ * cap go first.
  *
- * No order has a shorter span than pp_zb_bound(); the search stops when that is reached. For equal
- * stages it is N T + max(0, (D-1)(F+I+2C) - (min(M,N)-1) W), T = F+I+W. */
+ * No order has a shorter span than pp_zb_bound(), where the search stops. For equal stages it is N
+ * T + max(0, (D-1)(F+I+2C) - (min(M,N)-1) W), T = F+I+W. */
 #include "schedules/order/closed_form.h"
 #include "schedules/order/order.h"
 #include "schedules/search/zb_search.h"
@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPS_BUDGET = 2 << 20 }; /* in greedy passes together; a first one is always made */
+enum { OPS_BUDGET = 2 << 20 }; /* ops of all greedy passes together; the first pass always runs */
 
 struct ramp { /* [rank] */
     int *warmup, *keep;
@@ -30,7 +30,7 @@ static const struct pass {
     bool has_warmup, has_keep, forward_first;
     int fit_percent;
 } passes[] = {
-    /* most useful first: big problems see only the first ones */
+    /* the most useful first, because big problems run only the first ones */
     {.has_warmup = true, .has_keep = true, .forward_first = true, .fit_percent = 100},
     {.fit_percent = 50},
     {.fit_percent = 0},
@@ -43,10 +43,10 @@ static const struct pass {
 struct search {
     struct pp_zb *zb;
     char *word, *best;
-    struct pp_zb_score score, bound, limit; /* of best; what no order beats; 1F1B */
+    struct pp_zb_score score, bound, limit; /* of `best`; lower bound; of 1F1B */
 };
 
-/* The phases of zb-h2.c: warmup - 1 forwards, `keep` pairs F I, then F I W, then the rest. */
+/* Writes the phases of zb-h2.c: warmup - 1 times F, `keep` times F I, then F I W, then the rest. */
 static void ramp_word(struct search *s, const struct ramp *ramp)
 {
     const int n = s->zb->micro_batches;
@@ -86,7 +86,7 @@ static void try_ramp(struct search *s, const struct ramp *ramp)
     keep_if_better(s, pp_zb_evaluate(s->zb, s->word));
 }
 
-/* The ramp of zb-h2.c for `m` activations. */
+/* Sets the ramp of zb-h2.c for `m` activations. */
 static void set_ramp(struct ramp *ramp, const struct pp_zb *zb, int m)
 {
     for (int r = 0; r < zb->ranks; r++) {
@@ -97,7 +97,7 @@ static void set_ramp(struct ramp *ramp, const struct pp_zb *zb, int m)
     }
 }
 
-/* The order in s->word with whole backwards: a gradient leaves after its weight gradient. */
+/* Scores s->word with whole backwards: a gradient is sent after its weight gradient. */
 static struct pp_zb_score evaluate_unsplit(struct pp_arena *arena, const struct search *s)
 {
     struct pp_zb whole = *s->zb;

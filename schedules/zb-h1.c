@@ -1,11 +1,11 @@
-/* schedules/zb-h1.c — zero bubble with the memory of 1F1B (ZB-H1, PyTorch's ZB1P): the weight
- * gradients fill what would be the bubbles of 1F1B's cool-down. */
+/* schedules/zb-h1.c — zero bubble with the memory of 1F1B (ZB-H1, PyTorch's ZB1P): weight gradients
+ * fill the bubbles of 1F1B's cool-down. */
 #include "schedules/order/closed_form.h"
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
 {
     pp_phase(out, shape->ranks - 1 - rank, "F");
-    pp_phase(out, rank, "F I"); /* the last ranks put off most weight gradients */
+    pp_phase(out, rank, "F I"); /* later ranks postpone more weight gradients */
     pp_phase(out, shape->micro_batches, "F I W");
 }
 

@@ -1,10 +1,9 @@
-/* schedules/zb-h2.c — the handcrafted zero-bubble schedule ZB-H2, and its relatives by memory.
+/* schedules/zb-h2.c — the handcrafted zero-bubble schedule ZB-H2, and variants with less memory.
  *
- * Rank r holds m = w + k activations: it runs w(r) forwards before its first input gradient and
- * lets k(r) weight gradients pend. The paper draws w = 2(D-r)-1, k = 2r, m = 2D-1. With fewer
- * activations the warm-up is cut rank by rank to D-r + m-D. At m = D that is ZB-H1 (w = D-r, k =
- * r). m is what --max-activations allows, at most 2D-1, and at most N if N > D. More would only
- * move weight gradients out of gaps to the end.
+ * Rank r holds m = w + k activations: w(r) forwards before its first input gradient, k(r) pending
+ * weight gradients. The paper draws w = 2(D-r)-1, k = 2r, m = 2D-1. With fewer activations the
+ * warm-up is cut rank by rank to D-r + m-D. ZB-H1 is the case m = D (w = D-r, k = r). Limits of m
+ * are --max-activations, 2D-1, and N if N > D. More would only delay weight gradients.
  *
  * At F = I = W no rank idles between its first and its last op. In general that span is N(F+I+W) +
  * (D-1)(F+I-2W+2C) for m = 2D-1, if F+I >= 2W and N >= 2D-1. Under a barrier the last rank starts
@@ -52,7 +51,7 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, keep, "W");
 }
 
-/* A barrier costs what the last rank starts late; nothing else is idle at F = I = W. */
+/* Under a barrier the only idle time at F = I = W is the late start of the last rank. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const double d = shape->ranks, n = shape->micro_batches;

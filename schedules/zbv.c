@@ -1,6 +1,6 @@
-/* schedules/zbv.c — ZB-V as handcrafted by its authors: two chunks on a V, every backward split,
- * weight gradients in place of the bubbles. Rank r counts on n = max(2D-1, N) micro-batches. Those
- * beyond N are left out, as phases leave out all ops that do not exist. */
+/* schedules/zbv.c — ZB-V as handcrafted by its authors: two chunks on a V, split backwards, weight
+ * gradients in place of the bubbles. Rank r is planned for n = max(2D-1, N) micro-batches. Phases
+ * leave out ops of micro-batches beyond N. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, rank, "W0");
 }
 
-/* The makespan is a maximum of linear functions of F, I and W; these are all that can win. */
+/* The makespan is a maximum of linear functions of F, I and W; `lines` has those that can be it. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const double f = unit->f, i = unit->i, w = unit->w, m = shape->ranks - 1;
