@@ -1,4 +1,4 @@
-/* Building a program: the order, then the lowering, then the proof. */
+/* Builds a program: order, lowering, proof. */
 #include "schedules/build/build.h"
 
 #include "schedules/search/eager.h"
@@ -7,9 +7,7 @@
 #include <assert.h>
 #include <limits.h>
 
-/* ---- the order ------------------------------------------------------------------------------- */
-
-/* Fill in what follows from the rest: the shape, costs and shares of recomputation. */
+/* Fills in the shape, costs and shares of recomputation from the other fields. */
 static enum pp_status complete(struct pp_arena *arena, struct pp_build *b, struct pp_error *err)
 {
     const struct pp_unit_costs *unit = b->unit ? b->unit : &pp_unit_costs_usual;
@@ -52,8 +50,6 @@ enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *b, struct
     return is_proved ? pp_verify(b->given, NULL, err) : PP_OK;
 }
 
-/* ---- the lowering ---------------------------------------------------------------------------- */
-
 void pp_build_take_zero(struct pp_build *b, int zero, int replicas)
 {
     const int64_t copies = (int64_t)(replicas > 1 ? replicas : 1) * b->given->pipelines;
@@ -62,7 +58,7 @@ void pp_build_take_zero(struct pp_build *b, int zero, int replicas)
     b->state = pp_state_spec_zero(zero, mesh);
 }
 
-/* Parameters that are cut or live elsewhere come unit by unit. */
+/* Returns the units in which parameters are fetched if they are sharded or offloaded, else NULL. */
 static const int *units_of(struct pp_arena *arena, const struct pp_build *b)
 {
     if (!b->costs->gathers || !pp_state_is_fetched(&b->state))
@@ -97,7 +93,7 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .no_slots = b->no_slots};
 }
 
-/* Lists of a schedule's own order need not be frozen before they are lowered. */
+/* Lists of a schedule's own order are lowered without being frozen first. */
 enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
                         struct pp_program **program, struct pp_error *err)
 {
