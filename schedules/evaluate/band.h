@@ -1,6 +1,5 @@
 /* schedules/evaluate/band.h — the expected range of a step: quantiles of its makespan over random
- * draws of all durations. Ranks wait for the latest of them, so the median lies above a prediction
- * from median durations. */
+ * draws of all durations. Ranks wait for the latest, so the median exceeds that of medians. */
 #pragma once
 
 #include "schedules/evaluate/evaluate.h"
@@ -12,12 +11,12 @@ struct pp_band {
 
 struct pp_draws {
     int replicas;
-    /* Fill compute_ps[instruction * replicas + replica] of all compute ops, of a fused pair at its
-     * first: one draw, the next at each call. */
+    /* Fills compute_ps[instruction * replicas + replica] of all compute ops, of a fused pair at its
+     * first. Each call fills in the next draw. */
     void (*draw)(void *closure, int64_t *compute_ps);
     void *closure;
 };
-/* Of costs only wires and sums are read. Errors as pp_eval_create. */
+/* Reads only wires and sums of `costs`. Errors: those of pp_eval_create(). */
 enum pp_status pp_band_find(const struct pp_program *program, const struct pp_costs *costs,
                             const struct pp_draws *draws, struct pp_band *band,
                             struct pp_error *err);

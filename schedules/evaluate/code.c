@@ -1,5 +1,4 @@
-/* Nodes in order become a struct pp_eval: the code of the kernels, and where it keeps the times of
- * instructions. */
+/* Compiles ordered nodes into a struct pp_eval: code of the kernels, and places of all times. */
 #include "schedules/evaluate/order.h"
 
 #include <math.h>
@@ -8,17 +7,17 @@ static const int64_t TIME_LIMIT_PS = INT64_MAX / 2;
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-/* Values of so few nodes stay in the cache as they are. */
+/* Values of so few nodes stay in the cache anyway. */
 enum { PACKED_FROM = 1 << 14 };
 
 struct emit {
     const struct pp_graph *g;
     const struct pp_order *o;
     struct pp_eval *eval;
-    bool is_packed; /* else `packed` is `full` */
+    bool is_packed; /* if not, `packed` is `full` */
     int32_t *value; /* [node]: value in `full` */
     int32_t *slot;  /* [node]: slot in `packed` while it is alive */
-    int32_t *uses;  /* [node]: readers to come */
+    int32_t *uses;  /* [node]: readers left */
     int32_t *free_slots;
     int free_count;
     int steps, meets, inputs;
@@ -45,7 +44,7 @@ static void read_slots(struct emit *e, int32_t node, int32_t *packed)
             e->free_slots[e->free_count++] = e->slot[in[k]];
 }
 
-/* Most recently freed first: it is in the cache. May be one that the node itself reads last. */
+/* Most recently freed first: it is in the cache. The node itself may be its last reader. */
 static int32_t take_slot(struct emit *e)
 {
     return e->free_count > 0 ? e->free_slots[--e->free_count] : e->eval->packed.values++;
@@ -105,7 +104,7 @@ static void allocate_code(struct pp_arena *arena, struct pp_code *code, const st
     code->inputs = pp_arena_alloc_raw(arena, sizeof(*code->inputs) * (size_t)(inputs + 1));
 }
 
-/* The last meet, over everything that nothing follows: the makespan. */
+/* Emits the last meet, over all nodes without readers: the makespan. */
 static void emit_makespan(struct emit *e)
 {
     struct pp_eval *eval = e->eval;
@@ -131,7 +130,7 @@ static void emit_makespan(struct emit *e)
     e->meets++;
 }
 
-/* Room for slots: how often each is read, and at first all that the steps carry over. */
+/* Makes room for slots: counts the readers of each, and gives entries the first ones. */
 static void open_slots(struct pp_arena *arena, struct emit *e)
 {
     const struct pp_graph *g = e->g;
@@ -141,7 +140,7 @@ static void open_slots(struct pp_arena *arena, struct emit *e)
     e->free_slots = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
     for (int32_t n = 0; n < g->count; n++)
         e->uses[n] = e->o->first[n + 1] - e->o->first[n];
-    for (int c = 0; c < g->carry_count; c++) /* read when the step is over */
+    for (int c = 0; c < g->carry_count; c++) /* read after the end of the step */
         e->uses[g->carries[c].exit]++;
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_ENTRY)
@@ -187,7 +186,7 @@ static void fill_segments(struct pp_arena *arena, const struct pp_order *o, stru
     eval->segments[o->segment_count] = (struct pp_segment){steps, meets + 1};
 }
 
-/* What the times of single instructions are made of. */
+/* Fills tables for the times of single instructions. */
 static void fill_record(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
@@ -248,7 +247,7 @@ static void fill_ranks(struct pp_arena *scratch, struct pp_eval *eval)
         eval->rank[s] = eval->key[s] == PP_NO_OWNER ? 0 : rank_of[eval->key[s]];
 }
 
-/* The makespan as a double, which cannot overflow. */
+/* Returns the makespan as a double, which cannot overflow. */
 static double longest_path_ps(struct pp_arena *arena, const struct pp_eval *eval)
 {
     const struct pp_code *code = &eval->full;
@@ -279,7 +278,7 @@ static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_e
 
     for (int v = 0; v < eval->full.values; v++)
         ps += (double)eval->value_ps[v] * eval->steps;
-    if (ps >= (double)TIME_LIMIT_PS) /* hardly ever: no path is longer than the sum of all */
+    if (ps >= (double)TIME_LIMIT_PS) /* rare: no path is longer than the sum of all */
         ps = longest_path_ps(scratch, eval) * eval->steps;
     if (ps >= (double)TIME_LIMIT_PS)
         return pp_error_set(err, PP_EFAIL, "%s %.3g s; times above %.3g s overflow",

@@ -1,21 +1,20 @@
 /* The graph of a compute-only program, whose messages are implied. */
 #include "schedules/evaluate/eval.h"
 
-/* Messages follow from the data dependencies. They are the messages that lowering would insert,
- * with unbounded buffers. F of stage s sends to the rank of s + 1, B or I to that of s - 1, unless
- * that is the same rank. */
+/* Messages follow from the data dependencies: those that lowering would insert, with unbounded
+ * buffers. F of stage s sends to the rank of s + 1, B or I to that of s - 1, if not its own. */
 
 enum { TABLE_SLACK = 1 << 16, TABLE_FACTOR = 64 };
 
 struct implied {
     struct pp_graph *g;
-    /* What the next stage waits for, the end of the transfer: [enum pp_direction]
-     * [(stage * granules + granule) * splits + split] */
+    /* End of the transfer that the next stage waits for: [enum pp_direction] [(stage * granules +
+     * granule) * splits + split] */
     int32_t *flow[2];
     int granules; /* of the whole program */
 };
 
-/* The last message of each channel that leaves one rank. */
+/* Last message of each channel from one rank. */
 struct channel_end {
     uint16_t dest, pipe;
     uint8_t direction;
@@ -27,7 +26,7 @@ struct channel_ends {
     int32_t last_send;
 };
 
-/* Does instruction i pass something on to another stage? */
+/* Is true if instruction i has an output for another stage. */
 static bool has_flow(const struct pp_program *p, int i)
 {
     return p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I;
@@ -56,8 +55,8 @@ static int32_t *channel_last(struct pp_graph *g, struct channel_ends *ends, stru
     return &ends->data[ends->count - 1].last;
 }
 
-/* The transfer that carries the result of instruction i to the next stage. It is the node of i
- * itself when that stage is on the same rank or the transfer takes no time. */
+/* Returns the transfer of the result of instruction i to the next stage. It is the node of i itself
+ * if that stage is on the same rank or the transfer takes no time. */
 static int32_t transfer(struct implied *im, struct channel_ends *ends, int rank, int i)
 {
     struct pp_graph *g = im->g;
@@ -141,7 +140,7 @@ static enum pp_status add_dependencies(struct implied *im, int rank, struct pp_e
                                     "rank %d: %d%s%d needs %d%s%d, which no rank runs", rank,
                                     p->stage[i], pp_op_kinds[p->kind[i]].text, p->mb[i] + k, before,
                                     direction == PP_DIR_F ? "F" : "B", p->mb[i] + k);
-            /* What the rank itself has done before needs no second input. */
+            /* Earlier nodes of the rank itself are inputs already. */
             if (pp_program_rank_of(p, p->pipe[i], before) != rank || end >= g->node_of[i])
                 pp_graph_input(g, g->node_of[i], end);
         }

@@ -1,4 +1,4 @@
-/* Programs to plans of the evaluator, and plans to times. */
+/* Compiles programs into plans of the evaluator, and runs the plans. */
 #include "schedules/evaluate/evaluate.h"
 
 #include "core/units.h"
@@ -44,7 +44,7 @@ struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *eval,
 {
     const struct pp_eval_kernel *kernel = pp_kernels;
 
-    /* A single replica runs through plain code, several run through the widest there is. */
+    /* A single replica runs through scalar code, several through the widest usable kernel. */
     while (kernel[1].name && ((kernel->lanes > 1) != (replicas > 1) || !kernel->is_usable()))
         kernel++;
     return pp_eval_run_with(arena, eval, replicas, perturbation, wanted, kernel);

@@ -1,5 +1,5 @@
 /* schedules/evaluate/evaluate.h — the exact contention-free evaluator: a longest path in integer
- * picoseconds.
+ * ps.
  *
  * Plan once, run many. pp_eval_create() turns a lowered program into a topologically sorted list of
  * max-plus nodes. pp_eval_run() evaluates it for any number of replicas at once (replicas are lanes
@@ -9,10 +9,9 @@
  * Semantics (docs/architecture.md): SEND and RECV post at the rank's compute clock and never block.
  * WAIT blocks. Transfers of one channel follow one another. With rendezvous a transfer starts when
  * both sides have posted. With buffered:K it starts when the sender has posted and fewer than K
- * messages of the channel are arrived but not yet received. K = 0 is without bound. A collective
- * starts when all its members of all replicas have posted it and their reduce streams are free. The
- * ops of a weight-gradient stream (schedules/evaluate/weight_stream.h) run concurrently with the
- * rank's other ops. */
+ * messages of the channel are arrived but not yet received. K = 0 is unbounded. A collective starts
+ * when all its members of all replicas have posted it and their reduce streams are free. The ops of
+ * a weight-gradient stream (weight_stream.h) run concurrently with the rank's other ops. */
 #pragma once
 
 #include "core/cost/cost.h"
@@ -20,22 +19,22 @@
 
 struct pp_eval_options {
     bool is_buffered;
-    int buffered;    /* K of buffered:K, 0 = without bound */
+    int buffered;    /* K of buffered:K, 0 = unbounded */
     bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
     bool ring_flows; /* gradient sums as 2(n-1) ring steps over replicas, scatters and gathers as
-                      * n-1, instead of one analytic cost */
+                      * n-1; off: one analytic cost */
     int steps;       /* K steps of the program, one after another; 0 = 1 */
-    bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
-                           * replicas. On: each rank continues by itself; clocks, streams, channels
-                           * and buffers carry over */
-    bool always_packs;    /* for tests: values share slots however few they are */
+    bool is_barrier_free; /* off: a step starts when the previous one has ended on all ranks of all
+                           * replicas. On: ranks continue by themselves; clocks, streams, channels,
+                           * buffers carry over */
+    bool always_packs;    /* for tests: values share slots in small programs, too */
 };
 
 struct pp_eval;
-/* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options, PP_EFAIL
- * when times would overflow. The program may be compute-only: then messages are implied by the data
- * dependencies, buffered without bound. In unit mode a message takes C from its post, whatever else
- * is under way on its channel. The result keeps `program` by reference. */
+/* PP_EPROGRAM with the cycle (see verify) if the program deadlocks under these options, PP_EFAIL if
+ * times would overflow. The program may be compute-only: then messages are implied by the data
+ * dependencies, with unbounded buffers. In unit mode a message takes C from its post, independent
+ * of others on its channel. The result keeps `program` by reference. */
 enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
                               const struct pp_costs *costs, const struct pp_eval_options *options,
                               struct pp_eval **eval, struct pp_error *err);
@@ -55,10 +54,10 @@ struct pp_times {
     int steps;            /* 0 = 1 */
     int64_t makespan_ps;  /* latest end over ranks and replicas, of the last step */
     int64_t *step_end_ps; /* [step]: T_1 .. T_K, the latest end of each step */
-    /* Filled when asked for: [(step * instructions + instruction) * replicas + replica]. Compute:
-     * start and end. WAIT: the blocked interval. SEND, RECV: the transfer (equal on both sides);
-     * posted = this side's post; matched = when both sides had posted. Collectives: posted, start,
-     * end (alike on all members). posted and matched of other instructions are not set. */
+    /* Filled on request: [(step * instructions + instruction) * replicas + replica]. Compute: start
+     * and end. WAIT: the blocked interval. SEND, RECV: the transfer (equal on both sides). posted =
+     * this side's post; matched = both sides have posted. Collectives: posted, start, end (equal on
+     * all members). posted and matched of other instructions are not set. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
 };
 enum pp_times_wanted {
@@ -67,9 +66,9 @@ enum pp_times_wanted {
     PP_TIMES_ALL,
 };
 
-/* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
+/* Evaluates `replicas` lanes (1 = folded). `perturbation` may be NULL. */
 struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *eval, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted);
-/* (T_K - T_1) / (K - 1), or T_1 of a single step. */
+/* Returns (T_K - T_1) / (K - 1), or T_1 of a single step. */
 double pp_times_iteration_s(const struct pp_times *times);

@@ -30,7 +30,7 @@ void pp_graph_carry(struct pp_graph *g, int32_t entry, int32_t exit)
             (struct pp_carry){entry, exit};
 }
 
-/* Room for `room` inputs of a new meet. */
+/* Adds a meet with room for `room` inputs. */
 static int32_t add_meet(struct pp_graph *g, int owner, int64_t ps, int room)
 {
     const int32_t first = g->input_count;
@@ -67,13 +67,13 @@ void pp_graph_input(struct pp_graph *g, int32_t node, int32_t input)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* One node that stands for the clock; 0 = time zero. */
+/* Returns one node for the clock; 0 = time zero. */
 static int32_t clock_node(struct pp_graph *g, struct pp_clock *clock)
 {
     if (clock->count == 0)
         return 0;
     if (clock->count > 1) {
-        /* The owner is that of what the rank waits for: good enough for a message. */
+        /* The owner is that of the last input, which is enough for a message. */
         struct pp_node latest = {.owner = g->nodes[clock->value[clock->count - 1]].owner};
         memcpy(latest.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
         clock->value[0] = pp_graph_add(g, latest);
@@ -130,13 +130,12 @@ int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool
 
 /* ---- a lowered program ----------------------------------------------------------------------- */
 
-/* The walk over one rank. */
 struct walk {
     struct pp_graph *g;
     int rank;
     struct pp_clock clock;
     int32_t last_send, last_collective, last_copy[PP_COPY_STREAMS];
-    int32_t weights;               /* up to where the rank's weight-gradient stream has come */
+    int32_t weights;               /* time of the rank's weight-gradient stream */
     int32_t message0, collective0; /* node of message 0, of collective 0 */
     int32_t *barriers;             /* nodes; every rank meets the same ones in order */
     int barrier_count, barrier_capacity, passed;
@@ -162,7 +161,7 @@ static void walk_channel(struct walk *w, int i)
     w->last_send = message;
 }
 
-/* Asynchronous work of the rank alone, one after another on its stream. */
+/* Adds asynchronous work of the rank alone, in the order of its stream. */
 static int32_t walk_own(struct walk *w, int i, int32_t before)
 {
     const struct pp_op op = pp_program_op(w->g->program, i);
@@ -181,7 +180,7 @@ static void walk_copy(struct walk *w, int i)
     *last = walk_own(w, i, *last);
 }
 
-/* What instruction i waits for on the rank's other compute stream. */
+/* Returns the node of the rank's other compute stream that instruction i waits for. */
 static int32_t other_stream(const struct walk *w, int i)
 {
     const int after = pp_weight_stream_after(w->g->program, i);
@@ -198,8 +197,8 @@ static int32_t weights_node(struct walk *w, int i)
     return w->weights = clock_node(w->g, &clock);
 }
 
-/* When collective i is posted: at the clock of its stream, or inside the backward that makes its
- * bucket's gradients complete. A share of its time, jitter included. */
+/* Returns the post of collective i: the clock of its stream, or a point inside the backward that
+ * completes its bucket's gradients. That is a share of the backward's time, jitter included. */
 static int32_t collective_post(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
@@ -228,7 +227,7 @@ static void walk_collective(struct walk *w, int i)
     }
     const int32_t meet = w->collective0 + g->program->arg[i];
     const int32_t post = collective_post(w, i);
-    /* One input a member: a ring needs to know when each of them is ready. */
+    /* One input per member: a ring reads the time at which each is ready. */
     const int32_t ready =
         pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}});
     pp_graph_input(g, meet, ready);
@@ -278,7 +277,7 @@ static void walk_compute(struct walk *w, int i)
 {
     if (pp_weight_stream_has(w->g->program, i))
         walk_weights(w, i);
-    else if (w->g->node_of[i] == 0) /* else the second of a fused pair */
+    else if (w->g->node_of[i] == 0) /* not 0: the second of a fused pair */
         pp_graph_compute(w->g, &w->clock, i,
                          pp_graph_is_fused(w->g->program, i, w->g->program->begin[w->rank + 1]));
 }
@@ -289,7 +288,7 @@ static void (*const walk_stream[])(struct walk *w, int i) = {
     [PP_STREAM_CONTROL] = walk_control,
 };
 
-/* A collective costs what its table says, or is passed around a ring. */
+/* Adds a collective with the cost of its table, or with a ring. */
 static void add_collective(struct pp_graph *g, const struct pp_collective *c, int posts)
 {
     const struct pp_op op = pp_collective_op(c);
@@ -304,8 +303,7 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
     g->nodes[meet].in[2] = g->ring_count;
 }
 
-/* The transfers of a channel follow one another. In unit mode a message is under way for C,
- * whatever else is. */
+/* Orders the transfers of a channel. In unit mode messages are independent: each takes C. */
 static void chain_transfers(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
 {
     if (g->costs->is_unit || channel->count == 0)
@@ -319,7 +317,7 @@ static void chain_transfers(struct pp_graph *g, const struct pp_channel *channel
     pp_graph_carry(g, entry, last);
 }
 
-/* How many of the K messages before a step can have been sent in earlier steps. */
+/* Returns how many of the K messages before a step can have been sent in earlier steps. */
 static int sent_before(const struct pp_graph *g, const struct pp_channel *channel)
 {
     const struct pp_eval_options *o = g->options;
@@ -330,7 +328,7 @@ static int sent_before(const struct pp_graph *g, const struct pp_channel *channe
 }
 
 /* With room for K messages, number k starts when k-K has ended and is received. `ends` and `posts`
- * hold what the steps before have left: index j is message -1-j, counted from this step on. */
+ * are from earlier steps: index j is message -1-j, counted from this step on. */
 static void limit_buffer(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
 {
     const int room = g->options->buffered, count = channel->count, first = channel->first;
@@ -398,7 +396,7 @@ static void walk_rank(struct walk *w)
             clock_wait(g, &w->clock, other_stream(w, i));
         walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
     }
-    clock_wait(g, &w->clock, w->weights); /* the next step finds all of this one done */
+    clock_wait(g, &w->clock, w->weights); /* the whole step is done before the next */
     pp_graph_carry(g, clock, clock_node(g, &w->clock));
     pp_graph_carry(g, send, w->last_send);
     pp_graph_carry(g, collective, w->last_collective);

@@ -1,6 +1,5 @@
 /* The inner loops, once for each instruction set: the compiler turns the loops over lanes into
- * vector code. All of it is integer arithmetic (jitter: IEEE doubles without contraction), so every
- * kernel gives the same bits. */
+ * vector code. All is integer arithmetic (jitter: doubles without contraction), with equal bits. */
 #include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/perturb.h"
 #include "schedules/evaluate/weight_stream.h"
@@ -14,7 +13,7 @@ ALWAYS int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* `wide` lanes fit into one register: r never leaves it. */
+/* `wide` lanes fit into one register, which holds r. */
 ALWAYS void steps_body(const struct pp_eval_step *steps, const int64_t *ps, int count,
                        int64_t *values, const int lanes, const int wide)
 {
@@ -105,9 +104,8 @@ ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, 
         memcpy(column + row, v, sizeof(int64_t) * (size_t)live);
 }
 
-/* A compute-only program has no WAITs that move the clock up to an op's start: the start is the
- * latest of its inputs. Without collectives value v is the result of step v - 1, counted after the
- * entries. */
+/* Start of an op of a compute-only program, where no WAIT moves the clock: the latest of its
+ * inputs. Without collectives value v is the result of step v - 1, counted after the entries. */
 ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *start,
                           const int lanes)
 {
@@ -119,7 +117,7 @@ ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *s
             start[j] = later(start[j], rec->values[(size_t)in[k] * (size_t)lanes + (size_t)j]);
 }
 
-/* No clock moves on before what instruction i waits for on the other lane is over. */
+/* Moves the clock to the end of the instruction on the other lane that i waits for. */
 ALWAYS void pass_lane(const struct pp_record *rec, int i, int64_t *clock, const int lanes)
 {
     const int after = pp_weight_stream_after(rec->eval->program, i);
@@ -129,7 +127,7 @@ ALWAYS void pass_lane(const struct pp_record *rec, int i, int64_t *clock, const 
             clock[j], rec->values[(size_t)rec->eval->value_of[after] * (size_t)lanes + (size_t)j]);
 }
 
-/* Walk one rank's list with the clocks of its lanes in hand. */
+/* Records one rank's list with the clocks of its lanes. */
 ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 {
     const struct pp_eval *eval = rec->eval;
@@ -151,7 +149,7 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 
         pass_lane(rec, i, clock, lanes);
         if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL) {
-            /* The second of a fused pair ends when the first does and keeps its start. */
+            /* The second of a fused pair has start and end of the first. */
             if (i == p->begin[rank] || stream == PP_STREAM_CONTROL ||
                 value != eval->value_of[i - 1])
                 memcpy(start, clock, sizeof(int64_t) * (size_t)lanes);
@@ -187,8 +185,7 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
     }
 }
 
-/* The same for one replica of a lowered program and spans alone: a sweep does it for every point.
- */
+/* Records spans alone, for one replica of a lowered program: a sweep does it for every point. */
 static void record_spans(const struct pp_record *rec, int rank)
 {
     const struct pp_eval *eval = rec->eval;

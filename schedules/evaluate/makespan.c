@@ -1,7 +1,5 @@
-/* Every rank plays its list up to the first WAIT for something that is not over. The end of an
- * instruction wakes the ranks that wait for it. The rules are those of graph.c; each instruction is
- * looked at once.
- */
+/* Every rank plays its list up to the first WAIT for an event that is not over. The end of an
+ * instruction wakes the ranks that wait for it. The rules are those of graph.c. Linear. */
 #include "schedules/evaluate/makespan.h"
 #include "schedules/evaluate/eval.h"
 #include "schedules/evaluate/op_cost.h"
@@ -18,16 +16,16 @@ struct transfer {
 };
 struct line {            /* a channel */
     int32_t next, end;   /* half-open range of messages that are not over */
-    int64_t busy_until;  /* end of the one before */
-    int stage, granules; /* of the last SEND, and what it took */
+    int64_t busy_until;  /* end of the previous message */
+    int stage, granules; /* of the last SEND, whose cost is `ps` */
     int64_t ps;
 };
 /* A collective, or a BAR of all ranks. */
 struct meeting {
-    int64_t latest, end; /* of those who are ready; UNKNOWN */
+    int64_t latest, end; /* latest member that is ready; end, UNKNOWN at first */
     int32_t missing;
 };
-/* Queued on a reduce stream, after something that is not over. */
+/* Instruction queued on a reduce stream until the one before it is over. */
 struct queued {
     struct queued *next;
     int64_t post;
@@ -35,13 +33,13 @@ struct queued {
 };
 struct seat {          /* a rank */
     int32_t next, end; /* instructions */
-    int rank, passed;  /* BARs */
+    int rank, passed;  /* BARs passed */
     int64_t clock;
-    int64_t begun, lasted; /* of its last compute op: start, duration */
+    int64_t begun, lasted; /* start and duration of its last compute op */
     int64_t copied[PP_COPY_STREAMS];
-    const int64_t *reduced; /* end of the last on its reduce stream that nothing stands before */
+    const int64_t *reduced; /* end of the last one on its reduce stream that is not queued */
     struct queued *first, **last;
-    bool is_turning;        /* is among play->turning, or what it has queued is being looked at */
+    bool is_turning;        /* is in play->turning, or its queue is being played */
     const int64_t *awaited; /* NULL: nothing */
 };
 
@@ -56,8 +54,8 @@ struct play {
     struct meeting *meetings, *barriers;
     int barrier_count;
     struct seat *seats;
-    int64_t *own; /* [instruction]: end of what a rank does alone, concurrently with its compute */
-    /* Ranks that can go on; whose reduce stream can. Each holds a rank at most once. */
+    int64_t *own; /* [instruction]: end of a rank's own work, concurrent with its compute */
+    /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
     uint16_t *ready, *turning;
     int ready_count, turning_count;
     double sum_ps; /* of all durations so far: no clock is beyond */
@@ -67,13 +65,13 @@ static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
-/* `ps` after `start`. Arbitrary once the sum has passed the limit: the result is not used then. */
+/* Returns `ps` after `start`; once the sum has passed the limit, an arbitrary unused value. */
 static int64_t after(struct play *play, int64_t start, int64_t ps)
 {
     play->sum_ps += (double)ps;
     return play->sum_ps < (double)LIMIT_PS ? start + ps : start;
 }
-/* `end` is known now: does the rank wait for it? */
+/* Wakes the rank if it waits for `end`, which is known now. */
 static void wake(struct play *play, int rank, const int64_t *end)
 {
     struct seat *seat = &play->seats[rank];
@@ -85,7 +83,7 @@ static void wake(struct play *play, int rank, const int64_t *end)
     assert(play->ready_count < play->p->ranks);
     play->ready[play->ready_count++] = (uint16_t)rank;
 }
-/* The last op on the rank's reduce stream is over: its queue may go on. */
+/* Queues the rank: the last op on its reduce stream is over. */
 static void turn(struct play *play, struct seat *seat)
 {
     if (seat->is_turning)
@@ -97,7 +95,7 @@ static void turn(struct play *play, struct seat *seat)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* When a transfer can start; UNKNOWN if that is not known yet. */
+/* Returns the time at which a transfer can start; UNKNOWN if that is not known yet. */
 static int64_t start_of(const struct play *play, const struct line *line, int32_t first)
 {
     const struct pp_eval_options *o = play->options;
@@ -118,7 +116,7 @@ static int64_t start_of(const struct play *play, const struct line *line, int32_
     return start;
 }
 
-/* Both sides post the messages of a channel in one order, so they end in it. */
+/* Ends transfers of a channel in order: both sides post its messages in one order. */
 static void advance(struct play *play, int32_t number)
 {
     struct line *line = &play->lines[number];
@@ -157,7 +155,7 @@ static void play_channel(struct play *play, struct seat *seat, int i)
     advance(play, number);
 }
 
-/* ---- what stands on the reduce stream -------------------------------------------------------- */
+/* ---- the reduce stream ----------------------------------------------------------------------- */
 
 static void meet(struct play *play, const struct pp_collective *c, struct meeting *m)
 {
@@ -174,7 +172,7 @@ static void meet(struct play *play, const struct pp_collective *c, struct meetin
     }
 }
 
-/* Instruction i, before which all on the stream are over. */
+/* Starts instruction i, whose predecessors on the stream are over. */
 static void take_turn(struct play *play, struct seat *seat, int64_t post, int32_t i)
 {
     const struct pp_program *p = play->p;
@@ -194,7 +192,7 @@ static void take_turn(struct play *play, struct seat *seat, int64_t post, int32_
         meet(play, &p->collectives[p->arg[i]], m);
 }
 
-/* Start what a reduce stream has queued after the op that is over now. */
+/* Starts the queued instructions of a reduce stream whose predecessor is over. */
 static void play_turns(struct play *play, struct seat *seat)
 {
     while (seat->first && *seat->reduced >= 0) {
@@ -258,7 +256,7 @@ static const int64_t *end_of(const struct play *play, int i)
     return stream == PP_STREAM_REDUCE && arg >= 0 ? &play->meetings[arg].end : &play->own[i];
 }
 
-/* All ranks meet; one with more BARs than the first never goes on. */
+/* Returns the end of the rank's next barrier; never for a rank with more BARs than the first. */
 static const int64_t *end_of_barrier(struct play *play, struct seat *seat)
 {
     static const int64_t never = UNKNOWN;
@@ -348,7 +346,7 @@ static void make_seats(struct play *play)
         play->barrier_count += p->kind[i] == PP_BAR;
 }
 
-/* Latest end of all, once every rank has come to its own; UNKNOWN if one has not. */
+/* Returns the latest end of all, once every rank has reached its own; UNKNOWN if one has not. */
 static int64_t latest_end(const struct play *play)
 {
     const struct pp_program *p = play->p;

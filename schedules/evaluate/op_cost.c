@@ -1,7 +1,7 @@
 /* Cost of a compute op with the copies that share its link. */
 #include "schedules/evaluate/op_cost.h"
 
-/* ---- what is loaded inside of ops ------------------------------------------------------------ */
+/* ---- loads inside of ops --------------------------------------------------------------------- */
 
 static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
@@ -12,21 +12,21 @@ static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs,
     return kind == PP_F ? costs->gathers[stage].load_ps : costs->gathers[stage].reload_ps;
 }
 
-/* The list in which i stands: its first instruction. */
+/* Returns the first instruction of the list of i. */
 static int first_of(const struct pp_program *p, int i)
 {
     return p->begin[pp_program_rank_at(p, i)];
 }
 
-/* ---- what else is on the link ---------------------------------------------------------------- */
+/* ---- other copies on the link ---------------------------------------------------------------- */
 
 static bool is_up(const struct pp_program *p, int i)
 {
     return pp_op_is_move(p->kind[i]) && pp_move_is_up(p->purpose[i]);
 }
 
-/* Time of the copies up, from `first` on, that may still run when i begins. Copies that were waited
- * for are subtracted, and so is the compute that ran concurrently. */
+/* Returns the time of the copies up, from `first` on, that may still run when i begins. Copies with
+ * a WAIT are subtracted, and so is the compute that ran concurrently. */
 static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs, int first, int i)
 {
     const int list = first_of(p, i);
@@ -38,7 +38,7 @@ static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs,
         if (is_up(p, k)) {
             left_ps += pp_costs_op_ps(costs, &op, NULL);
         } else if (op.kind == PP_WAIT && target >= first && is_up(p, target)) {
-            queued_ps = 0; /* of those in a row on the stream */
+            queued_ps = 0; /* copies posted after the one waited for */
             for (int j = target + 1; j < k; j++) {
                 const struct pp_op copy = pp_program_op(p, j);
                 queued_ps += is_up(p, j) ? pp_costs_op_ps(costs, &copy, NULL) : 0;
@@ -52,8 +52,7 @@ static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs,
     return left_ps;
 }
 
-/* Copies that run concurrently with i: each belongs to one op that loads, the first op after its
- * post. */
+/* Returns the time of copies concurrent with i: those posted since the last op that loads. */
 static int64_t overlap_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
     const int list = first_of(p, i);

@@ -1,4 +1,4 @@
-/* Topological order of the nodes: each stands after its inputs. Else the cycle that forbids it. */
+/* Sorts the nodes topologically, or reports the cycle that prevents it. */
 #include "schedules/evaluate/order.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ static enum pp_status deadlock(struct pp_arena *arena, const struct pp_order *o,
 
     while (o->missing[node] <= 0)
         node++;
-    /* Every blocked node has a blocked input: going back must run into a cycle. */
+    /* Every blocked node has a blocked input: the way back must run into a cycle. */
     for (; !seen[node]; node = blocked_input(o, node))
         seen[node] = 1;
     const int32_t start = node;

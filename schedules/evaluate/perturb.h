@@ -1,8 +1,6 @@
 /* schedules/evaluate/perturb.h — jitter and slow devices: the duration of one compute op on one
- * replica.
- *
- * Random numbers by a counter made of seed, step, instruction and replica (core/random.h): every
- * engine draws the same ones. IEEE doubles without contraction. */
+ * replica. A counter of seed, step, instruction and replica gives the random numbers
+ * (core/random.h): every engine draws the same ones. IEEE doubles without contraction. */
 #pragma once
 
 #include "core/random.h"
@@ -10,13 +8,13 @@
 
 #define PP_ALWAYS static inline __attribute__((always_inline))
 
-/* Of instruction `row` = step * instructions + instruction. */
+/* Returns the stream of instruction `row` = step * instructions + instruction. */
 PP_ALWAYS uint64_t pp_perturb_stream(const struct pp_perturbation *p, uint64_t row)
 {
     return pp_random_stream(p->seed, row);
 }
 
-/* Uniform in [-1, 1), 53 bits. */
+/* Returns a uniform number in [-1, 1), 53 bits. */
 PP_ALWAYS double pp_perturb_uniform(uint64_t stream, int replica)
 {
     const uint64_t bits = pp_random_bits(stream, (uint64_t)replica);
@@ -24,8 +22,8 @@ PP_ALWAYS double pp_perturb_uniform(uint64_t stream, int replica)
     return (double)(int64_t)(bits >> 11) * 0x1p-52 - 1;
 }
 
-/* `slow` of the rank: [replica], or NULL. The caller has seen to it that stretched times can be
- * added up; a single one is at most INT64_MAX / 8. */
+/* Returns the perturbed duration, at most INT64_MAX / 8. `slow` of the rank: [replica], or NULL.
+ * The caller ensures that sums of stretched times do not overflow. */
 PP_ALWAYS int64_t pp_perturb_ps(const struct pp_perturbation *p, uint64_t stream,
                                 const double *slow, int replica, double nominal_ps)
 {
@@ -42,7 +40,7 @@ PP_ALWAYS int64_t pp_perturb_ps(const struct pp_perturbation *p, uint64_t stream
                                              : limit_ps;
 }
 
-/* What an op takes that would take nominal_ps on a device of speed 1. */
+/* Returns the duration, on a device of `speed`, of an op that takes nominal_ps at speed 1. */
 PP_ALWAYS int64_t pp_slowed_ps(int64_t nominal_ps, double speed)
 {
     const struct pp_perturbation none = {0};

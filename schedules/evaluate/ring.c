@@ -1,4 +1,4 @@
-/* Collectives that are passed around a ring, hop by hop. */
+/* Collectives around a ring, hop by hop. */
 #include "schedules/evaluate/eval.h"
 
 static int turns_of(const struct pp_collective *c)
@@ -6,8 +6,8 @@ static int turns_of(const struct pp_collective *c)
     return c->tied || c->purpose ? 0 : pp_ring_turns(c->kind);
 }
 
-/* Inputs of the meet by position: members post in ascending order of their ranks. NULL when the
- * ring has other ranks than members. */
+/* Returns the inputs of the meet by position: members post in ascending order of their ranks. NULL
+ * if the ring has other ranks than members. */
 static int32_t *inputs_of(struct pp_arena *arena, const struct pp_ring *ring, int ranks, int posts)
 {
     int32_t *input = PP_ARRAY(arena, int32_t, ring->positions);
@@ -26,7 +26,7 @@ static int32_t *inputs_of(struct pp_arena *arena, const struct pp_ring *ring, in
     return count == posts ? input : NULL;
 }
 
-/* Without a list of devices all hops are alike. */
+/* Sets the duration of a ring of equal hops, as there is no list of devices. */
 static bool plain_ring(const struct pp_costs *costs, const struct pp_collective *c, int64_t *ps)
 {
     if (costs->sync_ranks < 2 || !costs->ring_alpha_ps)

@@ -7,7 +7,7 @@ struct run {
     const struct pp_eval *eval;
     const struct pp_code *code;
     const struct pp_eval_kernel *kernel;
-    const struct pp_perturbation *perturbation; /* NULL when it changes nothing */
+    const struct pp_perturbation *perturbation; /* NULL if it changes nothing */
     int replicas, blocks;
     size_t block_values; /* of one block: values x lanes */
     int64_t *values;     /* [block][value][lane] */
@@ -51,8 +51,8 @@ static int64_t latest_of(const struct run *r, int32_t value)
     return latest;
 }
 
-/* When the members of each position of a ring are ready. A replica that stands for all is at every
- * position of its rank. False when they are all ready at once. */
+/* Reads when the members of each position of a ring are ready. A replica that represents all is at
+ * every position of its rank. False if they are all ready at once. */
 static bool read_ring(const struct run *r, const struct pp_meet *meet,
                       const struct pp_ring_plan *ring, int64_t *now)
 {
@@ -139,8 +139,7 @@ static void allocate(struct pp_arena *arena, struct run *r)
     r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_positions(r) + 64);
 }
 
-/* What the next step begins with. An entry may lie in the slot of another carry's exit: read all,
- * then write. */
+/* Sets the entries of the next step. Exits are read first: an entry may be in the slot of one. */
 static void carry_over(const struct run *r, int64_t end)
 {
     const size_t lanes = (size_t)r->kernel->lanes, bytes = sizeof(int64_t) * lanes;
@@ -154,7 +153,7 @@ static void carry_over(const struct run *r, int64_t end)
             memcpy(values + (size_t)carries[c].entry * lanes, r->carried + (size_t)c * lanes,
                    bytes);
         for (size_t j = 0; j < lanes && !r->eval->is_barrier_free; j++)
-            values[j] = end; /* all begin anew from here */
+            values[j] = end; /* time zero of the next step */
     }
 }
 

@@ -1,20 +1,20 @@
-/* Which instructions of the two lanes wait for which of the other. */
+/* Finds the instructions of the two lanes that wait for the other lane. */
 #include "schedules/evaluate/weight_stream.h"
 
 #include "schedules/memory/lifetimes.h"
 
 enum { NONE = -1 };
 
-/* The walk over one rank: the last instruction of each kind so far, NONE before the first. */
+/* Walk over one rank: the last instruction of each kind so far, NONE before the first. */
 struct walk {
     const struct pp_program *p;
     const struct pp_lifetimes *lives;
     struct pp_weight_stream *lane;
-    int first;           /* instruction of the rank at hand */
-    int32_t *reader;     /* [slot of what F and R save] W that reads it */
-    int32_t (*adder)[2]; /* [stage] adds to its gradient: on the first lane, on the second */
-    int32_t seen[2];     /* of the other lane, what each has waited for */
-    int32_t last;        /* of the second lane */
+    int first;           /* first instruction of the current rank */
+    int32_t *reader;     /* [slot of an F's or R's activations] W that reads it */
+    int32_t (*adder)[2]; /* [stage] last to add to its gradient: on the first lane, on the second */
+    int32_t seen[2];     /* last instruction of the other lane that each lane has waited for */
+    int32_t last;        /* last of the second lane */
 };
 
 static bool is_concurrent(const struct pp_program *p, int i)
@@ -27,7 +27,7 @@ static int32_t later(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Both lanes run in order: what comes after an instruction comes after all before it. */
+/* Adds a wait. Both lanes run in order, so a wait for an instruction includes all before it. */
 static void wait_for(struct walk *w, int i, int32_t other)
 {
     const bool is_on = w->lane->is_on[i];
@@ -44,7 +44,7 @@ static struct pp_cell_life life_of(const struct walk *w, int i, int granule)
     return pp_lifetimes_cell(w->lives, w->p->stage[i], granule, w->p->split[i]);
 }
 
-/* The slot that holds what W reads of a cell: where an R fills it again, that of the R. */
+/* Returns the slot of a cell that W reads: that of the R, if there is one. */
 static int slot_of(const struct walk *w, const struct pp_cell_life *life)
 {
     const int filler = (life->recompute ? life->recompute : life->forward) - 1;
@@ -70,7 +70,7 @@ static void walk_concurrent(struct walk *w, int i)
     w->adder[stage][true] = w->last = i;
 }
 
-/* Does it fill a slot that W reads? An F whose R does that keeps its input alone. */
+/* Is true if i fills a slot that W reads. An F with an R keeps only its input. */
 static bool fills(const struct walk *w, int i)
 {
     const struct pp_op op = pp_program_op(w->p, i);
@@ -96,7 +96,7 @@ static void walk_compute(struct walk *w, int i)
         adder[false] = i;
 }
 
-/* The matrix of a tied sum is in two stages. */
+/* A tied matrix is in two stages. */
 static void walk_sum(struct walk *w, int i)
 {
     const struct pp_program *p = w->p;
@@ -111,7 +111,7 @@ static void walk_sum(struct walk *w, int i)
     w->last = w->lane->is_on[i] ? i : w->last;
 }
 
-/* A sum ends after its post. */
+/* A sum ends after its post, so a WAIT for it is also a wait for the second lane. */
 static void walk_wait(struct walk *w, int target)
 {
     if (w->lane->is_on[target])
