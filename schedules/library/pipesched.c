@@ -37,7 +37,7 @@ static struct pipesched_program *create(void)
     return made;
 }
 
-/* Hand over what was made, or throw it away. */
+/* Returns the made program, or frees it. */
 static enum pipesched_status finish(struct pipesched_program *made, enum pp_status status,
                                     const struct pp_error *err, struct pipesched_program **program,
                                     struct pipesched_error *error)
@@ -185,7 +185,7 @@ static uint16_t *copy(struct pp_arena *arena, const uint16_t *from, int count)
     return to;
 }
 
-/* A program keeps what its head points to: here that is the library's user, who may free it. */
+/* Copies the data that a lowered program points to: the library's user may free the original. */
 static struct pp_program adopt(struct pp_arena *arena, const struct pp_program *p)
 {
     struct pp_program own = *p;
@@ -233,7 +233,7 @@ enum pipesched_status pipesched_lower(const struct pipesched_program *compute,
     return finish(made, status, &err, program, error);
 }
 
-/* ---- looking at programs ---------------------------------------------------------------------*/
+/* ---- queries --------------------------------------------------------------------------------- */
 
 struct pipesched_size pipesched_size(const struct pipesched_program *program)
 {

@@ -1,4 +1,4 @@
-/* schedules/library/pipesched_parts.h — inside of the library: shared by its two files. */
+/* schedules/library/pipesched_parts.h — internals of the library, shared by its two files. */
 #pragma once
 
 #include "core/cost/cost.h"
@@ -13,14 +13,14 @@ struct pipesched_program {
     struct pp_arena *arena; /* of everything, this struct too */
     const struct pp_program *program;
     const struct pp_schedule *schedule; /* NULL: not built in */
-    bool is_given;                      /* by a file or a text: may be anything */
-    const char *text;                   /* once asked for */
+    bool is_given;                      /* read from a file or a text: may be illegal */
+    const char *text;                   /* NULL before the first pipesched_text() */
 };
 
 _Static_assert(sizeof(((struct pipesched_error *)0)->message) ==
                    sizeof(((struct pp_error *)0)->message),
                "a message of the library holds any message");
-/* A status with its message as the caller sees them. */
+/* Returns a status to the caller, with its message. */
 static inline enum pipesched_status
 pp_pipesched_tell(enum pp_status status, const struct pp_error *err, struct pipesched_error *error)
 {
@@ -32,8 +32,8 @@ pp_pipesched_tell(enum pp_status status, const struct pp_error *err, struct pipe
 struct pp_costs_shape {
     int ranks, stages, splits, granules;
 };
-/* Durations as costs; NULL durations = F, I and W of 1. PP_EINVAL below 0, beyond 1e6 s, or with
- * another number of stages. is_complete: messages follow one another on their channel. */
+/* Returns durations as costs; NULL durations = F, I and W of 1. PP_EINVAL below 0, beyond 1e6 s, or
+ * with another number of stages. is_complete: messages of a channel follow one another. */
 enum pp_status pp_pipesched_costs(struct pp_arena *arena,
                                   const struct pipesched_durations *durations,
                                   const struct pp_costs_shape *shape, bool is_complete,

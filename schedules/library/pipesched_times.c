@@ -12,7 +12,7 @@ static const double MOST_S = 1e6; /* of one op, so that sums of many stay below 
 
 /* ---- costs -----------------------------------------------------------------------------------*/
 
-/* What is 0 follows from the rest. */
+/* Derives durations that are 0 from the others. */
 static struct pipesched_costs complete(struct pipesched_costs c)
 {
     if (c.backward_s == 0)
@@ -109,7 +109,7 @@ enum pp_status pp_pipesched_costs(struct pp_arena *arena,
 
 /* ---- times -----------------------------------------------------------------------------------*/
 
-struct evaluated { /* what the user holds, with its memory */
+struct evaluated { /* result of the user, with its memory */
     struct pipesched_times times;
     struct pp_arena *arena;
 };
@@ -132,7 +132,7 @@ static struct pipesched_rank rank_of(struct pp_arena *arena, const struct pp_pro
     return (struct pipesched_rank){.busy_s = pp_units_s(busy_ps), .count = count, .spans = spans};
 }
 
-/* The evaluator looks for what waits, not for what is missing. */
+/* Proves a given program: the evaluator finds deadlocks, but no missing instructions. */
 static enum pp_status prove(const struct pipesched_program *program, struct pp_error *err)
 {
     return program->is_given ? pp_verify(program->program, NULL, err) : PP_OK;
