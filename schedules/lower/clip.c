@@ -1,12 +1,12 @@
 /* Clipping by the norm of all gradients: no rank may update a weight before every rank has all its
- * sums. From the first U of a list on, updates and the gathers of what they change move to the end,
+ * sums. From the first U of a list on, updates and the gathers of updated weights move to the end,
  * in their order. All ranks meet in a BAR before them. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
 #include <string.h>
 
-/* Stands after the meeting of all ranks. */
+/* Is true for an op that belongs after the meeting of all ranks. */
 static bool is_after_clip(const struct pp_op *op)
 {
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
@@ -14,7 +14,7 @@ static bool is_after_clip(const struct pp_op *op)
     return kind == PP_U || kind == PP_AG || kind == PP_BC;
 }
 
-/* A BAR already stands between the last sum or backward of a list and its first update. */
+/* Is true if a BAR is after all sums and backwards of a list and before its first update. */
 static bool is_clipped(const struct pp_orders *lists, int rank)
 {
     const int update = pp_lists_next_update(lists, rank, 0);

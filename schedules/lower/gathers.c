@@ -1,20 +1,18 @@
-/* Parameters that are cut are gathered before they are used, visit by visit
- * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
- * inside of an op are part of its price (core/cost/analytic/gathers.c).
+/* Gathers sharded parameters before they are used, visit by visit (schedules/lower/visits.h). The
+ * program gathers for visits that begin with an op; units inside of an op are part of its cost
+ * (core/cost/analytic/gathers.c).
  *
- * Before a visit stands AG.forward or AG.backward, and its WAIT before the first use. R opens the
- * visit of the backward that it serves. With k buffers gathers run k - 1 units ahead, but only once
- * the previous visit of the same chunk has begun.
+ * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit
+ * of the backward that it serves. With k buffers gathers run k - 1 units ahead, but only once the
+ * previous visit of the same chunk has begun. After a visit: DROP.
  *
- * After a visit: DROP.
+ * Gradients: RS.visit after the last B or W of a visit. A visit is a run of ops of one chunk, or a
+ * single B or W if the chunk has several units. The WAIT of RS.visit is before the scatter of the
+ * unit k - 1 units later; with one buffer it directly follows.
  *
- * Gradients: RS.visit stands after the last B or W of a visit. A visit is a run of ops of one
- * chunk, or a single B or W where the chunk has several units. With k buffers it is waited for
- * before the scatter of k - 1 units later is posted, with one buffer at once.
- *
- * Gradients may be cut more finely than parameters (s_G > s_P). Then RS.part stands after every
- * backward of a micro-batch (or visit, where parameters are cut) except the last of its chunk. The
- * sum at the end of the step covers that one.
+ * Gradients may have more shards than parameters (s_G > s_P). Then RS.part follows every backward
+ * of a micro-batch (or visit, if parameters are sharded) except the last of its chunk. The sum at
+ * the end of the step covers that one.
  *
  * A weight gradient needs no parameters. The two ops of an overlapped pair are used at once. Reads
  * F, B, I, W, R only; runs before messages are added. Source: Lamy-Poirier 2023, breadth-first
@@ -53,7 +51,7 @@ static struct pp_op load_of(const struct pp_visit *v)
     return post_of(v->is_backward ? PP_FOR_RELOAD : PP_FOR_LOAD, v);
 }
 
-/* What brings parameters into a buffer: all of them, or this rank's share from elsewhere. */
+/* Returns the op that fetches parameters: a gather of all, or a load of this rank's share. */
 static struct pp_op fetch_of(const struct gathers *g, const struct pp_visit *v)
 {
     return !pp_state_is_gathered(&g->options->state)
@@ -61,8 +59,8 @@ static struct pp_op fetch_of(const struct gathers *g, const struct pp_visit *v)
                : post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v);
 }
 
-/* The visit whose buffer number k takes over: that many units before it, or a later visit of the
- * same chunk; -1: there is none. With one buffer k itself. */
+/* Returns the visit whose buffer number k takes over: that many units before it, or a later visit
+ * of the same chunk; -1 if none. With one buffer it is k itself. */
 static int before_of(const struct pp_visits *visits, int k, int buffers)
 {
     const struct pp_visit *list = visits->list;
@@ -78,9 +76,9 @@ static int before_of(const struct pp_visits *visits, int k, int buffers)
     return at;
 }
 
-/* How far visits have been written. */
+/* Progress of the visits. */
 struct written {
-    int loaded, posted; /* MOVEs of shares; fetches */
+    int loaded, posted; /* loads of shards; fetches */
 };
 
 static bool has_loads(const struct gathers *g)
@@ -108,14 +106,14 @@ static void post_fetch(struct gathers *g, int before, struct written *w)
     w->posted++;
 }
 
-/* Visit number `next` may be fetched before number k. */
+/* Is true if visit number `next` may be fetched before number k. */
 static bool has_buffer(const struct gathers *g, int next, int k)
 {
     return next < g->gathered.count &&
            before_of(&g->gathered, next, g->options->state.buffers) <= k;
 }
 
-/* Another one, at most `ahead` of them before their gathers, and one of a chunk. */
+/* Is true if another load may be posted: at most `ahead` before their gathers, one of a chunk. */
 static bool can_load(const struct pp_visits *visits, const struct written *w, int ahead)
 {
     return w->loaded < visits->count && w->loaded < w->posted + ahead &&
@@ -123,10 +121,10 @@ static bool can_load(const struct pp_visits *visits, const struct written *w, in
             visits->list[w->loaded].stage != visits->list[w->posted].stage);
 }
 
-/* After every moment stand, in this order, DROPs, scatters of its gradients and WAITs for the
- * fetches of the next one. Then come the fetches after that, and the load of the one after these.
- * Loads are waited for before a gather is posted: two of them start together until the buffers are
- * full. No WAIT is for a fetch that was posted in the same place. */
+/* Places the fetches. Each moment is followed by DROPs, scatters of its gradients and WAITs for the
+ * fetches of the next one. Then come the fetches after that, and the load after these. Loads are
+ * waited for before a gather is posted: two start together until the buffers are full. No WAIT is
+ * for a fetch posted in the same place. */
 static void place_fetches(struct gathers *g)
 {
     const struct pp_visits *visits = &g->gathered;
@@ -154,8 +152,7 @@ static void place_drops(struct gathers *g)
     }
 }
 
-/* Posts after the visits, waited for before another one takes their buffer, or at the end of the
- * list. */
+/* Posts sums after the visits, with WAITs before another sum takes the buffer, or at the end. */
 static void place_sums(struct gathers *g, const struct pp_visits *visits, enum pp_purpose purpose,
                        int end)
 {
@@ -176,7 +173,7 @@ static void place_sums(struct gathers *g, const struct pp_visits *visits, enum p
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* The lists bring their own. */
+/* Is true for an op of this pass in lists that bring their own. */
 static bool is_own(const struct pp_op *op)
 {
     return op->kind == PP_AG || op->kind == PP_DROP ||
@@ -197,7 +194,7 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
 
     if (!has_work(options) || pp_lists_any(lists, is_own))
         return head->state;
-    if (head->mode == PP_MODE_INFER) /* there are no gradients */
+    if (head->mode == PP_MODE_INFER) /* inference has no gradients */
         state.spec.shard[PP_STATE_GRADS] = state.spec.shard[PP_STATE_PARAMS];
     if (!pp_state_is_fetched(&options->state))
         return state;
@@ -207,7 +204,7 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
         units[s] = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     }
     state.units = units;
-    if (state.spec.buffers > UINT16_MAX) /* as many as a text can state */
+    if (state.spec.buffers > UINT16_MAX) /* the most that a text can state */
         state.spec.buffers = UINT16_MAX;
     return state;
 }

@@ -6,7 +6,7 @@ struct levels {
     int32_t **slots;  /* [rank][unit] end of the unit */
     int32_t *reached; /* [rank] units placed */
     int32_t *next_in; /* [rank] in m->in: inputs of the units placed */
-    int32_t *stack;   /* ranks that may go on; a rank is in it at most once */
+    int32_t *stack;   /* ranks that may advance; a rank is in it at most once */
     int depth;
     bool *is_waiting;
 };
@@ -26,7 +26,7 @@ static void wake(struct levels *l, int rank)
     l->stack[l->depth++] = rank;
 }
 
-/* Latest end of the units that feed the next unit of `rank`, or -1 when one has not been placed. */
+/* Latest end of the units that feed the next unit of `rank`, or -1 if one has not been placed. */
 static int32_t inputs_end(struct levels *l, int rank)
 {
     const struct pp_messages *m = l->m;

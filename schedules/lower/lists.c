@@ -1,4 +1,4 @@
-/* Inserts into the lists of ranks, and questions about them. */
+/* Inserts into the lists of ranks, and queries of the lists. */
 #include "schedules/lower/lists.h"
 
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before, struct pp_op op)
@@ -7,7 +7,7 @@ void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int befo
         (struct pp_insert){.before = before, .op = op};
 }
 
-/* Stable, and linear where the inserts are nearly in order, as those of every pass are. */
+/* Sorts stably: by counting, unless they are in order already. */
 static void sort_inserts(struct pp_arena *arena, struct pp_inserts *inserts, int places)
 {
     bool is_sorted = true;
@@ -36,7 +36,7 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
         return;
     sort_inserts(arena, inserts, old_count);
     pp_orders_reserve(arena, lists, rank, inserts->count);
-    /* From the end, so that what stands before the first insert stays where it is. */
+    /* From the end, so that ops before the first insert are not moved. */
     struct pp_op *ops = lists->ops[rank];
     for (int next = inserts->count, from = old_count, to = count; next > 0;) {
         if (inserts->data[next - 1].before == from)

@@ -1,10 +1,10 @@
-/* schedules/lower/lists.h — editing instruction lists: what the passes share. */
+/* schedules/lower/lists.h — edits of instruction lists, for the passes. */
 #pragma once
 
 #include "schedules/program/program.h"
 
 /* Instructions to insert into one rank's list, each before an index of it (count = at the end).
- * Several at one index keep the order in which they were added. Start from {0}. */
+ * Those of one index keep the order in which they were added. Start from {0}. */
 struct pp_inserts {
     int count, capacity;
     struct pp_insert {
@@ -14,14 +14,13 @@ struct pp_inserts {
 };
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before,
                     struct pp_op op);
-/* Replace the list of `rank` by one with the inserts. */
 void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
                       struct pp_inserts *inserts);
 
-/* Remove all ops for which a rule holds. */
+/* Removes all ops for which `rule` holds. */
 void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op));
 bool pp_lists_have(const struct pp_orders *lists, int kind);
-/* Whether a rule holds for some op. Inline, as the rule then is. */
+/* Is true if `rule` holds for some op. Inline, so that the rule is inlined too. */
 static inline bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(const struct pp_op *op))
 {
     for (int rank = 0; rank < lists->ranks; rank++)
@@ -30,28 +29,26 @@ static inline bool pp_lists_any(const struct pp_orders *lists, bool (*rule)(cons
                 return true;
     return false;
 }
-/* A WAIT for a sum of gradients of a stage. There is one sum of a stage that a rank holds for
- * several pipelines. */
+/* Is true for a WAIT for a sum of a stage's gradients. A rank's pipelines share a stage's sum. */
 static inline bool pp_lists_waits_for_sum(const struct pp_op *op, int stage)
 {
     return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
            (op->stage == stage || (op->last_stage != 0 && op->last_stage == stage));
 }
-/* Length of the longest list. */
 int pp_lists_longest(const struct pp_orders *lists);
 
-/* What a rank does at once: an op on a part of a micro-batch, or the two of a pair. */
+/* Ops that a rank starts at once: one op on a part of a micro-batch, or the two of a pair. */
 struct pp_moment {
-    int32_t at, end; /* in the list, end exclusive */
+    int32_t at, end; /* in the list; `end` is exclusive */
     int count;       /* ops */
     const struct pp_op *op[2];
 };
-/* Those of a rank, in order; returns how many. `moments` has room for pp_lists_longest(). */
+/* Fills `moments`, with room for pp_lists_longest(), in order; returns their number. */
 int pp_lists_moments(const struct pp_orders *lists, int rank, struct pp_moment *moments);
 
 /* Index after the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);
 /* Index of the first U from `at` on, or the count. */
 int pp_lists_next_update(const struct pp_orders *lists, int rank, int at);
-/* The same from pp_lists_compute_end() on. */
+/* Index of the first U from pp_lists_compute_end() on, or the count. */
 int pp_lists_tail(const struct pp_orders *lists, int rank);

@@ -25,7 +25,7 @@ static const struct {
     {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
 };
 
-/* Places in a file hold as long as no pass has added an instruction. */
+/* Keeps the places in a file as long as no pass has added an instruction. */
 static void keep_places(struct pp_arena *arena, const struct pp_program *p,
                         const struct pp_orders *lists, struct pp_program_head *head)
 {
@@ -45,7 +45,7 @@ static void keep_places(struct pp_arena *arena, const struct pp_program *p,
     head->column = column;
 }
 
-/* `head` becomes that of the lowered program, whose state lives in `arena`. */
+/* Runs the passes; `head` becomes that of the lowered program, whose state is in `arena`. */
 static enum pp_status run_passes(struct pp_arena *arena, struct pp_arena *scratch,
                                  struct pp_program_head *head,
                                  const struct pp_lower_options *options, struct pp_orders *lists,

@@ -1,17 +1,17 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
  * Order: schedule -> recompute -> gathers -> moves -> send/recv -> sync -> optimizer -> clip ->
- * state moves -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
+ * state moves -> slots. Each pass is one file, from lists to lists; none depends on a schedule. */
 #pragma once
 
 #include "core/cost/state.h"
 #include "schedules/program/program.h"
 
-/* When a RECV is posted.
+/* Time at which a RECV is posted.
  *
  *   early    as soon as a slot of its channel is free
- *   jit      right before it is waited for
- *   batched  all messages of a rank between two ops together, waited for before the next op
+ *   jit      right before its WAIT
+ *   batched  with all messages of a rank between two ops; the batch ends before the next op
  *   sender   at the receiver's place when the sender sends (PyTorch) */
 enum pp_post { PP_POST_EARLY, PP_POST_JIT, PP_POST_BATCHED, PP_POST_SENDER };
 enum pp_grad_sync { PP_SYNC_END, PP_SYNC_EAGER, PP_SYNC_EAGER_OPT };
@@ -23,61 +23,56 @@ struct pp_lower_options {
     enum pp_grad_sync grad_sync;
     bool has_sync; /* a stage has copies (dp * cp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
-    bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
-    /* The cut and the home of each class; all zero: whole, on the device. With k buffers gathers
-     * run k - 1 units ahead, and with one no scatter runs concurrently with compute. */
+    bool has_clip;      /* all ranks meet before the first U, to know the norm of all gradients */
+    /* Shards and tier of each class; all zero: whole, on the device. Gathers run (buffers - 1)
+     * units ahead. With one buffer no scatter runs concurrently with compute. */
     struct pp_state_spec state;
-    const int *units;   /* [stage]: number of units in which parameters are gathered or loaded,
-                         * from the first layer of a chunk to the last; NULL = all 1 */
-    const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
-                         * NULL = all 1 */
-    int update_every;   /* asynchronous: a chunk is summed and updated as soon as it has gone
-                         * backward with this many more micro-batches. 0 = once, at the end */
+    const int *units;   /* [stage]: units in which parameters are gathered or loaded, from first
+                         * layer of a chunk to last; NULL = all 1 */
+    const int *buckets; /* [stage]: buckets of its sum, 1 to PP_MAX_BUCKETS; NULL = all 1 */
+    int update_every;   /* asynchronous: micro-batches of a chunk between two of its sums and
+                         * updates. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
     bool no_slots;       /* no buffers: the program is never run for real, printed or verified */
 };
 
-/* A lowering under way. */
 struct pp_lowering {
-    struct pp_arena *arena;             /* of the lists, and of what passes note */
-    const struct pp_program_head *head; /* as before the first pass */
+    struct pp_arena *arena;             /* memory of the lists and passes */
+    const struct pp_program_head *head; /* head before the first pass */
     const struct pp_lower_options *options;
     struct pp_orders *lists;
     struct pp_error *err;
 };
-/* One pass: edit the lists in place. */
+/* One pass: edits the lists in place. */
 typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
 pp_lower_pass pp_lower_recompute, pp_lower_gathers, pp_lower_moves, pp_lower_sendrecv,
     pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer, pp_lower_clip,
     pp_lower_state_moves, pp_lower_slots;
 
-/* The state of the program after the gathers pass, as the options say. Where the lists have gathers
- * and scatters of their own, it is as the head says. Call it before the passes; lives in
- * `arena`. */
+/* Returns the state of the program after the gathers pass, from the options. If the lists have
+ * gathers and scatters of their own, it is the head's. Call it before the passes; uses `arena`. */
 struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists);
 
-/* Units of a stage's parameters. */
 static inline int pp_lower_units(const struct pp_lower_options *options, int stage)
 {
     return options->units && options->units[stage] > 1 ? options->units[stage] : 1;
 }
-/* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
+/* Returns the buckets of a stage's sum, as in fields of a collective: 0 = not cut. */
 static inline int pp_lower_buckets(const struct pp_lower_options *options, int stage)
 {
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
 }
 
-/* All passes in order, then freeze. A program that is already lowered only gets what it lacks
- * (sync, U and slots when it has none). */
+/* Runs all passes in order, then freezes. A program that is already lowered only gets the parts
+ * that it lacks (sync, U and slots). */
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err);
-/* The same from lists and head of a compute-only program. The lists are edited, and gone when it
- * ends. */
+/* pp_lower() for lists and head of a compute-only program. The lists are consumed. */
 enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
                               const struct pp_lower_options *options, struct pp_orders *lists,
                               struct pp_program **lowered, struct pp_error *err);

@@ -1,4 +1,4 @@
-/* The messages that a compute order needs: one producer, a range of consumers each. */
+/* Messages that a compute order needs: one producer, a range of consumers each. */
 #include "schedules/lower/messages.h"
 
 #include "core/map64.h"
@@ -13,7 +13,7 @@ static const char *cell(const struct pp_op *op, char text[TEXT_BYTES])
     return text;
 }
 
-/* 0 where its output is an activation, 1 a gradient, -1 nothing. */
+/* Returns 0 if the output is an activation, 1 for a gradient, -1 for none. */
 static int direction_of(int kind)
 {
     return kind == PP_F ? 0 : kind == PP_B || kind == PP_I ? 1 : -1;
@@ -29,7 +29,6 @@ static int32_t *channel_from(const struct pp_messages *m, int direction, int pip
     return &m->channel_of[(direction * m->head->pipelines + pipe) * m->head->stages + stage];
 }
 
-/* Channel of the output of an op, or -1. */
 static int32_t output_channel(const struct pp_messages *m, const struct pp_op *op)
 {
     const int direction = direction_of(op->kind);
@@ -83,7 +82,7 @@ static void find_units(struct pp_arena *arena, struct pp_messages *m)
     }
 }
 
-/* One op against the dimensions of the head. */
+/* Checks one op against the dimensions of the head. */
 static enum pp_status check_op(const struct pp_messages *m, int rank, const struct pp_op *op,
                                struct pp_error *err)
 {
@@ -113,7 +112,6 @@ static uint64_t channel_key(const struct pp_channel *c)
     return (uint64_t)c->source << 48 | (uint64_t)c->dest << 32 | (uint64_t)c->pipe << 16 | c->kind;
 }
 
-/* The channel of `wanted`, found or made. */
 static int32_t intern_channel(struct pp_messages *m, struct pp_map64 *index,
                               struct pp_channel wanted)
 {
@@ -251,7 +249,7 @@ static enum pp_status visit_units(struct pp_messages *m,
     return PP_OK;
 }
 
-/* in_begin[rank + 1] starts as the begin of the rank and is advanced while its inputs are added. */
+/* in_begin[rank + 1] starts as the begin of the rank and advances while its inputs are added. */
 static void place_inputs(struct pp_arena *arena, struct pp_messages *m)
 {
     int32_t *count = PP_ARRAY(arena, int32_t, m->head->ranks);
@@ -287,8 +285,8 @@ static enum pp_status check_consumed(const struct pp_messages *m, struct pp_erro
 
 /* ---- build -----------------------------------------------------------------------------------*/
 
-/* Refuses a program that names far more cells than it has instructions. Refuses one whose lowered
- * form would not be counted by 32 bits (each instruction gives at most 5). */
+/* Refuses a program with far more cells than instructions, or with too many instructions for 32
+ * bits after lowering (each gives at most 5). */
 static enum pp_status check_size(const struct pp_messages *m, struct pp_error *err)
 {
     const struct pp_program_head *head = m->head;

@@ -1,10 +1,9 @@
-/* schedules/lower/messages.h — which tensors cross ranks, derived from the compute order alone.
+/* schedules/lower/messages.h — tensors that cross ranks, derived from the compute order alone.
  *
- * A unit is what a rank starts at once: one instruction, or the two of an OVERLAP_F_B pair. SENDs,
+ * A unit is started by a rank at once: one instruction, or the two of an OVERLAP_F_B pair. SENDs,
  * RECVs and their WAITs are no units. A message is one F output (or B, I output) whose consumer
- * stage lives on another rank. Messages are numbered by channel and, within a channel, in the order
- * of sending, which is the order of producing. Everything lives in the arena given to
- * pp_messages_build(). */
+ * stage is on another rank. Messages are numbered by channel and, within a channel, in the order of
+ * sending, which is the order of producing. All is in the arena of pp_messages_build(). */
 #pragma once
 
 #include "schedules/lower/lower.h"
@@ -12,9 +11,9 @@
 struct pp_message {
     int32_t mb;       /* first granule */
     int32_t channel;  /* in pp_messages.channels */
-    int32_t produced; /* unit on the source rank; SEND stands right after it */
+    int32_t produced; /* unit on the source rank, directly followed by the SEND */
     int32_t consumed; /* first unit on the destination that reads it */
-    int32_t last;     /* last unit that reads it (differs when granules are cut finer there) */
+    int32_t last;     /* last unit that reads it (differs if granules are cut finer there) */
     int32_t post;     /* unit before which the destination posts its RECV */
     int32_t wait;     /* unit before which the destination waits for it */
     int32_t done;     /* unit before which the source waits for its SEND; units = at the end */
@@ -44,15 +43,15 @@ struct pp_messages {
     int32_t *channel_of; /* [(direction * pipelines + pipe) * stages + stage], -1 = same rank */
 };
 
-/* PP_EPROGRAM: an instruction outside the program's dimensions or on the wrong rank. Also a message
- * produced twice, an input without a producer, an output without a reader. PP_EINVAL: too big. */
+/* PP_EPROGRAM: an instruction outside the program or on the wrong rank, a message produced twice,
+ * an input without a producer, an output without a reader. PP_EINVAL: too big. */
 enum pp_status pp_messages_build(struct pp_arena *arena, const struct pp_program_head *head,
                                  const struct pp_orders *lists, struct pp_messages **messages,
                                  struct pp_error *err);
 
-/* The message that brings granule `granule` of the input of `op`, or -1: none, or same rank. */
+/* Returns the message with granule `granule` of the input of `op`; -1: none, or same rank. */
 int32_t pp_message_input(const struct pp_messages *m, const struct pp_op *op, int granule);
-/* The message that carries the output of `op`, or -1. */
+/* Returns the message that carries the output of `op`, or -1. */
 int32_t pp_message_output(const struct pp_messages *m, const struct pp_op *op);
 
 static inline int pp_unit_length(const struct pp_op *first)
@@ -60,7 +59,7 @@ static inline int pp_unit_length(const struct pp_op *first)
     return first->kind == PP_F && first->aux == PP_FUSED_FIRST ? 2 : 1;
 }
 
-/* Op `i` of unit `u` of a rank, or NULL after its last. */
+/* Returns op `i` of unit `u` of a rank, or NULL after its last. */
 static inline const struct pp_op *pp_unit_op(const struct pp_messages *m, int rank, int32_t u,
                                              int i)
 {
@@ -70,15 +69,15 @@ static inline const struct pp_op *pp_unit_op(const struct pp_messages *m, int ra
     return i < pp_unit_length(first) && at + i < m->lists->count[rank] ? &first[i] : NULL;
 }
 
-/* Slot in which every unit ends, at the earliest, when each compute instruction takes one slot and
- * messages none: [rank][unit]. Units that can never run end with their predecessor. */
+/* Returns the earliest slot in which every unit ends, [rank][unit], when each compute instruction
+ * takes one slot and messages none. Units that can never run end with their predecessor. */
 int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m);
-/* Slots that a unit takes: 2 for a pair, 0 for what is not computed per micro-batch. */
+/* Returns the slots of a unit: 2 for a pair, 1 for other compute of a micro-batch, else 0. */
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
 
-/* ---- posting.c: where receives are posted and waited for, one function a policy ---- */
-/* Fill `post` and `wait` of every message, and `posts` of every rank. The batched policy fills
- * `done` too. The sender policy fails with PP_EPROGRAM when the compute order itself is cyclic. */
+/* ---- posting.c: places of RECVs and their WAITs, one function per policy ---- */
+/* Fills `post` and `wait` of every message, and `posts` of every rank. The batched policy fills
+ * `done` too. The sender policy fails with PP_EPROGRAM if the compute order itself is cyclic. */
 typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,
                                      int recv_slots, struct pp_error *err);
 extern const pp_posting pp_postings[]; /* by enum pp_post */

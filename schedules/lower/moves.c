@@ -1,22 +1,22 @@
-/* The saved activations of a backward are stored elsewhere in between: in fewer bits, on the host,
- * on NVMe.
+/* Saved activations of a backward are stored elsewhere in between: in fewer bits, on the host, on
+ * NVMe.
  *
- *   after a forward      Q: what it has saved in fewer bits. COPY.down: away from the device; its
- *                        WAIT stands before the second forward after it, or before its own way
- *                        back: at most two are on their way down
+ *   after a forward      Q: quantises its saved activations. COPY.down: moves them off the device;
+ *                        its WAIT is before the second forward after it, or before COPY.up: at
+ *                        most two are on their way down
  *   before a backward    COPY.up, posted before the previous use (one ahead), and its WAIT; DQ.
- *                        The use is R where the backward recomputes
+ *                        The use is R if the backward recomputes
  *
- * What is used again before two other ops have run stays on the device, as no compute would hide
- * its copies. Both copies of an overlapped pair stand outside of it. Reads F, B, I, R; runs before
+ * Activations used again before two other ops have run stay on the device, as no compute would hide
+ * their copies. Both copies of an overlapped pair are outside of it. Reads F, B, I, R; runs before
  * messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
  * (ZeRO-Infinity, section 5.1.2) for copies, Pan et al. 2021 (Mesa) for bits. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
-enum { LEAST_DISTANCE = 3 }; /* ops from a forward to its use, for a copy down and up again */
+enum { LEAST_DISTANCE = 3 }; /* least ops from a forward to its use, for a copy down and up again */
 
-/* Of a (stage, granule, split): moments on its rank, -1 = none. */
+/* A (stage, granule, split): moments on its rank that make and first use it, -1 = none. */
 struct cell {
     int32_t made, used;
     bool is_moved;
@@ -25,7 +25,7 @@ struct cell {
 struct copy {
     struct pp_op op; /* the F, or the first user */
     int32_t moment;
-    int32_t made; /* of the user: last moment that makes some of it */
+    int32_t made; /* last moment that makes some of a user's input */
     bool is_waited;
 };
 struct copies {
@@ -55,7 +55,7 @@ static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int g
     return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits + op->split];
 }
 
-/* ---- who makes, who uses --------------------------------------------------------------------- */
+/* ---- producers and users --------------------------------------------------------------------- */
 
 static void note(struct moves *m, const struct pp_op *op, int moment)
 {
@@ -76,7 +76,7 @@ static void find_moments(struct moves *m, int rank)
             note(m, m->moments[k].op[i], k);
 }
 
-/* All of what a forward saves, or nothing of it. */
+/* Moves all saved activations of a forward, or none of them. */
 static bool choose(struct moves *m, const struct pp_op *op)
 {
     bool is_far = true;
@@ -90,8 +90,8 @@ static bool choose(struct moves *m, const struct pp_op *op)
     return is_far;
 }
 
-/* The granules from `first` on that this op is the first to use. They form a run from *from on;
- * returns its length. With `wants_moved` only those that have moved. */
+/* Returns the length of the next run of granules, from *from on, that `op` is the first to use. The
+ * search starts at `first`. With `wants_moved` it takes only moved ones. */
 static int run_of(const struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
                   int first, int *from)
 {
@@ -120,7 +120,7 @@ static int last_made(const struct moves *m, const struct pp_op *op)
     return last;
 }
 
-/* Parts of what `op` is the first to use, each as an op over its granules. */
+/* Adds the runs of granules that `op` is the first to use, each as an op. */
 static void add_uses(struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
                      struct copies *uses)
 {
@@ -152,7 +152,7 @@ static void find_copies(struct moves *m, const struct pp_op *ops)
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* Of the part of what is saved that `op` names. */
+/* Returns an op of another kind on the granules of `op`. */
 static struct pp_op part_op(struct pp_op op, enum pp_op_kind kind, enum pp_purpose purpose)
 {
     op.kind = (uint8_t)kind;
@@ -178,7 +178,7 @@ static bool is_part(const struct pp_op *part, const struct pp_op *of)
            part->mb < of->mb + of->granules && of->mb < part->mb + part->granules;
 }
 
-/* Before `before`, unless that has been done. */
+/* Adds the WAIT for `down` before `before`, unless it has one. */
 static void wait_down(struct moves *m, int before, struct copy *down)
 {
     if (!down->is_waited)
@@ -186,8 +186,8 @@ static void wait_down(struct moves *m, int before, struct copy *down)
     down->is_waited = true;
 }
 
-/* The moment before which the way back of use number k begins: that of the previous use, but at
- * least one op after its producer. */
+/* Returns the moment before which COPY.up of use number k is posted: that of the previous use, but
+ * at least one op after its producer. */
 static int post_moment(const struct moves *m, int k)
 {
     const struct copy *up = &m->ups.list[k];
@@ -199,10 +199,10 @@ static int post_moment(const struct moves *m, int k)
     return moment > up->made + 1 ? moment : up->made + 2;
 }
 
-/* How far the copies have been written. */
+/* Progress of the copies. */
 struct written {
-    int down, first_down; /* posted; the first of them that nothing has waited for */
-    int used, posted;     /* ups waited for, posted */
+    int down, first_down; /* downs posted; the first of them without a WAIT */
+    int used, posted;     /* ups waited for; ups posted */
 };
 
 static void post_up(struct moves *m, int before, const struct copy *up, const struct written *w)
@@ -213,8 +213,7 @@ static void post_up(struct moves *m, int before, const struct copy *up, const st
     add(m, before, copy_op(up->op, PP_FOR_UP));
 }
 
-/* WAITs for what is on its way down from two forwards ago and for what the moment uses, then what
- * comes up next. */
+/* Writes WAITs for the copy down of two forwards ago and for the moment's uses, then posts ups. */
 static void write_before(struct moves *m, int k, struct written *w)
 {
     const int before = m->moments[k].at;
@@ -230,7 +229,7 @@ static void write_before(struct moves *m, int k, struct written *w)
         post_up(m, before, &m->ups.list[w->posted], w);
 }
 
-/* The parts that the ops of a moment are the first to use, in full again. */
+/* Writes DQ for the activations that the ops of a moment are the first to use. */
 static void write_restored(struct moves *m, int k, const struct pp_op *ops)
 {
     for (int i = m->moments[k].at; i < m->moments[k].end; i++) {

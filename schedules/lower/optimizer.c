@@ -1,11 +1,10 @@
-/* The optimizer: one U per chunk of a rank. It stands after the WAITs for the sums of its gradients
- * and before the AG that returns its weights. Where nothing is summed it stands at the end of the
- * list. */
+/* The optimizer: one U per chunk of a rank. It is after the WAITs for the sums of its gradients and
+ * before the AG that returns its weights. Without sums it is at the end of the list. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
-/* A WAIT for a sum that the weights of `stage` need. Scatters of visits are all waited for before
- * the sums of a step, or the end of the list. */
+/* Is true for a WAIT for a sum that the weights of `stage` need. Scatters of visits are all waited
+ * for before the sums of a step, or the end of the list. */
 static bool is_sum_of(const struct pp_op *op, int stage)
 {
     return op->purpose != PP_FOR_VISIT && op->purpose != PP_FOR_PART &&

@@ -1,6 +1,6 @@
 /* Places of RECVs and WAITs: one function per --post policy. For every message it fills the units
  * before which its RECV is posted (`post`) and waited for (`wait`). It fills `posts`, the order of
- * a rank's RECVs. Within a channel that order is the order of sending, whatever the policy. */
+ * a rank's RECVs. Within a channel every policy keeps the order of sending. */
 #include "schedules/lower/messages.h"
 
 #include <limits.h>
@@ -21,7 +21,7 @@ static void post_next(struct receiver *r, int32_t channel, int32_t unit)
     r->m->posts[r->filled++] = id;
 }
 
-/* Post `id` and what its channel carries before it, unless that has been done. */
+/* Posts `id` and the earlier messages of its channel, unless that has been done. */
 static void post_up_to(struct receiver *r, int32_t id, int32_t unit)
 {
     const int32_t channel = r->m->messages[id].channel;
@@ -45,7 +45,7 @@ static struct receiver receiver_of(struct pp_arena *arena, struct pp_messages *m
                              .released = PP_ARRAY(arena, int32_t, m->channel_count)};
 }
 
-/* Post more for every message that unit `u` reads for the last time. */
+/* Posts more RECVs for every message that unit `u` reads for the last time. */
 static void release_inputs(struct receiver *r, int32_t u, int32_t window)
 {
     const struct pp_op *op;
@@ -62,8 +62,8 @@ static void release_inputs(struct receiver *r, int32_t u, int32_t window)
         }
 }
 
-/* At most `window` RECVs of a channel are open at any time, more only where the next WAIT needs it.
- * 0: each is posted right before its WAIT. */
+/* Posts at most `window` RECVs of a channel at a time, and more only if the next WAIT needs it. 0:
+ * posts each right before its WAIT. */
 static void post_window(struct pp_arena *arena, struct pp_messages *m, int32_t window)
 {
     struct receiver r = receiver_of(arena, m);
@@ -106,12 +106,12 @@ static enum pp_status post_jit(struct pp_arena *arena, struct pp_messages *m, in
 
 /* ---- batched ---------------------------------------------------------------------------------
  *
- * All messages of a rank between two units are one batch, waited for as a whole. A RECV belongs to
+ * All messages of a rank between two units are one batch, with one WAIT for all. A RECV belongs to
  * the batch before the first unit that starts when or after the message was produced. The clock
  * gives every unit one slot. A batch then needs only units that started earlier than the unit after
  * it, on any rank. So batches cannot wait for each other in a circle. */
 
-/* First unit of `rank` from `unit` on that starts in slot `slot` or later. */
+/* Returns the first unit of `rank` from `unit` on that starts in slot `slot` or later. */
 static int32_t first_after(const struct pp_messages *m, int32_t *const *ends, int rank,
                            int32_t unit, int32_t slot)
 {
@@ -121,8 +121,7 @@ static int32_t first_after(const struct pp_messages *m, int32_t *const *ends, in
     return unit;
 }
 
-/* The RECVs of every rank by the unit they stand before: a counting sort, stable by channel and
- * place in it. */
+/* Sorts the RECVs of every rank by the unit after them: a counting sort, stable by channel. */
 static void sort_posts(struct pp_arena *arena, struct pp_messages *m)
 {
     const int ranks = m->head->ranks;
@@ -167,9 +166,9 @@ static enum pp_status post_batched(struct pp_arena *arena, struct pp_messages *m
 
 /* ---- sender ----------------------------------------------------------------------------------
  *
- * As PyTorch does (torch/distributed/pipelining/schedules.py, _add_send_recv). The ranks take turns
+ * As in PyTorch (torch/distributed/pipelining/schedules.py, _add_send_recv). The ranks take turns
  * in ascending order, one unit a turn if its inputs were sent. A RECV is appended to the receiver's
- * list when the SEND is. One bit per rank says whether its turn can make progress. */
+ * list when the SEND is. One bit per rank tells whether its turn can make progress. */
 
 struct turns {
     struct pp_messages *m;

@@ -1,7 +1,7 @@
-/* Recomputation: R directly before the backward of every stage that keeps less than it needs. This
- * holds even where the backward directly follows its own forward: the cost table gives the time of
- * R. In a lowered list R stands before the WAITs of the backward, so that it runs while the
- * gradient is under way. Before an overlapped pair it stands outside the pair. */
+/* Recomputation: R directly before the backward of every stage that keeps only a part of its
+ * activations. This holds even if the backward directly follows its own forward: the cost table
+ * gives the time of R. In a lowered list R is before the WAITs of the backward, so that it runs
+ * while the gradient is sent. Before an overlapped pair it is outside the pair. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -10,7 +10,7 @@ static bool is_recomputed(const struct pp_lower_options *options, const struct p
     return (op->kind == PP_B || op->kind == PP_I) && options->recompute_frac[op->stage] > 0;
 }
 
-/* Index before which the R of the backward at `at` belongs. */
+/* Returns the index of the R of the backward at `at`. */
 static int place_of(const struct pp_op *ops, int at)
 {
     if (ops[at].aux == PP_FUSED_SECOND && at > 0)

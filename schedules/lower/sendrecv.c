@@ -1,7 +1,7 @@
-/* Sends and receives: messages of the compute order, posted by a policy, written into the lists.
+/* Sends and receives: writes the messages of the compute order, posted by a policy, into the lists.
  *
- * Between two units stand, in this order: the SENDs of the unit before, RECVs, WAITs for received
- * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs after both. */
+ * Between two units are, in this order: the SENDs of the unit before, RECVs, WAITs for received
+ * messages, WAITs for SENDs. A pair's WAITs are before both of its ops, its SENDs after both. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/messages.h"
 
@@ -17,7 +17,7 @@ static struct outgoing sort_channels(struct pp_arena *arena, const struct pp_mes
     struct outgoing out = {.begin = PP_ARRAY(arena, int32_t, m->head->ranks + 2),
                            .channels = PP_ARRAY(arena, int32_t, m->channel_count)};
 
-    /* begin[rank + 2] first counts, then begin[rank + 1] is where the next one goes */
+    /* begin[rank + 2] first counts, then begin[rank + 1] is the place of the next one */
     for (int32_t c = 0; c < m->channel_count; c++)
         out.begin[m->channels[c].source + 2]++;
     for (int rank = 0; rank < m->head->ranks; rank++)
@@ -27,20 +27,20 @@ static struct outgoing sort_channels(struct pp_arena *arena, const struct pp_mes
     return out;
 }
 
-/* ---- when a SEND is known to be over ---------------------------------------------------------
+/* ---- end of a SEND --------------------------------------------------------------------------
  *
- * The proof is a message that the destination sent after its own WAIT for this one. The SEND is
- * over once the source has passed its WAIT for that message. `seen` lists, per peer of one rank,
- * the WAITs of the rank for messages from it. With each goes the latest unit of the peer that they
- * prove to be past its WAITs. */
+ * A SEND is proved to be over by a message that the destination sent after its own WAIT for this
+ * SEND. It is over once the source has passed its WAIT for that message. `seen` lists, per peer of
+ * one rank, the WAITs of the rank for messages from it. Each entry has the latest unit of the peer
+ * that is proved to be past its WAITs. */
 
 struct seen {
-    int32_t unit;  /* of this rank: the WAIT stands before it */
-    int32_t until; /* the peer has sent after this unit of its own, so it had passed its WAITs */
+    int32_t unit;  /* unit of this rank after the WAIT */
+    int32_t until; /* the peer has sent after this unit of its own, past its WAITs */
 };
 struct seen_peers {
     struct seen *seen;       /* [messages to the rank] */
-    int32_t *begin, *filled; /* [ranks] part of a peer in `seen`; valid where `owner` is the rank */
+    int32_t *begin, *filled; /* [ranks] part of a peer in `seen`; valid if `owner` is the rank */
     int32_t *owner;          /* [ranks] 1 + rank for which begin and filled were set */
 };
 
@@ -62,7 +62,7 @@ static void gather_seen(const struct pp_messages *m, int rank, struct seen_peers
                 peers->filled[peer]++;
                 continue;
             }
-            if (peers->owner[peer] == rank + 1) { /* first message of the peer: make its part */
+            if (peers->owner[peer] == rank + 1) { /* first message of the peer: makes its part */
                 peers->owner[peer] = -(rank + 1);
                 peers->begin[peer] = begin;
                 begin += peers->filled[peer];
@@ -76,7 +76,7 @@ static void gather_seen(const struct pp_messages *m, int rank, struct seen_peers
         }
 }
 
-/* First WAIT in `seen` that proves `consumed`, from `hint` on when that is consistent. */
+/* Returns the first WAIT in `seen` that proves `consumed`, from `hint` on if that is consistent. */
 static int32_t find_seen(const struct seen *seen, int32_t count, int32_t hint, int32_t consumed)
 {
     int32_t low = 0, high = count;
@@ -110,7 +110,7 @@ static void settle_channel(struct pp_messages *m, const struct pp_channel *chann
 
         at = find_seen(seen, count, at, message->consumed);
         message->done = at < count ? seen[at].unit : units;
-        if (message->done <= message->produced) /* an impossible order: verify says why */
+        if (message->done <= message->produced) /* an impossible order, which verify explains */
             message->done = units;
         at++;
     }
@@ -132,8 +132,8 @@ static void settle_sends(struct pp_arena *arena, struct pp_messages *m, const st
     }
 }
 
-/* Nothing comes back in inference. Where activations only move to higher ranks, at most `window`
- * SENDs of a channel are left open: the next F waits for the oldest. */
+/* Inference sends nothing back. If activations only move to higher ranks, at most `window` SENDs of
+ * a channel are open: the next F waits for the oldest. */
 static void settle_sends_infer(struct pp_messages *m, int window)
 {
     const struct pp_program_head *head = m->head;
@@ -158,9 +158,9 @@ struct writer {
     int rank;
     struct pp_op *ops;
     int32_t count;
-    const int32_t *posts, *waits; /* of the rank, ascending `post` and `wait` */
+    const int32_t *posts, *waits; /* of the rank, by ascending `post` and `wait` */
     int32_t post, wait, in_count;
-    const int32_t *open, *open_begin; /* [unit] SENDs whose WAIT stands before it */
+    const int32_t *open, *open_begin; /* [unit] SENDs with a WAIT before it */
 };
 
 static struct pp_op message_op(const struct pp_messages *m, int32_t id, bool is_recv)
@@ -222,7 +222,7 @@ static void write_unit(struct writer *w, int32_t unit)
         write_send(w, second);
 }
 
-/* Messages from a rank by the unit before which they are waited for: a counting sort. */
+/* Messages from a rank, sorted by the unit after their WAIT: a counting sort. */
 struct open_sends {
     int32_t *begin, *ids;
 };
@@ -249,7 +249,7 @@ static void sort_open_sends(const struct pp_messages *m, int rank, const struct 
     }
 }
 
-/* Instructions at the end that belong after the last WAIT: updates and gradient collectives. */
+/* Returns the first unit after the last WAIT: updates and gradient collectives at the end. */
 static int32_t tail_of(const struct pp_messages *m, int rank)
 {
     int32_t unit = m->units[rank].count;
@@ -269,7 +269,7 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
 {
     const int32_t units = m->units[w->rank].count, tail = tail_of(m, w->rank);
     const int32_t out_count = w->open_begin[units + 1];
-    const int spare = 64; /* so that the passes after this one need not copy the list */
+    const int spare = 64; /* room for later passes, so that they need not copy the list */
     const size_t capacity = (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count +
                             2 * (size_t)out_count + (size_t)spare;
 

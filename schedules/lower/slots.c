@@ -1,15 +1,15 @@
 /* Buffer slots, assigned last and once: the smallest that is free, per rank and class.
  *
- *   kept                 F all of whose granules have an R: what R starts from, until the B (or W)
+ *   kept                 F all of whose granules have an R: input of R, until the B (or W)
  *   saved activation     any other F; and R; until the B (or W) has run; none in inference
  *   activation received  RECV_F, from the post until the last F that reads it has run
  *   gradient received    RECV_B, from the post until the last B or I that reads it has run
- *   activation sent      SEND_F, from the start of the F that makes it until the WAIT for the SEND
- *   gradient sent        SEND_B, likewise
+ *   activation sent      SEND_F, from the start of its F until the WAIT for the SEND
+ *   gradient sent        SEND_B, from the start of its B or I until the WAIT for the SEND
  *
  * Stages share slots. A slot is as large as the largest tensor that it ever carries, so ranks whose
- * stages are of one size waste nothing. A SEND that is never waited for keeps its slot. An
- * overlapped pair takes the slots of both ops before either releases any. */
+ * stages are of one size waste nothing. A SEND without a WAIT keeps its slot. An overlapped pair
+ * takes the slots of both ops before either releases any. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/lifetimes.h"
@@ -18,11 +18,11 @@
 
 enum { CLASS_KEPT, CLASS_SAVED, CLASS_RECV_F, CLASS_RECV_B, CLASS_SEND_F, CLASS_SEND_B, CLASSES };
 
-/* Free slots of one class: a bit each, 1 = free; slots from `used` on were never taken. */
+/* Free slots of one class: a bit each, 1 = free. Slots from `used` on were never taken. */
 struct slot_class {
     uint64_t *is_free;
     int used, capacity; /* capacity in words */
-    int lowest;         /* no word below has a free slot */
+    int lowest;         /* first word that may have a free slot */
 };
 
 static int take_slot(struct pp_arena *arena, struct slot_class *c)
@@ -48,10 +48,10 @@ static void give_slot(struct slot_class *c, int slot)
         c->lowest = slot / 64;
 }
 
-/* One tensor: `from` and `until` are positions, inclusive; both chains run through `next`. */
+/* Life of one tensor; positions are inclusive. Both chains run through `next_...`. */
 struct life {
     int from, until;
-    int at; /* the instruction that carries the slot */
+    int at; /* instruction that carries the slot */
     int next_from, next_until;
     uint8_t class;
 };
@@ -62,7 +62,7 @@ struct rank_lives {
     int *from, *until; /* [position] 1 + first of a chain of lives, 0 = none */
 };
 
-/* Life of the tensor that instruction `at` carries; false when it carries none. */
+/* Finds the life of the tensor that instruction `at` carries; false if it carries none. */
 static bool life_of(const struct pp_lifetimes *lifetimes, const struct pp_op *ops, int at,
                     bool is_infer, struct life *life)
 {
@@ -91,7 +91,7 @@ static bool life_of(const struct pp_lifetimes *lifetimes, const struct pp_op *op
     return false;
 }
 
-/* In reverse, so that chains run in list order. */
+/* Collects lives in reverse, so that chains run in list order. */
 static void collect_lives(const struct pp_lifetimes *lifetimes, const struct pp_op *ops, int count,
                           bool is_infer, struct rank_lives *r)
 {
@@ -118,7 +118,7 @@ static void collect_lives(const struct pp_lifetimes *lifetimes, const struct pp_
 static void assign_rank(struct pp_arena *arena, const struct rank_lives *r, struct pp_op *ops,
                         int count, struct slot_class *classes)
 {
-    for (int c = 0; c < CLASSES; c++) /* the next rank starts anew, with the room of the last */
+    for (int c = 0; c < CLASSES; c++) /* the next rank starts anew, with the memory of the last */
         classes[c].used = classes[c].lowest = 0;
     for (int at = 0; at < count; at++) {
         for (int i = r->from[at]; i; i = r->lives[i - 1].next_from) {
@@ -132,7 +132,6 @@ static void assign_rank(struct pp_arena *arena, const struct rank_lives *r, stru
     }
 }
 
-/* Room for the longest list. */
 static struct rank_lives rank_lives_make(struct pp_arena *arena, const struct pp_orders *lists)
 {
     const size_t room = (size_t)pp_lists_longest(lists) + 1;

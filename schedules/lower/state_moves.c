@@ -1,19 +1,17 @@
-/* Optimizer state and updated parameters that live on another memory tier.
+/* Optimizer state and updated parameters on another memory tier.
  *
  *   updated by the host     MOVE.grads after the sum of a stage's gradients, or its last backward
- *                           where nothing is summed; its WAIT before U, which stands for the host's
- *                           work: the rank has nothing else to do by then. MOVE.params after U,
- *                           unless they stay
+ *                           without a sum; its WAIT before U, the host's work: the rank has
+ *                           nothing else to do by then. MOVE.params after U, unless they stay
  *   updated by the device   MOVE.fetch, the first bucket of state, after the last backward and its
  *                           WAIT before U; MOVE.store, the last one, after U. The buckets between
- *                           them stream through U and are part of its price
- *   parameters elsewhere    MOVE.home after U, or after the gather of what others have updated
+ *                           them stream through U and are part of its cost
+ *   parameters elsewhere    MOVE.home after U, or after the gather of others' updates
  *
- * MOVE.params is waited for before the next use of the stage's parameters, a gather of them
- * included. MOVE.store is waited for before the next update. All three are waited for at the end of
- * the list at the latest. Runs when the list is complete. Source: Ren et al. 2021, ZeRO-Offload,
- * section 4; Singh and Bhatele 2022, AxoNN, section IV-B; Rajbhandari et al. 2021, ZeRO-Infinity,
- * section 5. */
+ * The WAIT for MOVE.params is before the next use of the stage's parameters, a gather included.
+ * That for MOVE.store is before the next update. All three are at the end of the list at the
+ * latest. Runs when the list is complete. Source: Ren et al. 2021, ZeRO-Offload, section 4; Singh
+ * and Bhatele 2022, AxoNN, section IV-B; Rajbhandari et al. 2021, ZeRO-Infinity, section 5. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -27,8 +25,7 @@ static bool is_of(const struct pp_op *op, const struct pp_op *update)
     return op->stage == update->stage && op->pipe == update->pipe;
 }
 
-/* Index in front of which gradients (or, without their sums, buffers) are ready for the update at
- * `at`. */
+/* Index before which gradients (or, without sums, buffers) are ready for the update at `at`. */
 static int ready_at(const struct pp_op *ops, int count, int at, bool needs_sums)
 {
     int i = at;
@@ -50,7 +47,7 @@ static bool uses_params(const struct pp_op *op)
     return op->kind == PP_F || op->kind == PP_B || op->kind == PP_I || op->kind == PP_R;
 }
 
-/* Index before which a move after the update at `at` must have arrived. */
+/* Returns the index before which a move after the update at `at` must have arrived. */
 static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
 {
     int i = at + 1;
@@ -66,8 +63,7 @@ static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
     return i < count && ops[i].aux == PP_FUSED_SECOND && ops[i].kind == PP_B ? i - 1 : i;
 }
 
-/* Index after the gather of what the update at `at` has changed, its last bucket, or after the
- * update. */
+/* Index after the gather of the weights updated at `at` (its last bucket), or after the update. */
 static int whole_at(const struct pp_op *ops, int count, int at)
 {
     int whole = at + 1;
@@ -79,7 +75,6 @@ static int whole_at(const struct pp_op *ops, int count, int at)
     return whole;
 }
 
-/* What an update needs, and what is left of it. */
 static void move_update(const struct pp_lowering *l, const struct pp_op *ops, int count, int at,
                         struct pp_inserts *inserts)
 {
@@ -91,7 +86,7 @@ static void move_update(const struct pp_lowering *l, const struct pp_op *ops, in
         if (row->when == PP_WITH_USE ||
             !pp_state_moves(&l->options->state, (enum pp_purpose)purpose))
             continue;
-        if (purpose == PP_FOR_HOME) { /* nothing needs it: its WAIT comes last */
+        if (purpose == PP_FOR_HOME) { /* nothing needs it: its WAIT is last */
             pp_inserts_add(arena, inserts, whole_at(ops, count, at), move);
         } else if (row->when == PP_AFTER_UPDATE) {
             const int needed = needed_at(ops, count, at, row->what == PP_STATE_PARAMS);
@@ -120,7 +115,7 @@ static void move_rank(const struct pp_lowering *l, int rank)
     pp_inserts_apply(l->arena, l->lists, rank, &inserts);
 }
 
-/* The lists bring their own, apart from parameters that are loaded. */
+/* Is true for a move of this pass, not a load of parameters, in lists that bring their own. */
 static bool is_own(const struct pp_op *op)
 {
     return op->kind == PP_MOVE && !pp_move_is_load(op->purpose);

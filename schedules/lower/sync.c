@@ -1,27 +1,27 @@
 /* Gradient sums. Every stage has one sum over the ranks (and replicas) that hold it, posted once by
  * each. It is AR, or RS and, after the update, AG for ZeRO 1. A tied embedding adds one AR over the
  * ranks of the first and the last stage. A rank runs its collectives in the order of its posts. All
- * ranks post in one common order, so that none waits in a circle. A post stands after the last
- * backward of its chunk AND after the rank's posts that come earlier in that order.
+ * ranks post in one common order, so that none waits in a circle. A post is after the last backward
+ * of its chunk and after the rank's earlier posts in that order.
  *
  *   end        all posts after the rank's last backward: tied, then stages from last to first
- *              (as DeepSpeed does)
+ *              (as in DeepSpeed)
  *   eager      after the chunk's last backward. Common order: by the slot (one per compute
  *              instruction, messages free) in which the last member is done, then from the last
  *              stage to the first; tied directly before stage 0
- *   eager-opt  Chimera (Li & Hoefler, SC'21, section 3.2): eager where idle follows, else end. Idle
- *              follows when, on every rank of the group, fewer compute instructions than slots are
- *              left after the chunk's last backward. For Chimera with direct concatenation these
- *              are the stages s > D/2; every other stage ends the list of its ranks or is followed
- *              without a gap
+ *   eager-opt  Chimera (Li & Hoefler, SC'21, section 3.2): eager if idle time follows, else end.
+ *              Idle follows if, on every rank of the group, fewer compute instructions than slots
+ *              are left after the chunk's last backward. For Chimera with direct concatenation
+ *              these are the stages s > D/2; every other stage ends the list of its ranks or is
+ *              followed without a gap
  *
- * Where parameters are cut a tied sum stands after the rank's last backward in any case.
+ * With sharded parameters a tied sum is always after the rank's last backward.
  *
  * A sum that is cut into buckets is posted bucket by bucket, at one place. Directly after the
  * backward, the first buckets start while it still runs (pp_program_posted_inside). The tied sum
- * then comes after them: directly after stage 0, or last.
+ * then follows them: directly after stage 0, or last.
  *
- * WAITs stand at the end of the list, in the order of the posts. */
+ * WAITs are at the end of the list, in the order of the posts. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/lower/messages.h"
@@ -33,7 +33,7 @@ struct sum {
     int stage; /* 0 for the tied one */
     bool is_tied, is_late;
     int32_t slot;
-    int turn; /* among those of its slot and stage */
+    int turn; /* among sums of its slot and stage */
 };
 
 struct sync {
@@ -47,10 +47,10 @@ struct sync {
     struct sum *sums;
     int sum_count;
     struct pp_inserts *posts; /* [rank] */
-    int *latest;              /* [stage]: see add_waits() */
+    int *latest;              /* [stage]: last post that its update waits for */
 };
 
-/* A backward, or the scatter of its gradients where the parameters are sharded. */
+/* Is true for a backward, or the scatter of its gradients if parameters are sharded. */
 static bool is_backward(const struct pp_op *op)
 {
     return op->kind == PP_B || op->kind == PP_I || op->kind == PP_W ||
@@ -90,7 +90,7 @@ static int ready_at(const struct sync *s, int pipe, int stage)
     const int rank = held_by(s, pipe, stage);
     int at = s->last_at[pipe * s->head->stages + stage] + 1;
 
-    if (at == 0) /* no micro-batch takes this way: its sum of nothing can wait */
+    if (at == 0) /* no micro-batch runs this stage: its empty sum can wait */
         return s->end[rank];
     while (at < s->lists->count[rank] && pp_op_is_send(s->lists->ops[rank][at].kind))
         at++;
@@ -108,7 +108,7 @@ static bool is_sum_tied(const struct sync *s)
     return s->has_tied && is_apart;
 }
 
-/* The unit that contains index `at` of a list: the last one that begins there or before. */
+/* Returns the unit that contains index `at` of a list: the last one that begins there or before. */
 static int32_t unit_at(const struct pp_unit_list *units, int32_t at)
 {
     int32_t low = 0, high = units->count;
@@ -124,7 +124,7 @@ static int32_t unit_at(const struct pp_unit_list *units, int32_t at)
     return low;
 }
 
-/* Work of a rank up to the end of each of its units, in slots. */
+/* Returns the work of a rank up to the end of each of its units, in slots. */
 static int32_t *work_of(struct pp_arena *arena, const struct pp_messages *m, int rank)
 {
     int32_t *work = PP_ARRAY(arena, int32_t, m->units[rank].count + 1), sum = 0;
@@ -220,10 +220,10 @@ static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe
     return op;
 }
 
-/* The ranks that post one sum, with the place of the post. */
+/* Ranks that post one sum, and the places of their posts. */
 struct members {
     int *ranks, count;
-    int *at, *pipe, *owner; /* [rank]; valid where owner is 1 + index of the sum */
+    int *at, *pipe, *owner; /* [rank]; valid if owner is 1 + index of the sum */
 };
 
 static void add_member(const struct sync *s, struct members *members, int sum, int pipe, int stage)
@@ -241,7 +241,7 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
     members->pipe[rank] = pipe;
 }
 
-/* The sum, over the groups of shards, of a scatter's result: runs after it. */
+/* Returns the sum of a scatter's result over the groups of shards, which runs after it. */
 static struct pp_op rest_of(struct pp_op scatter)
 {
     scatter.kind = PP_AR;
@@ -249,9 +249,9 @@ static struct pp_op rest_of(struct pp_op scatter)
     return scatter;
 }
 
-/* Where a chunk is gathered in several units, all gradients except those of its last unit are
- * scattered inside the backward. The buckets before the last need not wait for the scatter after
- * it. */
+/* Returns the place of the buckets before the last. If a chunk is gathered in several units, all
+ * gradients except those of its last unit are scattered inside the backward. These buckets then
+ * need not wait for the scatter after it. */
 static int inside_at(const struct sync *s, const struct sum *sum, int rank, int at, int before)
 {
     const struct pp_op *ops = s->lists->ops[rank];
@@ -265,7 +265,7 @@ static int inside_at(const struct sync *s, const struct sum *sum, int rank, int 
     return at;
 }
 
-/* All buckets of a sum, each with the sum of what its scatter leaves. */
+/* Posts all buckets of a sum, each with the sum of its scatter's results. */
 static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, int before, int pipe)
 {
     const int inside = inside_at(s, sum, rank, at, before);
@@ -317,7 +317,7 @@ static int add_gather(struct pp_arena *arena, struct pp_inserts *posts, int post
     return 1;
 }
 
-/* The last of a rank's posts that the update of a stage waits for: a bucket or the tied sum. */
+/* Finds the last post of a rank that the update of a stage waits for: a bucket or the tied sum. */
 static void find_latest(struct sync *s, const struct pp_inserts *posts)
 {
     for (int i = 0; i < posts->count; i++) {
@@ -327,8 +327,8 @@ static void find_latest(struct sync *s, const struct pp_inserts *posts)
     }
 }
 
-/* WAITs for all posts of a rank. The gathers of what an update will change stand after the last
- * WAIT for the sums that this update needs. */
+/* Adds WAITs for all posts of a rank. The gathers of updated weights are after the last WAIT for
+ * the sums that this update needs. */
 static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
 {
     const int count = posts->count;
@@ -354,9 +354,9 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
     }
 }
 
-/* ---- sums that a program brings itself ------------------------------------------------------- */
+/* ---- sums of the program itself -------------------------------------------------------------- */
 
-/* none; that of a tied embedding alone, which says nothing of the other weights; those of stages */
+/* none; the sum of a tied embedding alone, which tells nothing of other weights; sums of stages */
 enum own_sums { OWN_NONE, OWN_TIED, OWN_STAGES };
 
 static bool is_sum(const struct pp_op *op)
@@ -376,7 +376,7 @@ static enum own_sums own_sums_of(const struct pp_orders *lists)
     return pp_lists_any(lists, is_sum_of_stage) ? OWN_STAGES : OWN_TIED;
 }
 
-/* WAITs for the sums of ranks that wait for none: PyTorch's REDUCE_GRAD has no WAIT. */
+/* Adds WAITs for the sums of ranks that wait for none: PyTorch's REDUCE_GRAD has no WAIT. */
 static void wait_for_own_sums(const struct pp_lowering *l)
 {
     struct pp_orders *lists = l->lists;
@@ -428,9 +428,9 @@ enum pp_status pp_lower_sync(const struct pp_lowering *l)
     }
     if (l->head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
         return PP_OK;
-    if (own == OWN_TIED) /* all sums take their place in the common order */
+    if (own == OWN_TIED) /* all sums are placed in the common order */
         pp_lists_drop(l->lists, pp_op_is_tied);
-    if (options->has_optimizer) /* updates come after the sums: the optimizer pass puts them back */
+    if (options->has_optimizer) /* the optimizer pass adds them again, after the sums */
         pp_lists_drop(l->lists, is_update);
     find_last(&s);
     PP_TRY(order_sums(&s, l->err));

@@ -1,7 +1,7 @@
-/* The sum of a tied embedding for programs that bring their own gradient sums but not this one: a
- * file does not know the model. All ranks must post in one order. It comes first where every sum
- * stands whole after the compute ops, as pp_lower_sync() puts it. Else it comes after the rank's
- * other sums. It is waited for before the first update that needs it. */
+/* The sum of a tied embedding for programs that have other gradient sums of their own: a file does
+ * not know the model. All ranks must post in one order. It comes first if every sum is whole and
+ * after the compute ops, as in pp_lower_sync(), else after the rank's other sums. Its WAIT is
+ * before the first update that needs it. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -10,7 +10,7 @@ static bool is_end(const struct pp_program_head *head, int stage)
     return stage == 0 || stage == head->stages - 1;
 }
 
-/* First and last stage are on different ranks in some pipeline. */
+/* Is true if first and last stage are on different ranks in some pipeline. */
 static bool is_apart(const struct pp_program_head *head)
 {
     for (int pipe = 0; pipe < head->pipelines; pipe++)
@@ -19,7 +19,7 @@ static bool is_apart(const struct pp_program_head *head)
     return false;
 }
 
-/* Pipeline of the first or last stage on `rank`, or -1 when it holds neither. */
+/* Returns the pipeline of the first or last stage on `rank`, or -1 if it holds neither. */
 static int member_pipe(const struct pp_program_head *head, int rank)
 {
     for (int pipe = 0; pipe < head->pipelines; pipe++)
@@ -34,7 +34,7 @@ static bool is_bucket(const struct pp_op *op)
     return pp_op_has_buckets(op->kind) && op->granules > 1;
 }
 
-/* A sum is posted between the compute ops of a rank. */
+/* Is true if a sum is posted between the compute ops of a rank. */
 static bool is_eager(const struct pp_orders *lists)
 {
     for (int rank = 0; rank < lists->ranks; rank++)

@@ -1,13 +1,13 @@
 /* Asynchronous updates: after the last backward of every few micro-batches a chunk sums its
- * gradients and updates its weights, while other ranks continue. The sum is waited for at once, as
- * PipeDream and PipeDream-2BW do. A tied embedding is not summed: its two copies belong to
+ * gradients and updates its weights, while other ranks continue. The WAIT directly follows the sum,
+ * as in PipeDream and PipeDream-2BW. A tied embedding is not summed: its two copies belong to
  * different versions (PipeDream has none). */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
 struct updates {
     const struct pp_lowering *l;
-    int64_t *done; /* [pipe * stages + stage]: (granule, split) cells gone backward */
+    int64_t *done; /* [pipe * stages + stage]: (granule, split) cells whose backward has run */
 };
 
 static void add(const struct updates *u, struct pp_inserts *inserts, int before, struct pp_op op)
@@ -15,7 +15,7 @@ static void add(const struct updates *u, struct pp_inserts *inserts, int before,
     pp_inserts_add(u->l->arena, inserts, before, op);
 }
 
-/* All buckets of a collective, then WAITs for them. */
+/* Adds all buckets of a collective, then WAITs for them. */
 static void add_collective(const struct updates *u, struct pp_inserts *inserts, int before,
                            struct pp_op op)
 {
@@ -28,7 +28,7 @@ static void add_collective(const struct updates *u, struct pp_inserts *inserts, 
     }
 }
 
-/* What is scattered is summed over the groups of shards. */
+/* Adds the sum of a scatter's results over the groups of shards. */
 static void add_rest(const struct updates *u, struct pp_inserts *inserts, int before,
                      struct pp_op op)
 {
@@ -72,7 +72,7 @@ static void update_rank(const struct updates *u, int rank)
         *done += op->granules;
         if (*done / each == updates)
             continue;
-        int before = i + 1; /* the gradient for the stage before sets out first */
+        int before = i + 1; /* the gradient for the stage before is sent first */
         while (before < lists->count[rank] && pp_op_is_send(lists->ops[rank][before].kind))
             before++;
         add_update(u, &inserts, before, op);

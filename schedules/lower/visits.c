@@ -1,18 +1,18 @@
-/* The visits of a rank to gather units, of parameters and of gradients. */
+/* Finds the visits of a rank to gather units, of parameters and of gradients. */
 #include "schedules/lower/visits.h"
 
-/* Units of a chunk. NO_UNIT: with it no visit goes on. */
+/* Units of a chunk. NO_UNIT continues no visit. */
 enum unit { FIRST_UNIT, LAST_UNIT, NO_UNIT };
 
-/* What an op is to a walk. */
+/* Role of an op in a walk. */
 struct use {
     bool is_apart;         /* not part of it */
-    bool is_counted;       /* opens a visit, or goes on with one */
+    bool is_counted;       /* opens or continues a visit */
     enum unit first, last; /* units with which it begins and ends */
 };
 typedef struct use (*use_rule)(const struct pp_op *op, bool is_layered);
 
-/* A unit with which a moment ended, and the visit it belongs to, -1 = none. */
+/* The unit at the end of a moment, and its visit, -1 = none. */
 struct open {
     int stage, visit;
     enum unit unit;
@@ -33,7 +33,7 @@ static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const st
     return visits->count - 1;
 }
 
-/* The open visit that goes on with this unit, or -1. */
+/* Returns the open visit that continues with this unit, or -1. */
 static int find_open(const struct open *open, int count, int stage, enum unit unit)
 {
     for (int i = 0; i < count; i++)
@@ -42,8 +42,8 @@ static int find_open(const struct open *open, int count, int stage, enum unit un
     return -1;
 }
 
-/* The ops of moment m: both of a pair of one stage are in one visit. Visits open after it go to
- * `next`; returns how many. */
+/* Adds the ops of moment m to visits: both of a pair of one stage are in one visit. Fills `next`
+ * with the visits open after it; returns their number. */
 static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_visits *visits,
                        int m, const struct open *open, int open_count, struct open next[2])
 {
@@ -84,10 +84,10 @@ static void walk(const struct pp_visit_walk *w, use_rule rule, struct pp_visits 
     }
 }
 
-/* ---- what is walked for ---------------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------------------------- */
 
-/* A weight gradient needs no parameters and leaves them where they are. Recomputation goes through
- * them as a backward does, layer by layer, and ends before the first of it. */
+/* A weight gradient needs no parameters and leaves them in place. Recomputation runs through them
+ * like a backward, layer by layer, and ends before the backward's first one. */
 static struct use use_of_params(const struct pp_op *op, bool is_layered)
 {
     const bool is_forward = op->kind == PP_F;
@@ -100,7 +100,7 @@ static struct use use_of_params(const struct pp_op *op, bool is_layered)
     };
 }
 
-/* A chunk of several units makes the gradients of one unit after those of the other. */
+/* A chunk of several units makes the gradients of one unit after those of another. */
 static struct use use_of_grads(const struct pp_op *op, bool is_layered)
 {
     const enum unit unit = is_layered ? NO_UNIT : FIRST_UNIT;
@@ -113,7 +113,7 @@ void pp_visits_of_params(const struct pp_visit_walk *w, struct pp_visits *visits
     walk(w, use_of_params, visits);
 }
 
-/* Visits that overlap in pairs may end in another order than they begin. */
+/* Sorts visits by their end: overlapping pairs may end in another order than they begin. */
 static void sort_by_end(struct pp_visits *visits)
 {
     for (int k = 1; k < visits->count; k++) {
