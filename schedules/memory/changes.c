@@ -1,6 +1,5 @@
-/* Lifetimes are found first (schedules/memory/lifetimes.h), as what every instruction takes when it
- * starts and gives back when it ends. Tensors count in whole bytes, so that sums are exact and
- * nothing is left over at the end. */
+/* Finds bytes that every instruction takes at its start and releases at its end, from lifetimes
+ * (schedules/memory/lifetimes.h). Tensors have whole bytes, so that sums are exact and end at 0. */
 #include "schedules/memory/changes.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@ static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w
     return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
 }
 
-/* The share of `bytes` that one granule of one sequence split has. */
+/* Returns the share of `bytes` of one granule of one sequence split. */
 static double cell_bytes(const struct pp_program *p, double bytes)
 {
     return rint(bytes / ((double)p->granules * p->splits));
@@ -41,16 +40,16 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
     return sizes;
 }
 
-/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
+/* Returns the bytes between `stage` and the next one, for one cell; the gradient is as large. */
 static double boundary_bytes(const struct pp_memory_walk *w, int stage)
 {
     return stage >= 0 ? w->sizes[stage].boundary : 0;
 }
 
-/* ---- what instructions take and give ---------------------------------------------------------*/
+/* ---- changes by kind of instruction ---------------------------------------------------------- */
 
-/* The change at `until`, the last reader: memory is released there, for both ops of a pair
- * together. After the end of the list (never) when nothing reads it after `from`. */
+/* Returns the change at `until`, the last reader. Memory is released there, for both ops of a pair
+ * together. It is the one after the end of the list (never) if nothing reads it after `from`. */
 static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
 {
     if (until < from)
@@ -67,7 +66,7 @@ static bool is_local(const struct pp_memory_walk *w, const struct pp_op *op, int
                pp_program_rank_of(w->p, op->pipe, op->stage);
 }
 
-/* The output of an F (direction 0), B or I (1) that is read on the same rank. */
+/* Takes the output of an F (direction 0), B or I (1) that is read on the same rank. */
 static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, int direction)
 {
     const int reader = op->stage + (direction ? -1 : 1);
@@ -79,15 +78,15 @@ static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, 
     end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
 }
 
-/* What lives while one op runs; of a pair until both have ended. */
+/* Takes memory for the time of one op; for a pair until both have ended. */
 static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
 {
     w->changes[at].buffer_taken += bytes;
     end_of(w, at, at)->buffer_given += bytes;
 }
 
-/* A whole gradient before it is added up, in bytes that no granule divides. It is the embedding's,
- * the last of a backward: what that had saved is gone by then. */
+/* Returns the bytes of a whole gradient before it is added up, which no granule divides. It is the
+ * embedding's, the last of a backward: saved activations of that backward are free by then. */
 static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double freed_bytes)
 {
     return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
@@ -99,7 +98,7 @@ static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
     return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
 }
 
-/* What is there at a time of so many bytes that are gathered, or of their gradients. */
+/* Returns the part of gathered bytes, or of their gradients, that is present at a time. */
 static double held_bytes(const struct pp_stage_gathers *gathers, double bytes)
 {
     return rint((1 - gathers->gone_frac) * bytes);
@@ -110,8 +109,8 @@ static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int sta
     return held_bytes(&w->costs->gathers[stage], w->costs->purpose[purpose][stage].bytes);
 }
 
-/* F, B, I: the units inside of an op are gathered one after the other. Up to the number of buffers
- * they coexist with the units that the program has gathered. */
+/* F, B, I: units inside of an op are gathered one after the other. Up to the number of buffers they
+ * coexist with the units that the program has gathered. */
 static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_stage_gathers *gathers = gathers_of(w, op);
@@ -132,8 +131,7 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
 
     if (!gathers)
         return;
-    /* Of a layer, and of the gradients scattered concurrently; those of the first unit come
-     * last. */
+    /* Gradients of a layer, and those scattered concurrently; those of the first unit come last. */
     if (!gathers->is_cut || gathers->units > 1) {
         use_scratch(w, at,
                     w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));
@@ -144,7 +142,7 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
     w->whole[op->stage].has_grads = true;
 }
 
-/* A gather or, where parameters are not cut, a load. */
+/* Handles a gather; or a load, if parameters are not sharded. */
 static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     struct pp_memory_whole *whole = &w->whole[op->stage];
@@ -163,7 +161,7 @@ static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int 
         change_fetch(w, op, at);
 }
 
-/* This device's share for a gather: until that has brought the others'. */
+/* Handles a load of this device's share for a gather, which keeps it until the gather ends. */
 static void change_load(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_stage_gathers *gathers = gathers_of(w, op);
@@ -202,7 +200,7 @@ static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at
     whole->params[0] = whole->params[--whole->count];
 }
 
-/* The next gradients of the stage go elsewhere while these are scattered. */
+/* Starts a new buffer for the next gradients of the stage while these are scattered. */
 static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     if (!gathers_of(w, op) || op->purpose != PP_FOR_VISIT)
@@ -214,7 +212,7 @@ static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int
 
 /* ---- memory tiers */
 
-/* What is kept of the cells of an op between its forward and what uses them first. */
+/* Returns the bytes kept for the cells of an op between its forward and their first use. */
 static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
@@ -235,7 +233,7 @@ static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *
                     : kept_bytes(w, op);
 }
 
-/* What of it moves to another tier. */
+/* Returns the part of resting_bytes() that moves to another tier. */
 static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
 {
     const double frac = stage_memory(w, op->stage)->moved_frac;
@@ -252,7 +250,7 @@ static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
 }
 
-/* Room is taken as a movement begins, where it ends. */
+/* A move takes memory at its start, at its destination. */
 static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const bool is_up = pp_move_is_up(op->purpose);
@@ -267,7 +265,7 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
         *(is_up ? &change->saved_taken : &change->away_taken) += moved_bytes(w, op);
 }
 
-/* It is given as the movement ends, where it began. */
+/* A move releases memory at its end, at its source. */
 static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const bool is_up = pp_move_is_up(op->purpose);
@@ -340,7 +338,7 @@ static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int
     make_grads(w, op, at);
 }
 
-/* The optimizer goes over all parameters of the rank at once. */
+/* The optimizer updates all parameters of the rank at once. */
 static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
@@ -417,7 +415,7 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     for (int at = 0; at < w->count; at++) {
         const int i = w->begin + at, kind = w->p->kind[i];
 
-        /* the tensors of a message live by their lifetimes, whatever waits for it */
+        /* the lifetimes of a message's tensors do not depend on its WAIT */
         if (!change_of[kind] ||
             (kind == PP_WAIT && pp_op_kinds[w->p->aux[i]].stream == PP_STREAM_CHANNEL))
             continue;

@@ -1,4 +1,4 @@
-/* A dense table of cells where it is small enough, else a hash table. */
+/* Lifetimes in a dense table of cells if it is small enough, else in a hash table. */
 #include "schedules/memory/lifetimes.h"
 
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
@@ -57,7 +57,7 @@ struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int
     return &lives->cells[*pp_map64_at(&lives->map, number, lives->count++)];
 }
 
-/* ---- questions -------------------------------------------------------------------------------*/
+/* ---- queries --------------------------------------------------------------------------------- */
 
 int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op)
 {

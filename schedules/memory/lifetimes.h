@@ -1,14 +1,14 @@
-/* schedules/memory/lifetimes.h — from where to where in its rank's list a tensor lives. Shared by
- * the slots pass and by memory.c; private to schedules.
+/* schedules/memory/lifetimes.h — begin and end of a tensor's life in its rank's list. Shared by the
+ * slots pass and memory.c; private to schedules.
  *
- * Note every instruction of a rank with its position, then ask. A cell is (stage, granule, split);
- * it lies on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
+ * Note every instruction of a rank with its position, then query. A cell is (stage, granule,
+ * split); it is on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
 #pragma once
 
 #include "core/map64.h"
 #include "schedules/program/program.h"
 
-/* What is known of a cell, 1 + position, 0 = never. */
+/* Positions of a cell's instructions, 1 + position, 0 = never. */
 struct pp_cell_life {
     int32_t forward;   /* F */
     int32_t backward;  /* B or I: reads the incoming gradient, makes the outgoing one */
@@ -21,24 +21,23 @@ struct pp_lifetimes {
     struct pp_cell_life *cells;
     size_t row; /* cells of a stage: granules of all micro-batches * splits */
     int stages, granules, splits;
-    bool is_dense; /* else `map` turns the number of a cell into its index in `cells` */
+    bool is_dense; /* if not, `map` has the index in `cells` by the number of a cell */
     int32_t count;
     struct pp_map64 map;
 };
 
-/* For a program of `stages` x `granules` ids x `splits` whose compute instructions cover `covered`
- * granules. */
+/* Creates the table of a program; `covered`: granules that its compute instructions cover. */
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
                                         int splits, int64_t covered);
-/* Of a program, with all that its instructions say. */
+/* Returns the table of a program, with all instructions noted. */
 struct pp_lifetimes pp_lifetimes_of_program(struct pp_arena *arena, const struct pp_program *p);
-/* Whether anything is noted of such an instruction. */
+/* Is true if pp_lifetimes_note() notes such an instruction. */
 static inline bool pp_lifetimes_notes(int kind, int aux)
 {
     return kind == PP_WAIT ? pp_op_is_send(aux) : pp_op_has_cell(kind);
 }
 
-/* Of a table that is not dense. */
+/* Returns a cell of a table that is not dense, or NULL. */
 struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number);
 
 static inline uint64_t pp_lifetimes_number(const struct pp_lifetimes *lives, int stage, int granule,
@@ -47,7 +46,7 @@ static inline uint64_t pp_lifetimes_number(const struct pp_lifetimes *lives, int
     return (uint64_t)stage * lives->row + (uint64_t)granule * (uint64_t)lives->splits +
            (uint64_t)split;
 }
-/* NULL outside of the table, or when no instruction named it. */
+/* Returns the cell, or NULL if it is outside of the table or no instruction has named it. */
 static inline struct pp_cell_life *pp_lifetimes_at(const struct pp_lifetimes *lives, int stage,
                                                    int granule, int split)
 {
@@ -57,7 +56,7 @@ static inline struct pp_cell_life *pp_lifetimes_at(const struct pp_lifetimes *li
     const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
     return lives->is_dense ? &lives->cells[number] : pp_lifetimes_sparse(lives, number);
 }
-/* The cell, all 0 when no instruction named it. */
+/* Returns the cell, all 0 if no instruction has named it. */
 static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage,
                                                     int granule, int split)
 {
@@ -66,12 +65,12 @@ static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *l
     return cell ? *cell : (struct pp_cell_life){0};
 }
 
-/* F, R: the last B or W of what it saved, -1 when some granule of it is never freed. */
+/* Last B or W of the activations saved by an F or R; -1 if some granule is never freed. */
 int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);
-/* F: every granule of it has an R. */
+/* Is true if every granule of an F has an R. */
 bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward);
 
-/* A cell of a table that is not dense, which no instruction has named before; else NULL. */
+/* Adds a new cell to a table that is not dense; else NULL. */
 struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int granule,
                                       int split);
 
@@ -103,8 +102,7 @@ static inline void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp
     }
 }
 
-/* Last reader of a tensor named by the stage that reads it (as a RECV is), 0 forward, 1 backward.
- */
+/* Last reader of a tensor named by its reading stage (as a RECV is), 0 forward, 1 backward. */
 static inline int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op,
                                     int stage, int direction)
 {
@@ -118,7 +116,7 @@ static inline int pp_lifetimes_read(const struct pp_lifetimes *lives, const stru
     }
     return last - 1;
 }
-/* SEND: its producer, and the WAIT for it. */
+/* Return the producer of a SEND, and the WAIT for it. */
 static inline int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send)
 {
     return pp_lifetimes_read(lives, send, send->stage, send->kind == PP_SEND_B);

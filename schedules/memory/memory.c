@@ -1,9 +1,9 @@
-/* Each list is walked once, over what its instructions take and give back. */
+/* Walks each list once, over the memory that its instructions take and release. */
 #include "schedules/memory/changes.h"
 
 #include <math.h>
 
-/* Weight versions of every chunk, by pipeline and stage. */
+/* Returns the weight versions of every chunk, by pipeline and stage. */
 static int *count_versions(struct pp_arena *scratch, const struct pp_program *p)
 {
     int *versions = PP_ARRAY(scratch, int, (size_t)p->pipelines *(size_t)p->stages);
@@ -18,7 +18,7 @@ static int *count_versions(struct pp_arena *scratch, const struct pp_program *p)
     return versions;
 }
 
-/* Every chunk of every pipeline keeps its own weights, in as many versions as it uses. */
+/* Adds the state of every chunk, with as many versions of its weights as it uses. */
 static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
                        struct pp_rank_memory *memory)
 {
@@ -38,9 +38,8 @@ static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
         }
 }
 
-/* Bytes that the allocator wastes in addition to `tensors`. Where that leaves no room it gives back
- * what it holds in whole blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks), and the
- * rest stays stuck. */
+/* Bytes that the allocator wastes in addition to `tensors`. Without room for them it releases whole
+ * blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks); the rest is stuck. */
 static double wasted_bytes(const struct pp_costs *costs, double tensors)
 {
     const double room = costs->capacity_bytes > 0
@@ -50,7 +49,7 @@ static double wasted_bytes(const struct pp_costs *costs, double tensors)
     return rint(fmax(costs->stuck_frac * tensors, fmin(costs->fragment_frac * tensors, room)));
 }
 
-/* Context and libraries, and what the allocator wastes of all tensors at the peak. */
+/* Adds context, libraries and the allocator's waste for all tensors at the peak. */
 static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
 {
     const double tensors =
