@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define ROUNDING 1e-9 /* of sums in another order, and to picoseconds */
+#define ROUNDING 1e-9 /* relative: of sums in another order, and of rounding to picoseconds */
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* What a rank has to do, and how far it lies from both ends of the pipeline. */
+/* A rank's work, and its distance from both ends of the pipeline. */
 struct seat {
     double work_s, late_s; /* late: the part that is weight gradients off the critical path */
     double before_s, after_s;
@@ -78,7 +78,7 @@ static void take_stage(const struct pp_bound_rule *rule, const struct pp_bound_s
     seat->late_s += rule->schedule->splits_backward ? weights_s : 0;
 }
 
-/* Only whole micro-batches go from stage to stage in the times that are given here. */
+/* Is true if stages exchange whole micro-batches, as the given times assume. */
 static bool has_chains(const struct pp_bound_rule *rule)
 {
     return rule->shape.splits == 1 && rule->shape.granules == 1;
@@ -133,7 +133,7 @@ static double closed_s(const struct pp_bound_rule *rule, const struct pp_bound_s
                                     (1 - bubble_frac);
 }
 
-/* The rank's own way of a step, with or without the weight gradients that may come later. */
+/* Critical path of a rank in a step, without weight gradients that may come later. */
 static double way_s(const struct seat *seat)
 {
     return seat->before_s + seat->work_s - seat->late_s + seat->after_s;
@@ -168,7 +168,7 @@ static double steady_s(const struct pp_bound_rule *rule, const struct pp_bound_s
                     : least_s;
 }
 
-/* A continuous schedule goes on with the next step while it ends one. */
+/* A continuous schedule starts the next step while it ends one, so that it has no bound. */
 static double step_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,
                      struct seat *seats)
 {

@@ -13,8 +13,8 @@ enum {
     SPLITS_MAX = 255
 };
 
-/* Sizes of a shape. `neutral` replaces 0, which means "not given". Any other value needs a schedule
- * that has `size` (0 = any value goes). */
+/* Sizes of a shape. 0 means "not given" and becomes `neutral`. Any other value than `neutral` needs
+ * a schedule that has `size` (0 = none needed). */
 static const struct field {
     const char *flag;
     size_t offset;
@@ -114,7 +114,7 @@ int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batch
     return schedule->updates_each_backward ? 1 : micro_batches;
 }
 
-/* By the schedule's own limits; of an open shape by those of its variants. */
+/* Checks the schedule's own limits; an open shape is accepted if one of its variants is. */
 static enum pp_status check_limits(const struct pp_schedule *schedule, const struct pp_shape *shape,
                                    struct pp_error *err)
 {
@@ -190,7 +190,7 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
     return PP_OK;
 }
 
-/* Returns how many versions there are; at least 2 say that updates come without a flush. */
+/* Returns the number of weight versions. At least 2 means that updates come without a flush. */
 static int set_versions(const struct pp_schedule *schedule, const struct pp_shape *shape,
                         struct pp_orders *orders)
 {
@@ -207,7 +207,7 @@ static int set_versions(const struct pp_schedule *schedule, const struct pp_shap
     return most > 0 ? most + 1 : 2;
 }
 
-/* As a frozen program has them. */
+/* Sets pipelines and granules as in a frozen program. */
 static void set_pipes(const struct pp_order_maps *maps, struct pp_orders *orders)
 {
     for (int rank = 0; rank < orders->ranks; rank++)

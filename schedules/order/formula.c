@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Mean over the stages of a kind's duration for a whole micro-batch, in seconds. */
+/* Returns the mean over the stages of a kind's duration for a whole micro-batch, in seconds. */
 static double mean_s(const struct pp_costs *costs, int kind)
 {
     double sum_s = 0;
@@ -24,7 +24,6 @@ static struct pp_unit_costs unit_costs(const struct pp_costs *costs)
         .f = f, .b = b, .i = i > 0 ? i : b / 2, .w = w > 0 ? w : b / 2, .fb = f + b};
 }
 
-/* Mean over the ranks. */
 static double bubble_frac(const struct pp_program *program, const struct pp_schedule *schedule,
                           const struct pp_costs *costs)
 {

@@ -8,7 +8,7 @@ struct keyed {
     struct pp_op op;
 };
 
-/* Equal keys run deeper stages first, then forwards first: any fixed rule will do. */
+/* Compares keys. Of equal keys, deeper stages come first, then forwards; any fixed rule works. */
 static int compare(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
@@ -22,7 +22,7 @@ static int compare(const void *left, const void *right)
     return a->op.mb < b->op.mb ? -1 : a->op.mb > b->op.mb;
 }
 
-/* The F or B of a slot's pipeline that starts with its granule `index`. */
+/* Returns the F or B that starts with granule `index` of the slot's pipeline. */
 static struct keyed keyed_op(const struct pp_schedule *schedule, const struct pp_places *places,
                              struct pp_slot slot, int kind, int index)
 {

@@ -1,4 +1,4 @@
-/* Options that single schedules declare: looked up by name, filled in, checked. */
+/* Options that single schedules declare: lookup by name, defaults, checks. */
 #include "schedules/order/options.h"
 
 #include "schedules/order/schedule.h"
@@ -30,7 +30,6 @@ const struct pp_schedule_option pp_limit_option = {
     .goes_with_file = true,
 };
 
-/* The k-th row of the table, or NULL. */
 static const struct pp_schedule_option *row(const struct pp_schedule *schedule, int k)
 {
     return schedule && k < PP_SHAPE_OPTIONS ? schedule->options[k] : NULL;

@@ -1,5 +1,5 @@
-/* schedules/order/order.h — what the order rules share: which stages a rank holds and which
- * micro-batches a pipeline has. Internal to schedules/. */
+/* schedules/order/order.h — stages of a rank and micro-batches of a pipeline, as order rules need
+ * them. Internal to schedules/. */
 #pragma once
 
 #include "schedules/order/schedule.h"
@@ -18,10 +18,10 @@ struct pp_places {
 struct pp_places pp_places_make(struct pp_arena *arena, const struct pp_shape *shape,
                                 const struct pp_order_maps *maps);
 
-/* A compute op with every field that order rules do not care about at its neutral value. */
+/* Returns a compute op; fields that order rules do not set are neutral. */
 struct pp_op pp_compute_op(int kind, struct pp_slot slot, int mb, int split);
 
-/* Expand a .phases or a .key schedule into `orders`. Never fails. */
+/* Appends the ops of a .phases or a .key schedule to `orders`. Never fails. */
 void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                       const struct pp_places *places, struct pp_orders *orders);
 void pp_key_expand(struct pp_arena *arena, const struct pp_schedule *schedule,

@@ -1,12 +1,12 @@
-/* .phases: patterns become the list of a rank. */
+/* .phases: expands patterns into the list of a rank. */
 #include "schedules/order/order.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <stdbool.h>
 
-/* Pending weight gradients: I puts an op in, W takes the oldest out (of one chunk or of all). All
- * are in one list in the order of their I, and threaded by chunk, so that both take one step. */
+/* Pending weight gradients: I adds an op, W removes the oldest (of one chunk or of all). All are in
+ * one list in the order of their I, linked by chunk, so that both take constant time. */
 struct pending {
     struct waiting {
         struct pp_op op;
@@ -25,9 +25,9 @@ struct pp_phases {
     int rank;
     const struct pp_slot *slots; /* of the rank */
     int slot_count;
-    int total[2]; /* F and B without a chunk number: how many there are, and how many are done */
+    int total[2]; /* F and B without a chunk number: their number, and the number done */
     int done[2];
-    int *slot_done[2]; /* with a chunk number: [slot] */
+    int *slot_done[2]; /* done with a chunk number: [slot] */
     struct pending pending;
 };
 
@@ -36,7 +36,7 @@ static int granules_of(const struct pp_places *places, int pipe)
     return places->mb_begin[pipe + 1] - places->mb_begin[pipe];
 }
 
-/* Micro-batches that go through a chunk before the next: --group, or all. */
+/* Returns the micro-batches that go through a chunk before the next chunk: --group, or all. */
 static int group_of(const struct pp_schedule *schedule, const struct pp_shape *shape)
 {
     const bool has_group = schedule->options[PP_GROUP_AT] == &pp_group_option;
@@ -61,9 +61,7 @@ static struct pp_schedule_work group_unit(const struct pp_schedule *schedule,
                                      .split = direction == PP_DIR_F ? split : splits - 1 - split};
 }
 
-/* The next F (direction 0) or B without a chunk number and its chunk; false when there is none
- * left.
- */
+/* Returns the next F (direction 0) or B without a chunk number, and its chunk; false if none. */
 static bool next_any(struct pp_phases *out, int kind, int direction, int *chunk, struct pp_op *op)
 {
     const struct pp_shape *shape = out->places->shape;
@@ -110,7 +108,7 @@ static void put_pending(struct pp_phases *out, int slot, const struct pp_op *op)
     pending->last[slot] = at;
 }
 
-/* The oldest of all is also the oldest of its chunk. */
+/* Removes the oldest of a slot (-1 = of all). The oldest of all is also the oldest of its chunk. */
 static bool next_weight_gradient(struct pp_phases *out, int slot, struct pp_op *op)
 {
     struct pending *pending = &out->pending;
@@ -147,7 +145,7 @@ static bool next_op(struct pp_phases *out, char letter, int chunk, struct pp_op 
     return true;
 }
 
-/* Read one letter and its optional chunk number; chunk -1 = no number. */
+/* Reads one letter and its optional chunk number; chunk -1 = no number. */
 static const char *read_letter(const char *text, char *letter, int *chunk)
 {
     *letter = *text++;
@@ -157,7 +155,7 @@ static const char *read_letter(const char *text, char *letter, int *chunk)
     return text;
 }
 
-/* Append what one pattern stands for; false when nothing was left for any of its ops. */
+/* Appends the ops of one pattern; false if none of its ops was left. */
 static bool append_pattern(struct pp_phases *out, const char *pattern)
 {
     bool any = false;
@@ -196,7 +194,7 @@ void pp_phase(struct pp_phases *out, int times, const char *pattern)
             return;
 }
 
-/* Ready for another rank: empty, keeping its memory. */
+/* Empties the list for another rank and keeps its memory. */
 static void clear_pending(struct pending *pending, int slots)
 {
     pending->head = pending->count = 0;

@@ -23,7 +23,7 @@ struct pp_places pp_places_make(struct pp_arena *arena, const struct pp_shape *s
                                .slots = PP_ARRAY(arena, struct pp_slot, all),
                                .mb_begin = PP_ARRAY(arena, int, shape->pipelines + 2),
                                .mbs = PP_ARRAY(arena, int, granules)};
-    /* Counting sort: begin[x + 2] first counts x, then begin[x + 1] is where the next x goes. */
+    /* Counting sort: begin[x + 2] first counts x, then begin[x + 1] is the place of the next x. */
     for (int i = 0; i < all; i++)
         places.slot_begin[maps->rank_of[i] + 2]++;
     for (int rank = 0; rank < shape->ranks; rank++)

@@ -1,8 +1,8 @@
-/* schedules/order/schedule.h — what a schedule is: a placement plus exactly one order rule.
+/* schedules/order/schedule.h — a schedule: a placement plus exactly one order rule.
  *
- * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
- * in schedules/lower add those. To add one: write one file, add one row to rows.h, one line to
- * schedules/meson.build (docs/add-a-schedule.md shows an example that a test builds). */
+ * A schedule is a pure function of its shape. Passes in schedules/lower add communication and
+ * memory. To add one: write one file, add one row to rows.h, one line to schedules/meson.build
+ * (docs/add-a-schedule.md shows an example that a test builds). */
 #pragma once
 
 #include "core/arena.h"
@@ -19,27 +19,23 @@
 #include <stdint.h>
 
 /* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. Any
- * other size is refused, as is an option that is not in the schedule's table. It is dropped instead
- * when it comes from a preset or applies to a list. */
+ * other size is refused, as is an option that is not in the schedule's table. From a preset or for
+ * a list of schedules it is ignored instead. */
 enum pp_shape_size {
     PP_SIZE_CHUNKS = 1 << 0,    /* --vp */
     PP_SIZE_SPLITS = 1 << 1,    /* --splits */
     PP_SIZE_PIPELINES = 1 << 2, /* --pipelines */
-    PP_SIZE_GRANULES = 1 << 3,  /* backwards of half a micro-batch; its own options choose */
+    PP_SIZE_GRANULES = 1 << 3,  /* for backwards of half a micro-batch; options choose */
 };
 
 /* A schedule is a row, struct pp_schedule below. Its order comes from exactly one of three rules:
  *
  *   .phases    appends patterns of ops to each rank's list: warm-up, steady state, cool-down
  *   .key       gives each op a number; a rank runs its ops by ascending numbers
- *   .generate  returns all lists, for an order that comes from a search
- *
- * The types of these rules come first. */
+ *   .generate  returns all lists, for an order that comes from a search */
 
-/* For .phases: append `times` repetitions of `pattern` to the rank's list (none if `times` is below
- * 1).
- *
- * A pattern is read left to right.
+/* For .phases: appends `times` repetitions of `pattern` to the rank's list (none if `times` is
+ * below 1). A pattern is read left to right.
  *
  *   "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending weight gradient
  *   "F1", "W0" are those of one chunk
@@ -48,19 +44,18 @@ enum pp_shape_size {
  * An op of which none is left is skipped. On a two-way placement the number counts pipelines first,
  * pipeline * chunks + chunk.
  *
- * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
- * number it follows .next. Without .next, groups of --group micro-batches (all if not given) go
- * through all chunks, B from the last chunk to the first. A rank's list uses numbers or not, never
- * both for one kind. */
+ * The next op of a chunk is that of its next micro-batch, splits ascending in F and descending in
+ * B. Without a number the order of .next applies. Without .next, groups of --group micro-batches
+ * (all if not given) go through all chunks, B from the last chunk to the first. A rank's list uses
+ * numbers or not, never both for one kind. */
 struct pp_phases;
 void pp_phase(struct pp_phases *out, int times, const char *pattern);
-struct pp_schedule_work { /* what one F or B works on */
+struct pp_schedule_work { /* chunk, micro-batch and split of one F or B */
     int chunk, mb, split;
 };
 
 /* For .key: a rank runs its ops by ascending key. The rule gives a key at every stage of every
- * pipeline, for the B of each granule and the F of each micro-batch. An F names the first granule
- * of its micro-batch. */
+ * pipeline, for the B of each granule and the F of each micro-batch. F names its first granule. */
 struct pp_key_op {
     int kind; /* PP_F or PP_B */
     int stage, pipeline;
@@ -68,17 +63,17 @@ struct pp_key_op {
     int mb;    /* granule id */
 };
 
-/* One of the orders that `auto` compares: a value of an option, and what it does to a shape. */
+/* One of the orders that `auto` compares: a value of an option, and its effect on a shape. */
 struct pp_schedule_variant {
     const char *option, *value; /* "concat", "doubling" */
     int number;                 /* of the value */
     void (*choose)(struct pp_shape *shape, int number);
 };
 
-/* What a training framework calls a schedule: "torchtitan", "Interleaved1F1B". */
+/* A training framework's name of a schedule: "torchtitan", "Interleaved1F1B". */
 struct pp_schedule_call {
     const char *tool, *name;
-    bool (*is_same)(const struct pp_shape *shape); /* it then runs this order; NULL = always */
+    bool (*is_same)(const struct pp_shape *shape); /* then runs this order; NULL = always */
 };
 #define PP_CALLS(...)                                                                              \
     (const struct pp_schedule_call[])                                                              \
@@ -105,67 +100,65 @@ struct pp_schedule {
     const char *const *aliases;           /* PP_NAMES(), or NULL */
     const struct pp_schedule_call *calls; /* PP_CALLS(); NULL = no framework has it */
     enum pp_placement_kind placement;
-    int chunks;     /* fixed V, or 0 when --vp chooses (default 2) */
+    int chunks;     /* fixed V; 0 = --vp chooses (default 2) */
     unsigned sizes; /* PP_SIZE_* */
     const struct pp_schedule_option *options[PP_SHAPE_OPTIONS]; /* its own; NULL ends */
     bool is_simulated_only;
-    bool splits_backward; /* some backwards are an I and, later, a W: lower bounds need to know */
+    bool splits_backward; /* some backwards are an I and, later, a W: lower bounds depend on it */
     bool has_pairs;       /* some ops are F+B, overlapped */
-    /* What is run outside unit mode unless --steps and --step-barrier say otherwise: 0 or 1 = one
-     * step between two barriers. */
+    /* Number of steps and barrier outside of unit mode, unless --steps and --step-barrier are
+     * given. 0 or 1 steps: one step between two barriers. */
     int default_steps;
     bool is_barrier_free;
     /* Asynchronous schedules, simulated only. Continuous: steps without a barrier are one long list
      * (shape->steps), not a list that is run again. Each chunk is updated after every backward, or
-     * else once a step, always at once after its last backward. `version`: index of the weights
-     * that a micro-batch uses on a rank, among those alive (below 255); NULL = always 0. */
+     * else once a step, at once after its last backward. `version`: index of the weights that a
+     * micro-batch uses on a rank, among those alive (below 255); NULL = always 0. */
     bool is_continuous, updates_each_backward;
     int (*version)(const struct pp_shape *shape, int rank, int mb);
 
     const char *limits; /* in words: "D even, N a multiple of D or less than D" */
-    /* Refuse a shape: PP_EINVAL with what is wrong and the nearest legal values. May be NULL.
-     * pp_schedule_check() has already refused what is illegal for every schedule. */
+    /* Refuses a shape: PP_EINVAL with the fault and the nearest legal values. May be NULL.
+     * pp_schedule_check() has already refused shapes that are illegal for every schedule. */
     enum pp_status (*accepts)(const struct pp_shape *shape, struct pp_error *err);
-    /* Fill options left at 0 (group, ...). May be NULL. */
+    /* Fills options left at 0 (group, ...). May be NULL. */
     void (*defaults)(struct pp_shape *shape);
 
-    /* exactly one of the three */
+    /* Exactly one of the three is set. */
     void (*phases)(const struct pp_shape *shape, int rank, struct pp_phases *out);
     int64_t (*key)(const struct pp_shape *shape, const struct pp_key_op *op);
     enum pp_status (*generate)(struct pp_arena *arena, const struct pp_shape *shape,
                                const struct pp_costs *costs, struct pp_orders *out,
                                struct pp_error *err);
 
-    /* What a shape leaves to `auto`: in order of preference, ended by an option of NULL; NULL when
-     * the shape leaves nothing open. The hook may be NULL. */
+    /* Returns the choices of a shape with `auto`, in order of preference, ended by an option of
+     * NULL. NULL if nothing is open. May be NULL. */
     const struct pp_schedule_variant *(*variants)(const struct pp_shape *shape);
 
     /* Pipeline of a micro-batch; NULL = all in pipeline 0. */
     int (*pipeline_of)(const struct pp_shape *shape, int mb);
-    /* For a .phases schedule: what the k-th F or B (enum pp_direction) of every rank works on;
-     * NULL = groups. */
+    /* For .phases: work of the k-th F or B (enum pp_direction) of any rank; NULL = groups. */
     struct pp_schedule_work (*next)(const struct pp_shape *shape, int direction, int k);
     struct pp_closed_form bubble_frac; /* of the makespan, equal stages, no communication */
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
 
-/* Fill fields that are 0 (chunks, splits, granules, pipelines, options and .defaults), then refuse
- * a shape that does not fit. Refused are sizes below 1, or beyond 65,535 stages, 2^26 stages of all
- * pipelines, 2^24 ops per rank or 2^26 ops in all. So are sizes that the schedule does not have,
- * pipelines that do not divide, and what .accepts refuses. A shape with variants is accepted when
- * one of them is; the reason of a refusal is that of the first. */
+/* Fills fields that are 0 (chunks, splits, granules, pipelines, options and .defaults), then
+ * refuses a shape that does not fit. Refused are sizes below 1, or beyond 65,535 stages, 2^26
+ * stages of all pipelines, 2^24 ops per rank or 2^26 ops in all. So are sizes that the schedule
+ * does not have, pipelines that do not divide, and shapes refused by .accepts. A shape with
+ * variants is accepted if one of them is; the reason of a refusal is that of the first. */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
 
-/* What `tool` calls the schedule, or NULL when it does not have it. */
+/* Returns the names that `tool` gives the schedule, or NULL if it does not have it. */
 const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *schedule,
                                                   const char *tool);
 
-/* The variants of a shape, or NULL when it leaves nothing open. */
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
                                                        const struct pp_shape *shape);
 
-/* The lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
+/* Returns the lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
  * rank_of[pipeline * stages + stage], pipe_of[granule]. */
 struct pp_order_maps {
     uint16_t *rank_of, *pipe_of;
@@ -175,7 +168,7 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
                                   struct pp_orders **orders, struct pp_order_maps *maps,
                                   struct pp_error *err);
 
-/* Check and order rule: the lists of a schedule's compute-only program and its head. `costs` may be
+/* Checks the shape, then returns the lists of its compute-only program and its head. `costs` may be
  * NULL for schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
 struct pp_program_head;
 enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
@@ -183,12 +176,12 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                                  struct pp_orders **orders, struct pp_program_head *head,
                                  struct pp_error *err);
 
-/* Micro-batches of a chunk between two of its updates, for steps of `micro_batches`. 0 for a
- * schedule that updates once at the end of a step, and for NULL (a program file). */
+/* Returns the micro-batches of a chunk between two of its updates, for steps of `micro_batches`. 0
+ * for a schedule that updates once at the end of a step, and for NULL (a program file). */
 int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches);
 
 struct pp_program;
-/* The compute-only program of a schedule: its lists, frozen. */
+/* Returns the compute-only program of a schedule: the lists of pp_schedule_lists(), frozen. */
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,
                                    struct pp_program **program, struct pp_error *err);
