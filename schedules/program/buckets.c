@@ -1,5 +1,4 @@
-/* schedules/program/buckets.c — gradient sums that are posted while the backward is still running.
- */
+/* schedules/program/buckets.c — gradient sums that are posted while the backward still runs. */
 #include "schedules/program/program.h"
 
 static bool is_bucket(const struct pp_program *p, int i)
@@ -7,13 +6,13 @@ static bool is_bucket(const struct pp_program *p, int i)
     return pp_op_has_buckets(p->kind[i]) && p->buckets[i] > 1;
 }
 
-/* Also of what a scatter leaves. */
+/* Is true for a sum of gradients, the AR after an RS (PP_FOR_REST) included. */
 static bool is_sum(const struct pp_program *p, int i)
 {
     return p->kind[i] == PP_AR || p->kind[i] == PP_RS;
 }
 
-/* Stands between a backward and a bucket of its stage without taking time. */
+/* Is true if instruction i takes no time between a backward and a bucket of its stage. */
 static bool is_between(const struct pp_program *p, int i, int bucket)
 {
     return pp_op_kinds[p->kind[i]].stream == PP_STREAM_CHANNEL || p->kind[i] == PP_DROP ||

@@ -1,5 +1,4 @@
-/* Errors of a program that is frozen or read: the place of an instruction, its cell, what is wrong.
- */
+/* Errors of a program that is frozen or read: place of the instruction, its cell, the fault. */
 #include "schedules/program/freeze.h"
 
 #include <stdarg.h>
@@ -18,7 +17,7 @@ int pp_program_rank_at(const struct pp_program *p, int i)
 {
     int low = 0, high = p->ranks - 1;
 
-    while (low < high) { /* the last rank that begins at or before i */
+    while (low < high) { /* finds the last rank that begins at or before i */
         const int middle = (low + high + 1) / 2;
         if (p->begin[middle] <= i)
             low = middle;

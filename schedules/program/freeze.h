@@ -1,12 +1,11 @@
-/* schedules/program/freeze.h — what the steps of freezing and reading share; private to this
- * folder. */
+/* schedules/program/freeze.h — types and steps of freezing and reading; private to this folder. */
 #pragma once
 
 #include "schedules/program/program.h"
 
 #include <stdbool.h>
 
-/* Limits of one program; more is refused with a clear message. */
+/* Limits of one program; a larger one is refused with a message. */
 enum {
     PP_MAX_RANKS = UINT16_MAX,
     PP_MAX_STAGES = UINT16_MAX,
@@ -16,20 +15,19 @@ enum {
     PP_MAX_PROGRAM_OPS = 1 << 29, /* all ranks together */
 };
 
-/* Some of a program's instructions: those of rank r are at[begin[r]] .. at[begin[r + 1] - 1]. */
+/* A subset of a program's instructions: rank r has at[begin[r]] .. at[begin[r + 1] - 1]. */
 struct pp_subset {
     int32_t *at, *begin;
 };
 
-/* A freeze in progress: what the steps share. */
 struct pp_freeze {
-    struct pp_arena *arena, *scratch; /* scratch is gone when freezing ends */
+    struct pp_arena *arena, *scratch; /* scratch is freed when freezing ends */
     const struct pp_program_head *head;
     const struct pp_orders *lists;
     struct pp_program *p;
     struct pp_error *err;
-    struct pp_subset messages, collectives; /* SENDs and RECVs; the reduce stream */
-    int32_t *other_posts;                   /* [rank]: what can be waited for other than messages */
+    struct pp_subset messages, collectives; /* SENDs and RECVs; instructions of the reduce stream */
+    int32_t *other_posts;                   /* [rank]: posts other than messages */
     int wait_count;
 };
 
@@ -38,7 +36,7 @@ struct pp_freeze {
 enum pp_status pp_freeze_error(const struct pp_freeze *f, int i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Check and store those of a rank; the ranks in their order. */
+/* Checks and stores the instructions of a rank. Call it for ascending ranks. */
 enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* freeze_ops.c */
 enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* freeze_link.c */
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* freeze_groups.c */
@@ -69,7 +67,7 @@ struct pp_meta {
     int placement_line, state_line;
 };
 void pp_program_meta_print(const struct pp_program *p, FILE *out);
-/* `comments` are rows with one field, as pp_csv_parse gives them. */
+/* `comments` are rows with one field, as from pp_csv_parse(). */
 struct pp_csv;
 enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
                                      const struct pp_csv *comments, struct pp_meta *meta,
@@ -77,7 +75,7 @@ enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What was read so far; the steps fill `head`. */
+/* State of a read in progress; the steps fill `head`. */
 struct pp_reading {
     struct pp_arena *arena, *scratch;
     const char *file;
@@ -90,7 +88,7 @@ struct pp_reading {
 /* PP_EPROGRAM with `file:line:column: cell` of one instruction, and the text. */
 enum pp_status pp_reading_error(const struct pp_reading *reading, int rank, int position,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Sizes, level and mode of the head (read_sizes.c). */
+/* Sets sizes, level and mode of the head (read_sizes.c). */
 enum pp_status pp_reading_sizes(struct pp_reading *reading);
-/* Placement and pipelines of the head (read_infer.c). */
+/* Sets placement and pipelines of the head (read_infer.c). */
 enum pp_status pp_reading_placement(struct pp_reading *reading);

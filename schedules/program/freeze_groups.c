@@ -1,12 +1,11 @@
-/* schedules/program/freeze_groups.c — the part of freezing that joins the posts of a collective. It
- * makes groups of ranks. The k-th post of a kind and stage on every member is one collective.
- * Linear. */
+/* schedules/program/freeze_groups.c — joins the posts of a collective while freezing: makes groups
+ * of ranks. The k-th post of a kind and stage on every member is one collective. Linear. */
 #include "schedules/program/freeze.h"
 
 #include <stdlib.h>
 
-/* Those of the end of a step, those of other purposes, last the tied sum. A2A belongs to a
- * micro-batch and stays inside a program rank. */
+/* Families of a stage's collectives: those of the end of a step, those of other purposes, the tied
+ * sum. A2A belongs to a micro-batch and stays inside a program rank. */
 static const uint8_t family_kind[] = {PP_AG, PP_RS, PP_AR, PP_BC};
 enum {
     STEP_FAMILIES = 4,
@@ -24,7 +23,7 @@ static int family_of(const struct pp_program *p, int i)
     return -1;
 }
 
-/* As post i says; its bucket is set later. */
+/* Returns the collective of post i; its bucket is set later. */
 static struct pp_collective collective_of(const struct pp_program *p, int i, int group)
 {
     return (struct pp_collective){.kind = p->kind[i],
@@ -38,8 +37,8 @@ struct tally {               /* one (stage, family) */
     int32_t count;           /* posts of one member, 0 = never seen */
     int32_t base;            /* first collective id */
     int32_t members;         /* ranks that post */
-    int32_t running;         /* posts seen on the rank at hand */
-    uint8_t bucket, buckets; /* that the rank at hand posts next; 0 of 0 = any first one */
+    int32_t running;         /* posts on the current rank so far */
+    uint8_t bucket, buckets; /* next bucket of the current rank; 0 of 0 = any first one */
     uint16_t first_rank;
     int32_t first; /* post of that rank */
 };
@@ -48,7 +47,7 @@ static bool is_member(const struct pp_program *p, int rank, int i, bool tied)
 {
     const int stage = p->stage[i];
 
-    if (pp_program_rank_of(p, p->pipe[i], stage) == rank) /* nearly always: keeps this linear */
+    if (pp_program_rank_of(p, p->pipe[i], stage) == rank) /* nearly always; keeps this linear */
         return true;
     for (int pipe = 0; pipe < p->pipelines; pipe++)
         if (pp_program_rank_of(p, pipe, stage) == rank ||
@@ -93,7 +92,7 @@ static struct tally *tally_at(const struct pp_program *p, struct tally *tallies,
     return family < 0 ? NULL : &tallies[(int64_t)p->stage[i] * FAMILIES + family];
 }
 
-/* All buckets of a collective are posted, in order, before it is posted again. */
+/* Checks that all buckets of a collective are posted, in order, before it is posted again. */
 static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, int i)
 {
     const struct pp_program *p = f->p;
@@ -105,12 +104,12 @@ static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, i
         return pp_freeze_error(f, i, "expected bucket 0 before it: buckets are posted in order");
     t->buckets = p->buckets[i];
     t->bucket++;
-    if (t->bucket >= t->buckets) /* the last one, or not cut */
+    if (t->bucket >= t->buckets) /* last or only one */
         t->bucket = t->buckets = 0;
     return PP_OK;
 }
 
-/* Count the posts of one rank; every member must post as many as the others. */
+/* Counts the posts of one rank; every member must post the same number. */
 static enum pp_status count_posts(const struct pp_freeze *f, struct tally *tallies, int rank)
 {
     struct pp_program *p = f->p;
@@ -148,7 +147,7 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
     return PP_OK;
 }
 
-/* Some member of the group posts nothing: name one that does and one that does not. */
+/* Error for a group of which some member posts nothing: names it and a member that posts. */
 static enum pp_status missing_member(const struct pp_freeze *f, const struct tally *t,
                                      const struct tally *tallies, const struct pp_group *group)
 {
@@ -167,7 +166,7 @@ static enum pp_status missing_member(const struct pp_freeze *f, const struct tal
     return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
 }
 
-/* Groups and collectives of one stage, in the order of families. */
+/* Makes groups and collectives of one stage, in the order of families. */
 static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int stage,
                                        int *member_count)
 {
@@ -203,7 +202,7 @@ static enum pp_status check_tied(const struct pp_freeze *f, int rank, int i)
     return PP_OK;
 }
 
-/* Number of the collective of a post; every member cuts it alike. */
+/* Sets the collective of a post; every member must use the same buckets. */
 static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i,
                                       const struct tally *t)
 {

@@ -1,6 +1,5 @@
-/* schedules/program/freeze_link.c — the part of freezing that links instructions by messages and
- * channels, and WAITs to their targets. Linear in the number of instructions, apart from sorting
- * the channels. */
+/* schedules/program/freeze_link.c — links instructions while freezing: by messages and channels,
+ * and WAITs to their targets. Linear in the instructions, apart from sorting the channels. */
 #include "core/map64.h"
 #include "schedules/program/freeze.h"
 
@@ -9,7 +8,7 @@
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* An edge is (pipeline, sending stage, direction): many edges may share one channel. */
+/* An edge is (pipeline, sending stage, direction). Several edges may share one channel. */
 static int64_t edge_count(const struct pp_program *p)
 {
     return 2 * (int64_t)p->pipelines * p->stages;
@@ -26,7 +25,7 @@ static int64_t edge_of(const struct pp_program *p, int i)
     return 2 * ((int64_t)p->pipe[i] * p->stages + sender) + !is_forward;
 }
 
-/* A message whose stage has no partner, is elsewhere, or whose partner is here. */
+/* Refuses a message whose stage is not here, or whose partner is here or does not exist. */
 static enum pp_status check_peer(const struct pp_freeze *f, int rank, int i)
 {
     const struct pp_program *p = f->p;
@@ -58,7 +57,7 @@ struct edges {
     int count, capacity;
 };
 
-/* The edge of message i, found or made once it is known to be right. */
+/* Returns the edge of message i; makes it after a check of the message. */
 static enum pp_status find_edge(const struct pp_freeze *f, struct edges *edges, int rank, int i,
                                 struct edge **edge)
 {
@@ -86,7 +85,7 @@ static enum pp_status find_edge(const struct pp_freeze *f, struct edges *edges, 
     return PP_OK;
 }
 
-/* Give every message its peer and count those of every edge. */
+/* Sets the peer of every message and counts the messages of every edge. */
 static enum pp_status find_edges(const struct pp_freeze *f, struct edges *edges)
 {
     struct pp_program *p = f->p;
@@ -110,8 +109,7 @@ static int compare_edges(const void *a, const void *b)
     return (x->channel > y->channel) - (x->channel < y->channel);
 }
 
-/* Channels in the order of their ranks; `of` says that of every edge. `counts` are SENDs and RECVs
- * of each. */
+/* Makes channels in the order of their ranks, `of` of every edge, and counts of SENDs and RECVs. */
 static void make_channels(const struct pp_freeze *f, struct edges *edges, int32_t (*counts)[2])
 {
     struct pp_program *p = f->p;
@@ -132,7 +130,7 @@ static void make_channels(const struct pp_freeze *f, struct edges *edges, int32_
     }
 }
 
-/* The first message that only one side has. */
+/* Error at the first message that only one side has. */
 static enum pp_status unequal(const struct pp_freeze *f, const int32_t *channel_of, int channel,
                               const int32_t counts[2])
 {
@@ -183,18 +181,17 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-/* The latest post of every name on the rank at hand. Those of messages stand in a table: there are
- * about as many cells as messages, unless a file names few of an immense grid. */
+/* Latest post of every name on the current rank. Posts of messages are in a table: it has about as
+ * many cells as messages, unless a file names few of an immense grid. */
 struct posts {
     int32_t *messages;   /* [((kind * stages + stage) * ids + micro-batch) * splits + split]: 1 +
-                          * instruction, of any rank so far; NULL = in the map, too */
+                          * instruction, of any rank so far; NULL = in `map` */
     struct pp_map64 map; /* of other names, by wait_key() */
 };
 
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
-    /* purpose 4 bits (a tied sum has none), kind 5, split 8, stage 16, micro-batch or pipeline 31
-     */
+    /* Bits: purpose 4 (TIED if tied), kind 5, split 8, stage 16, micro-batch or pipeline 31. */
     enum { TIED = 15 };
     _Static_assert((int)PP_PURPOSES <= (int)TIED && PP_OP_KINDS <= 32, "fields of the key");
     const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
@@ -219,7 +216,7 @@ static int32_t *message_place(const struct pp_program *p, const struct posts *po
     return &posts->messages[(row * ids + (size_t)p->mb[i]) * (size_t)p->splits + p->split[i]];
 }
 
-/* Posts of a rank that may stand in the map, at most. */
+/* Returns the most posts of a rank that may be in the map. */
 static int count_named(const struct pp_freeze *f, const struct posts *posts, int rank)
 {
     return posts->messages ? f->other_posts[rank] : f->p->begin[rank + 1] - f->p->begin[rank];
@@ -243,7 +240,7 @@ static struct posts make_posts(const struct pp_freeze *f)
     return posts;
 }
 
-/* Of what WAIT i of `rank` waits for, -1 = nothing of this name is posted before. */
+/* Returns the post that WAIT i of `rank` waits for, or -1 if none is posted before it. */
 static int32_t find_post(const struct pp_program *p, const struct posts *posts, int rank, int i,
                          bool is_tied)
 {

@@ -1,5 +1,4 @@
-/* schedules/program/freeze_ops.c — the part of freezing that checks instructions one by one and
- * takes them apart into the arrays of a program. */
+/* schedules/program/freeze_ops.c — checks and stores instructions one by one while freezing. */
 #include "schedules/program/freeze.h"
 
 static bool op_has_mb(const struct pp_op *op)
@@ -7,7 +6,7 @@ static bool op_has_mb(const struct pp_op *op)
     return pp_op_kinds[op->kind == PP_WAIT ? op->aux : op->kind].has_mb;
 }
 
-/* A bucket of a collective, or the WAIT for one. */
+/* Is true for a bucket of a collective, or its WAIT. */
 static bool op_is_cut(const struct pp_op *op)
 {
     const bool is_wait = op->kind == PP_WAIT;
@@ -33,7 +32,7 @@ static enum pp_status check_micro_batch(const struct pp_freeze *f, int i, const 
     return PP_OK;
 }
 
-/* A forward marked first and a backward marked second are neighbours; nothing else is marked. */
+/* Is true if an op is marked outside of a pair: F marked first, then B marked second. */
 static bool is_fused_badly(const struct pp_freeze *f, int rank, int at)
 {
     const struct pp_op *list = f->lists->ops[rank], *op = &list[at];
@@ -73,7 +72,7 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
     return PP_OK;
 }
 
-/* The arrays of one rank, not known to overlap with anything: the stores stay apart. */
+/* The arrays of one rank. `restrict` keeps their stores independent. */
 struct columns {
     uint8_t *restrict kind, *restrict aux, *restrict split, *restrict granule_count,
                                                                 *restrict version;
@@ -91,8 +90,8 @@ static struct columns columns_of(const struct pp_program *p, int rank)
                             p->arg + begin,           p->slot + begin};
 }
 
-/* What most instructions are: of one granule and right. Compute and posted messages, and WAITs for
- * them; everything else is looked at by check_op(). */
+/* Is true for most instructions, which need no check_op(): correct compute ops and posted messages
+ * of one granule, and WAITs for such messages. */
 static bool is_plain(const struct pp_program *p, const struct pp_op *op, int32_t ids)
 {
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
@@ -124,7 +123,6 @@ static void store_op(const struct columns *c, int at, const struct pp_op *op,
     c->slot[at] = op->slot;
 }
 
-/* The same of a plain one. */
 static void store_plain(const struct columns *c, int at, const struct pp_op *op,
                         const uint16_t *pipe_of)
 {

@@ -1,5 +1,4 @@
-/* schedules/program/grid.c — a window of a program for messages: a few ranks and cells around one
- * marked cell. */
+/* schedules/program/grid.c — ranks and cells around a marked cell of a program, for messages. */
 #include "schedules/program/program.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@ struct window {
     int first, count;
 };
 
-/* At most `size` of `total` items with `mark` in the middle where possible. */
+/* Returns at most `size` of `total` items, with `mark` in the middle if possible. */
 static struct window window_around(int mark, int size, int total)
 {
     int first = mark - size / 2;

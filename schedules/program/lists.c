@@ -1,4 +1,4 @@
-/* Growing lists of ops, one a rank. */
+/* Growing lists of ops, one per rank. */
 #include "schedules/program/lists.h"
 
 struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks)

@@ -1,10 +1,10 @@
-/* schedules/program/lists.h — growing lists of ops, one a rank. */
+/* schedules/program/lists.h — growing lists of ops, one per rank. */
 #pragma once
 
 #include "core/arena.h"
 #include "core/op.h"
 
-/* An op of a whole stage, with every field that most kinds leave alone at its neutral value. */
+/* Returns an op of a whole stage; fields that most kinds do not use are neutral. */
 static inline struct pp_op pp_stage_op(int kind, int stage, int pipe)
 {
     return (struct pp_op){.kind = (uint8_t)kind,
@@ -24,5 +24,5 @@ struct pp_orders {
 };
 struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
 void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
-/* Make room for `count` ops on a rank, so that adding them copies nothing. */
+/* Makes room for `count` more ops on a rank, so that adding them copies nothing. */
 void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);

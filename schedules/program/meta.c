@@ -1,4 +1,4 @@
-/* schedules/program/meta.c — the metadata of a lowered program: what its cells alone do not tell.
+/* schedules/program/meta.c — the metadata of a lowered program: facts that its cells do not tell.
  *
  *   # format: pipesim-program/1     without this line all comments are just comments
  *   # schedule: chimera
@@ -7,11 +7,11 @@
  *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
  *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
  *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
- *   # state: p g; 2 1; 2            what is cut: p parameters, in so many gather units of every
- *                                   stage, with room for 2 of them at once (may be left out); g
- *                                   gradients more finely than these. Without this line both are
- *                                   whole. m: parameters live on another memory tier, cut
- *                                   or, without p, whole */
+ *   # state: p g; 2 1; 2            sharded state. p: parameters, then their gather units of every
+ *                                   stage, and room for 2 units at once (may be left out). g:
+ *                                   gradients, in more shards. m: parameters on another memory
+ *                                   tier, sharded or, without p, whole. Without this line all
+ *                                   are whole */
 #include "core/text/csv.h"
 #include "schedules/program/freeze.h"
 
@@ -29,7 +29,7 @@ static const int size_limits[PP_META_SIZES] = {PP_MAX_RANKS,    PP_MAX_STAGES, P
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* Can a reader find placement and pipelines from the cells? Then they are left out. */
+/* Is true if the cells tell placement and pipelines, which then are not printed. */
 static bool is_inferable(const struct pp_program *p)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -61,7 +61,7 @@ static void print_numbers(const uint16_t *numbers, int64_t count, int64_t per_li
         fprintf(out, "%s %d", k > 0 && k % per_list == 0 ? ";" : "", numbers[k]);
 }
 
-/* Names come from files and flags: keep them on one line. */
+/* Returns a name on one line; it may come from a file or a flag. */
 static const char *clean_name(struct pp_arena *arena, const char *name)
 {
     char *clean = pp_arena_strdup(arena, name);
@@ -131,7 +131,7 @@ static enum pp_status fail(const struct line *line, const char *expected)
                         line->number, line->key, line->value, expected);
 }
 
-/* "# key: value" -> key and value; false for other comments. */
+/* Splits "# key: value" into key and value; false for other comments. */
 static bool split_comment(struct pp_arena *arena, const char *comment, struct line *line)
 {
     char *text = pp_arena_strdup(arena, comment + strspn(comment, "# \t"));
@@ -186,8 +186,7 @@ static enum pp_status parse_size(const struct line *line, int which, struct pp_m
     return PP_OK;
 }
 
-/* Numbers below `limit` between blanks; ';' ends a list. `count` numbers in all, lists of
- * `per_list`. */
+/* Reads shape[0] numbers below shape[2], in lists of shape[1] with ';' between them. */
 static enum pp_status parse_numbers(struct pp_arena *arena, const struct line *line,
                                     const int64_t shape[3], const uint16_t **numbers)
 {
@@ -231,7 +230,7 @@ static enum pp_status parse_line(const struct line *line, struct pp_meta *meta)
     return PP_OK;
 }
 
-/* Both need the sizes, wherever those stand. */
+/* Reads "placement" or "pipe_of". Both need the sizes, which may be on later lines. */
 static enum pp_status parse_placement(struct pp_arena *arena, const struct line *line,
                                       struct pp_meta *meta)
 {
@@ -255,8 +254,7 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
                          &meta->rank_of);
 }
 
-/* Words of what is cut or moved, up to a ';' or the end: a set of bits; 0 = other words, or one
- * twice. */
+/* Reads words of "state" up to a ';' or the end: a set of bits; 0 for wrong or repeated words. */
 enum { STATE_PARAMS = 1, STATE_MOVED = 2, STATE_GRADS = 4 };
 static const char *const state_words[] = {"p", "m", "g"};
 
@@ -289,7 +287,7 @@ static void take_state_words(int words, struct pp_state_spec *spec)
     spec->home[PP_STATE_PARAMS] = words & STATE_MOVED ? PP_TIER_HOST : PP_TIER_DEVICE;
 }
 
-/* After the words: the units of every stage and perhaps, after another ';', the buffers. */
+/* Reads the units of every stage after the words and, after another ';', optional buffers. */
 static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
                         struct pp_program_state *state)
 {
@@ -341,7 +339,7 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
     return PP_OK;
 }
 
-/* Number of a key that means something, or -1. */
+/* Returns the number of a known key, or -1. */
 static int key_number(const char *key)
 {
     static const char *const others[] = {"format",    "schedule", "level", "mode",

@@ -8,8 +8,7 @@ const char *const pp_placement_names[] = {
     [PP_PLACE_WAVE] = "wave", [PP_PLACE_FILE] = "file",
 };
 
-/* Which pair a pipeline belongs to and whether it is the up one: blocks of two pairs, the last
- * block may be one pair. */
+/* Returns the pair of a pipeline. Blocks have two pairs; the last block may have one. */
 static int pair_of(int pipeline, int pipelines, int *is_up)
 {
     const int block = pipeline / 4;

@@ -16,7 +16,7 @@ enum pp_placement_kind {
 };
 extern const char *const pp_placement_names[];
 
-/* rank_of[pipeline * stages + stage] for D ranks, V chunks per rank and pipeline, `pipelines`
- * pipelines (1 except for TWO_WAY). In the arena. Sizes were checked by the caller. */
+/* Returns rank_of[pipeline * stages + stage], in the arena, for D ranks, V chunks per rank and
+ * pipeline, `pipelines` pipelines (1 except for TWO_WAY). The caller has checked the sizes. */
 uint16_t *pp_placement_make(struct pp_arena *arena, enum pp_placement_kind kind, int ranks,
                             int chunks, int pipelines);

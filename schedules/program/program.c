@@ -1,5 +1,5 @@
-/* schedules/program/program.c — lists to program and back. The linking of messages, collectives and
- * waits is in freeze_link.c and freeze_groups.c, the storing of instructions in freeze_ops.c. */
+/* schedules/program/program.c — lists to program and back. freeze_link.c and freeze_groups.c link
+ * messages, collectives and waits; freeze_ops.c stores instructions. */
 #include "schedules/program/program.h"
 #include "schedules/program/freeze.h"
 
@@ -117,7 +117,7 @@ static void store_places(const struct pp_freeze *f, int rank)
     memcpy(p->column + p->begin[rank], f->head->column[rank], bytes);
 }
 
-/* Room for what the later steps look at; most of a program is neither. */
+/* Makes room for the subsets that later steps read; most instructions are in neither. */
 static void allocate_subsets(struct pp_freeze *f)
 {
     const struct pp_program *p = f->p;

@@ -1,9 +1,8 @@
-/* schedules/program/program.h — a program: what every rank executes, in order.
+/* schedules/program/program.h — a program: instructions of every rank, in order.
  *
- * One list of instructions per pipeline rank; the data-parallel replicas of a rank share it and
- * differ only in clocks. Instructions are a structure of arrays, 24 bytes each. Immutable once
- * frozen; lives in an arena. Two levels: compute only (F B I W R, as PyTorch writes it) and lowered
- * (everything). */
+ * Each pipeline rank has one list. Its data-parallel replicas share it and differ only in clocks.
+ * Instructions are a structure of arrays, 24 bytes each, in an arena; immutable once frozen. Two
+ * levels: compute only (F B I W R, as PyTorch writes it) and lowered (everything). */
 #pragma once
 
 #include "core/arena.h"
@@ -29,33 +28,32 @@ struct pp_channel {
 };
 
 enum pp_group_kind { PP_GROUP_STAGE, PP_GROUP_TIED };
-/* Members of a collective inside one program; every replica has the same, and all replicas of the
- * members take part. STAGE: the ranks that hold `stage` in any pipeline. TIED: those that hold the
- * first or the last stage. */
+/* Members of a collective in one program. Every replica has the same, and all replicas of them take
+ * part. STAGE: ranks that hold `stage` in any pipeline. TIED: those of the first or last stage. */
 struct pp_group {
     enum pp_group_kind kind;
     int stage;
     int first, count; /* in program->members: ranks */
 };
-struct pp_collective { /* one collective operation: every member posts it once */
+struct pp_collective { /* one collective operation; every member posts it once */
     uint8_t kind;      /* PP_AR, PP_RS, PP_AG, ... */
     uint8_t tied;
     uint8_t purpose;         /* enum pp_purpose */
-    uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; 0 of 0 if not */
+    uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; else 0 of 0 */
     uint16_t stage;
     int32_t group;
 };
 
 struct pp_weight_stream;
-/* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
- * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
+/* State sharded over the replicas of a stage or kept on another tier, which the program gathers,
+ * scatters and loads. All zero if there is none. Kept by reference. */
 struct pp_program_state {
-    /* As lowered. A text states whether parameters are gathered, whether they are away, and whether
-     * gradients have parts; the cuts are the coarsest of that kind. `buffers` is the most units
-     * that are gathered at once, one more where the two of a pair use two chunks; 0: unknown. */
+    /* As lowered. A text only has p, m and g (meta.c): the shards are then the coarsest of that
+     * kind. `buffers` is the most units that are gathered at once, one more where the two of a pair
+     * use two chunks; 0: unknown. */
     struct pp_state_spec spec;
-    const uint16_t *units; /* [stage]: number of units in which parameters are fetched, at least 1;
-                            * NULL = they are not */
+    const uint16_t *units; /* [stage]: units in which parameters are fetched, at least 1; NULL = not
+                            * fetched */
 };
 
 struct pp_program {
@@ -74,10 +72,10 @@ struct pp_program {
     const uint16_t *rank_of; /* [pipeline * stages + stage] */
     const uint16_t *pipe_of; /* [granule id], micro_batches * granules entries */
 
-    /* instructions of rank r: begin[r] .. begin[r+1]-1 in each array */
+    /* Rank r has instructions begin[r] .. begin[r+1]-1 in each array. */
     int32_t *begin; /* [ranks + 1] */
     uint8_t *kind, *aux;
-    union { /* two names for one array, as the fields of struct pp_op have */
+    union { /* two names for one array, as in struct pp_op */
         uint8_t *split, *bucket;
     };
     union {
@@ -91,7 +89,7 @@ struct pp_program {
         uint16_t *peer, *last_stage;
     };
     int32_t *mb, *arg, *slot;
-    int32_t *line, *column; /* where a file gave it (1-based), NULL for generated programs */
+    int32_t *line, *column; /* place in the file (1-based); NULL for generated programs */
 
     struct pp_channel *channels;
     int channel_count, message_count;
@@ -101,7 +99,7 @@ struct pp_program {
     struct pp_collective *collectives;
     int collective_count;
 
-    /* Set where W runs concurrently with the rank's other ops (schedules/evaluate/weight_stream.h).
+    /* Set if W runs concurrently with the rank's other ops (schedules/evaluate/weight_stream.h).
      * NULL: W runs in their order. Not printed and not hashed. */
     const struct pp_weight_stream *weight_stream;
 };
@@ -110,7 +108,7 @@ static inline int pp_program_size(const struct pp_program *p)
 {
     return p->begin[p->ranks];
 }
-/* Instruction i (global index) as a value. */
+/* Returns instruction i (global index) as a value. */
 static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
 {
     return (struct pp_op){.kind = p->kind[i],
@@ -125,7 +123,7 @@ static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
                           .peer = p->peer[i],
                           .version = p->version[i]};
 }
-/* What costs and names of a collective are looked up by. */
+/* Returns an op that costs and names of a collective are looked up by. */
 static inline struct pp_op pp_collective_op(const struct pp_collective *c)
 {
     return (struct pp_op){.kind = c->kind,
@@ -135,14 +133,12 @@ static inline struct pp_op pp_collective_op(const struct pp_collective *c)
                           .buckets = c->buckets,
                           .stage = c->stage};
 }
-/* The rank in whose list instruction i stands. */
 int pp_program_rank_at(const struct pp_program *p, int i);
 static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)
 {
     return p->rank_of[pipe * p->stages + stage];
 }
-/* Whether the next stage lies on the same rank, in any pipeline: what passes from one to the other
- * is no message. */
+/* Is true if the next stage is on the same rank in any pipeline: no message passes between them. */
 static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
 {
     for (int pipe = 0; stage + 1 < p->stages && pipe < p->pipelines; pipe++)
@@ -152,16 +148,15 @@ static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
 }
 struct pp_op_style pp_program_style(const struct pp_program *p);
 /* Gradients become complete layer by layer while the last backward of their stage runs. So bucket j
- * of k of a sum (AR, RS) is posted when (j + 1) / k of that backward's time has passed. This holds
- * where its post follows the backward (a B or W of its stage). Only SENDs, RECVs and earlier
- * buckets of the same sum may stand between. For such an instruction i, returns the backward and
- * the fraction; of an overlapped pair its second half. Returns -1 for all others, which are posted
- * at their place in the list. So is the last bucket, whose time is the end of the backward. */
+ * of k of a sum (AR, RS) is posted when (j + 1) / k of that backward's time has passed. The post
+ * must follow a B or W of its stage, with only SENDs, RECVs, DROPs and earlier buckets of the same
+ * sum between. For such an instruction i, returns the backward and the fraction; of an overlapped
+ * pair its second half. Returns -1 for all others, which are posted at their place in the list. The
+ * last bucket is one of them: its time is the end of the backward. */
 int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator);
-/* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
 struct pp_shape pp_program_shape(const struct pp_program *p);
 
-/* Header fields of a program to be frozen; rank_of and pipe_of are kept by reference. pipe_of may
+/* Header fields of a program to be frozen. rank_of and pipe_of are kept by reference. pipe_of may
  * be NULL for a single pipeline. */
 struct pp_program_head {
     const char *name;
@@ -174,9 +169,9 @@ struct pp_program_head {
     const int32_t *const *line, *const *column; /* [rank][position], copied; or NULL */
 };
 struct pp_program_head pp_program_head_of(const struct pp_program *p);
-/* The lists of a program, to be changed by a pass and frozen again. */
+/* Returns the lists of a program, for a pass to change and freeze again. */
 struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
-/* Build a program from lists: fills peer, builds channels, groups and collectives, resolves WAIT
+/* Builds a program from lists: fills peer, builds channels, groups and collectives, resolves WAIT
  * targets to list indices. The k-th SEND meets the k-th RECV of its channel. A collective is the
  * k-th of its kind and stage on every member of its group. A malformed list is PP_EPROGRAM with
  * rank and op, or file:line:cell where the head has them. Examples are a SEND without a partner
@@ -196,24 +191,24 @@ enum pp_dialect {
 }; /* 2024: B = input gradient, BW = full backward */
 
 void pp_program_print(const struct pp_program *p, FILE *out);
-/* Only the cells of some kinds, bit k for kind k, as PyTorch writes them: without slots, versions
- * and metadata. A pair counts as F. */
+/* Prints only the cells of some kinds, bit k for kind k, as PyTorch writes them: without slots,
+ * versions and metadata. A pair counts as F. */
 void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *out);
 char *pp_program_text(struct pp_arena *arena, const struct pp_program *p);
-/* FNV-1a of the text form: names a program in traces and messages. Takes as long as printing. */
+/* Returns FNV-1a of the text form, a name in traces and messages. Takes as long as printing. */
 uint64_t pp_program_hash(const struct pp_program *p);
 
-/* Read either level strictly. Errors are PP_EPROGRAM as "file:line:cell: what, expected"; a file
+/* Reads either level strictly. Errors are PP_EPROGRAM as "file:line:cell: fault, expected"; a file
  * that cannot be opened is PP_EFAIL. Placement, pipelines, N, splits are inferred from the cells
- * (and checked against metadata where given). Files with SEND/RECV but without WAIT (PyTorch's
- * compute_comms) get a WAIT before each consumer and at the end of a list for sends. */
+ * (and checked against metadata if given). Files with SEND/RECV but without WAIT (PyTorch's
+ * compute_comms) get a WAIT before each consumer and, for sends, at the end of a list. */
 enum pp_status pp_program_read(struct pp_arena *arena, const char *path, enum pp_dialect dialect,
                                struct pp_program **program, struct pp_error *err);
 enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const char *text,
                                 size_t length, enum pp_dialect dialect, struct pp_program **program,
                                 struct pp_error *err);
 
-/* The lists as a grid for error messages: at most `rows` ranks and `columns` cells around
+/* Returns a part of the lists as a grid for error messages: a few ranks and cells around
  * (mark_rank, mark_position), the marked cell in [brackets]. */
 char *pp_program_grid(struct pp_arena *arena, const struct pp_program *p, int mark_rank,
                       int mark_position);

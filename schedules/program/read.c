@@ -1,5 +1,4 @@
-/* Files to lists, cell by cell. read_sizes.c and read_infer.c find what
- * the cells imply; the rest is freezing. */
+/* Reads files into lists, cell by cell. read_sizes.c and read_infer.c find sizes and placement. */
 #include "core/map64.h"
 #include "core/text/csv.h"
 #include "core/text/file.h"
@@ -9,10 +8,9 @@
 
 /* ---- messages and collectives -----------------------------------------------------------------*/
 
-/* Files that post messages or collectives but never wait for what
- * they receive, as PyTorch's compute_comms format does. Its runtime waits for a RECV (or an
- * UNSHARD) before the computation that needs it. It waits for a SEND (or a gradient sum) at the end
- * of the list, or since 2.15 where the list says so. */
+/* Files that post messages or collectives but never wait for received data, as in PyTorch's
+ * compute_comms format. Its runtime waits for a RECV (or an UNSHARD) before the computation that
+ * needs it. It waits for a SEND (or a gradient sum) at the list's end or, since 2.15, as told. */
 
 static bool is_need(int kind)
 {
@@ -35,8 +33,8 @@ static bool lacks_waits(const struct pp_orders *lists)
     return has_waits ? has_needs : has_posts;
 }
 
-/* What a computation needs: its message by (kind, stage, micro-batch, split), its weights by
- * (stage, pipeline, bucket). The same key for the RECV or AG that provides it. */
+/* Key of an input: a message by (kind, stage, micro-batch, split), weights by (stage, pipeline,
+ * bucket). The RECV or AG that provides it has the same key. */
 static uint64_t need_key(int kind, const struct pp_op *op, int part)
 {
     const uint64_t name = (uint64_t)kind << 56 | (uint64_t)part << 47 | (uint64_t)op->stage << 31;
@@ -44,17 +42,17 @@ static uint64_t need_key(int kind, const struct pp_op *op, int part)
     return name | (kind == PP_AG ? (uint64_t)op->pipe : (uint32_t)op->mb);
 }
 
-struct rewrite { /* one list being copied with waits */
+struct rewrite { /* one list being copied with WAITs */
     const struct pp_op *from;
     struct pp_op *ops;
     int32_t *line, *column;
     const int32_t *from_line, *from_column;
     int count;
     struct pp_map64 open; /* RECVs and AGs posted and not waited for: position in `from`, or -1 */
-    struct pp_map64 said; /* what the list itself waits for */
+    struct pp_map64 said; /* WAITs of the list itself */
 };
 
-/* At the place of the op that stood at `at`. */
+/* Appends an op with the file place of the op at `at`. */
 static void add_op(struct rewrite *w, struct pp_op op, int at)
 {
     w->ops[w->count] = op;
@@ -70,7 +68,7 @@ static void add_wait(struct rewrite *w, int target, int at)
     add_op(w, op, at);
 }
 
-/* False where nothing provides it. */
+/* Adds the WAIT for an input of the op at `at`; false if nothing provides it. */
 static bool wait_for(struct rewrite *w, int kind, int part, int at)
 {
     int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at], part));
@@ -103,7 +101,7 @@ static void rewrite_list(struct rewrite *w, int count)
         if (op->aux != PP_FUSED_SECOND || !pp_op_is_compute(op->kind))
             wait_for_needs(w, at);
         if (op->aux == PP_FUSED_FIRST && op->kind == PP_F)
-            wait_for_needs(w, at + 1); /* the pair starts together */
+            wait_for_needs(w, at + 1); /* both of a pair start together */
         add_op(w, *op, at);
         if (op->kind == PP_WAIT)
             *pp_map64_at(&w->said, need_key(op->aux, op, op->split), at) = at;
@@ -125,7 +123,7 @@ static void rewrite_list(struct rewrite *w, int count)
     }
 }
 
-/* Files with SEND and RECV but without WAIT. */
+/* Adds WAITs to files with SEND and RECV but without WAIT. */
 static void reading_add_waits(struct pp_reading *reading)
 {
     struct pp_arena *scratch = reading->scratch;
@@ -159,7 +157,7 @@ static bool is_digit(char c)
 }
 
 /* In 2024, B was the input gradient (today's I) and BW the full backward (today's B). Rewrites the
- * cell in place; false when it holds an I, which did not exist. */
+ * cell in place; false if it has an I, which did not exist. */
 static bool translate_2024(char *cell)
 {
     char *to = cell;
@@ -251,7 +249,7 @@ static enum pp_status read_rows(struct pp_reading *reading, enum pp_dialect dial
                             reading->file, ranks, PP_MAX_RANKS);
     for (int r = 0; r < ranks; r++)
         total += csv->rows[r].count;
-    if (total > PP_MAX_PROGRAM_OPS / 4) /* a cell may become two, a message brings a wait */
+    if (total > PP_MAX_PROGRAM_OPS / 4) /* a cell may become two, and a message adds a WAIT */
         return pp_error_set(reading->err, PP_EPROGRAM, "%s: %lld cells: at most %d", reading->file,
                             (long long)total, PP_MAX_PROGRAM_OPS / 4);
     reading->head.ranks = ranks;
@@ -263,7 +261,7 @@ static enum pp_status read_rows(struct pp_reading *reading, enum pp_dialect dial
     return PP_OK;
 }
 
-/* A file of 2024 read by today's rules shows full backwards followed by weight gradients. */
+/* Refuses full backwards followed by weight gradients: a file of 2024 read by today's rules. */
 static enum pp_status check_era(const struct pp_reading *reading)
 {
     const struct pp_orders *lists = reading->lists;

@@ -1,7 +1,6 @@
-/* schedules/program/read_infer.c — infers from the cells which rank holds which stage of which
- * pipeline. A (stage, micro-batch) lies on one rank. Micro-batches that take the same way through
- * the ranks form a pipeline. Pipelines are numbered by their first micro-batch. Linear in the
- * cells. */
+/* schedules/program/read_infer.c — infers the rank of every stage of every pipeline from the cells.
+ * A (stage, micro-batch) is on one rank. Micro-batches with the same path through the ranks form a
+ * pipeline. Pipelines are numbered by their first micro-batch. Linear in the cells. */
 #include "core/map64.h"
 #include "schedules/program/freeze.h"
 
@@ -20,7 +19,7 @@ struct inference {
     struct visit *visits; /* grouped by id */
     int32_t *begin;       /* [ids + 1] */
     int ids, stages;
-    uint16_t *paths; /* [pipeline * stages + stage], NOWHERE = not known yet */
+    uint16_t *paths; /* [pipeline * stages + stage], NOWHERE = not yet known */
     int64_t path_room;
     int pipelines;
     int32_t *pipe_of; /* [id], -1 = none yet */
@@ -49,7 +48,7 @@ static enum pp_status add_visits(struct inference *in, struct pp_map64 *seen, in
     return PP_OK;
 }
 
-/* Counting sort by id. */
+/* Sorts visits by id: a counting sort. */
 static void group_visits(struct inference *in, int count)
 {
     struct pp_arena *scratch = in->reading->scratch;
@@ -134,7 +133,7 @@ static enum pp_status add_pipeline(struct inference *in, int id)
     return PP_OK;
 }
 
-/* Independent of the order of visits. */
+/* Returns a hash of the path of `id` that does not depend on the order of its visits. */
 static uint64_t hash_path(const struct inference *in, int id)
 {
     uint64_t hash = 0;
@@ -148,7 +147,7 @@ static uint64_t hash_path(const struct inference *in, int id)
     return hash >> 1;
 }
 
-/* Micro-batches that visit all stages: equal paths by hash. */
+/* Joins micro-batches that visit all stages: equal paths by hash. */
 static enum pp_status join_complete(struct inference *in)
 {
     struct pp_map64 known = pp_map64_create(in->reading->scratch, in->ids);
@@ -171,9 +170,8 @@ static enum pp_status join_complete(struct inference *in)
     return PP_OK;
 }
 
-/* The others (an error that verification explains) join the first pipeline that they do not
- * contradict. An earlier one with the same visits has the same, so only different ones are searched
- * for. */
+/* Joins each other micro-batch (an error that verification explains) to the first pipeline that it
+ * does not contradict. Ids with the same visits join the same one without another search. */
 static enum pp_status join_incomplete(struct inference *in)
 {
     struct pp_map64 known = pp_map64_create(in->reading->scratch, in->ids);
@@ -183,7 +181,7 @@ static enum pp_status join_incomplete(struct inference *in)
             continue;
         int32_t *first = pp_map64_at(&known, hash_path(in, id), 0);
         if (*first > 0 && !is_compatible(in, id, *first))
-            *first = 0; /* two hashes are equal */
+            *first = 0; /* a collision of hashes */
         while (*first < in->pipelines && !is_compatible(in, id, *first))
             ++*first;
         if (*first == in->pipelines)
@@ -230,7 +228,7 @@ static enum pp_status check_granules(const struct inference *in)
     return PP_OK;
 }
 
-/* Number pipelines by their first micro-batch and hand the result to the head. */
+/* Numbers pipelines by their first micro-batch and stores the result in the head. */
 static void publish(struct inference *in)
 {
     struct pp_reading *reading = in->reading;
@@ -280,7 +278,7 @@ static enum pp_status infer(struct pp_reading *reading)
 
 /* ---- every instruction on its rank -------------------------------------------------------- */
 
-/* Cells without micro-batch and @pipeline belong to the pipeline whose stage the rank holds. */
+/* Sets the pipeline of a cell; without micro-batch and @pipeline, that of a stage of the rank. */
 static enum pp_status place_op(const struct pp_reading *reading, int rank, int position)
 {
     const struct pp_program_head *head = &reading->head;

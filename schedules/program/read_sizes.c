@@ -1,8 +1,7 @@
-/* schedules/program/read_sizes.c — sizes, level and mode of a file from its cells, checked against
- * its metadata. */
+/* schedules/program/read_sizes.c — sizes, level and mode from cells, checked against metadata. */
 #include "schedules/program/freeze.h"
 
-struct place { /* of the largest value seen */
+struct place { /* place of the largest value seen */
     int value, rank, position;
 };
 
@@ -10,7 +9,7 @@ struct census {
     struct place stage, id; /* id: the last granule */
     int64_t covered;        /* granules of all cells */
     int splits, granules, versions;
-    bool has_backward, has_other; /* beyond F B I W R */
+    bool has_backward, has_other; /* has_other: kinds beyond F B I W R */
 };
 
 static void see(struct place *place, int value, int rank, int position)
@@ -30,20 +29,20 @@ static void count_op(struct census *census, const struct pp_op *op, int rank, in
 
     if (op->kind != PP_BAR)
         see(&census->stage, max(op->stage, op->peer), rank, position);
-    if (op->mb >= 0) { /* else they count buckets */
+    if (op->mb >= 0) { /* else granules counts buckets */
         see(&census->id, op->mb + op->granules - 1, rank, position);
         census->covered += op->granules;
         census->splits = max(census->splits, op->split + 1);
         census->granules = max(census->granules, op->granules);
     }
-    if (pp_op_is_compute(op->kind)) /* of others it is a purpose */
+    if (pp_op_is_compute(op->kind)) /* of other kinds it is a purpose */
         census->versions = max(census->versions, op->version + 1);
     census->has_backward |= is_backward;
     census->has_other |= !(is_backward || op->kind == PP_F || op->kind == PP_R) || op->slot >= 0;
 }
 
-/* A size of the metadata replaces the one found if it is not smaller. Stages and micro-batches that
- * never occur need a placement to be known; a compute-only file has no more than its cells. */
+/* Replaces a size by that of the metadata, which must not be smaller. Stages and micro-batches that
+ * never occur need a placement. A compute-only file has no more than its cells. */
 static enum pp_status settle(const struct pp_reading *reading, enum pp_meta_size which, int *size)
 {
     const int given = reading->meta.sizes[which];
@@ -90,8 +89,8 @@ static enum pp_status settle_ids(struct pp_reading *reading, const struct census
     return PP_OK;
 }
 
-/* Every stage and every id up to the largest must occur with a micro-batch. Memory and time are
- * bounded by the cells, not by the numbers in them. */
+/* Checks that every stage and every id up to the largest occur with a micro-batch. Memory and time
+ * are bounded by the cells, not by the numbers in them. */
 static enum pp_status check_gaps(const struct pp_reading *reading, const struct census *census)
 {
     const struct pp_orders *lists = reading->lists;
@@ -166,7 +165,7 @@ enum pp_status pp_reading_sizes(struct pp_reading *reading)
     head->splits = census.splits;
     head->granules = census.granules;
     head->versions = census.versions;
-    head->pipelines = 1; /* read_infer.c */
+    head->pipelines = 1; /* read_infer.c sets it */
     PP_TRY(settle(reading, PP_META_RANKS, &head->ranks));
     if (head->ranks != rows)
         return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d: ranks: %d, but there are %d rows",

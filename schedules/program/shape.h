@@ -12,11 +12,11 @@ struct pp_shape {
     int splits;        /* q, sequence splits per micro-batch, >= 1 */
     int granules;      /* granules per micro-batch, 1 except for backward halving */
     int pipelines;     /* 2f for two-way placements, else 1 */
-    int steps; /* of a continuous schedule: training steps that the lists hold, one after another
-                * without a flush; micro_batches counts those of all of them. 0 = 1 */
-    int option[PP_SHAPE_OPTIONS]; /* of the schedule's own options, in the order of its table; 0 =
-                                   * not given */
-    const char *ranks_option;     /* that gave `ranks`, for messages; NULL = "--pp" */
+    int steps;         /* steps of a continuous schedule in the lists, without a flush between them;
+                        * micro_batches counts those of all. 0 = 1 */
+    int option[PP_SHAPE_OPTIONS]; /* the schedule's options, in the order of its table; 0 = not
+                                   * given */
+    const char *ranks_option;     /* option that gave `ranks`, for messages; NULL = "--pp" */
 };
 static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)
 {

@@ -6,8 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* One cell from instruction i on, after a comma unless it is the first; returns the index after
- * it. */
+/* Prints the cell at instruction i, after a comma if it is not the first; returns the next i. */
 static int print_cell(const struct pp_program *p, int i, struct pp_op_style style, bool is_first,
                       FILE *out)
 {
@@ -27,7 +26,7 @@ static int print_cell(const struct pp_program *p, int i, struct pp_op_style styl
     return i + 2;
 }
 
-/* All cells, or those of some kinds, one bit each. */
+/* Prints the cells whose kind has its bit in `kinds`. */
 static void print_cells(const struct pp_program *p, uint64_t kinds, struct pp_op_style style,
                         FILE *out)
 {
@@ -56,12 +55,12 @@ void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *ou
 
 void pp_program_print(const struct pp_program *p, FILE *out)
 {
-    if (p->level != PP_LEVEL_COMPUTE) /* PyTorch's format knows no metadata */
+    if (p->level != PP_LEVEL_COMPUTE) /* PyTorch's format has no metadata */
         pp_program_meta_print(p, out);
     print_cells(p, UINT64_MAX, pp_program_style(p), out);
 }
 
-/* For free(). */
+/* Returns the text; the caller frees it. */
 static char *written(const struct pp_program *p, size_t *length)
 {
     char *text;
