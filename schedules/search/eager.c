@@ -4,8 +4,7 @@
 #include "core/heap.h"
 #include "schedules/verify/order.h"
 
-/* A unit is what a rank starts at once: one op, or the two of an overlapped pair. It goes by the
- * index of its first op. */
+/* A unit is one op, or the two of an overlapped pair; its number is the index of its first op. */
 enum { NONE = -1 };
 
 /* The last transfer of one channel. */
@@ -17,7 +16,7 @@ struct channel_end {
 /* A unit ends, or the output of an op arrives at another rank. */
 struct event {
     int64_t ps;
-    int32_t order; /* events of one time happen as they were made */
+    int32_t order; /* events of one time happen in the order of their creation */
     int32_t op;
     bool is_arrival;
 };
@@ -36,7 +35,7 @@ PP_HEAP(event_heap, struct event, 2, is_event_before)
 PP_HEAP(unit_heap, int32_t, 2, is_unit_before)
 
 struct rank {
-    struct unit_heap ready[2]; /* others; those that begin with a forward */
+    struct unit_heap ready[2]; /* others; units that begin with a forward */
     bool is_busy, is_touched;
     int64_t held, peak; /* activations, in (granule, split) cells */
     struct channel_end *channels;
@@ -50,24 +49,24 @@ struct eager {
     const struct pp_eager_options *options;
     int64_t limit;            /* in cells, INT64_MAX = none */
     int32_t *first_use, *use; /* ops that need op i: use[first_use[i] .. first_use[i + 1] - 1] */
-    int32_t *missing;         /* [unit]: inputs that have not come */
+    int32_t *missing;         /* [unit]: inputs that have not arrived */
     uint16_t *rank_of;        /* [op] */
     struct rank *ranks;
-    int *touched, touched_count; /* ranks to look at when all of one time has happened */
+    int *touched, touched_count; /* ranks to visit after all events of one time */
     struct event_heap events;
     int32_t events_made;
     int left; /* units that have not begun */
     struct pp_orders *orders;
 };
 
-/* ---- what needs what ------------------------------------------------------------------------- */
+/* ---- needs ----------------------------------------------------------------------------------- */
 
 static bool is_pair(const struct pp_program *p, int32_t unit)
 {
     return p->aux[unit] == PP_FUSED_FIRST;
 }
 
-/* Call for every (op, op that it needs): count first, then fill. */
+/* Visits every pair of an op and an op that it needs: the first call counts, the second fills. */
 static void each_need(struct eager *e, const struct pp_verify *v, int32_t *at)
 {
     const struct pp_program *p = e->p;
@@ -107,7 +106,7 @@ static enum pp_status find_needs(struct eager *e, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void touch(struct eager *e, int rank)
 {
@@ -125,7 +124,7 @@ static void make_ready(struct eager *e, int32_t unit)
     touch(e, rank);
 }
 
-/* What needs op i on its own rank, or on others. */
+/* Releases the ops that need op i, on its own rank or on others. */
 static void release(struct eager *e, int32_t i, bool is_elsewhere)
 {
     for (int32_t k = e->first_use[i]; k < e->first_use[i + 1]; k++) {
@@ -151,7 +150,7 @@ static void add_event(struct eager *e, struct event event)
     event_heap_push(e->arena, &e->events, event);
 }
 
-/* The result of op i sets out at `ps` for the rank that uses it, if that is another one. */
+/* Sends the result of op i at `ps` to the rank that uses it, if that is another one. */
 static void send(struct eager *e, int32_t i, int64_t ps)
 {
     const struct pp_program *p = e->p;
@@ -199,7 +198,7 @@ static void happen(struct eager *e, const struct event *event)
         finish_op(e, event->op + 1, event->ps);
 }
 
-/* A backward that recomputes takes that long more. */
+/* Returns the duration of a unit, with that of its recomputation. */
 static int64_t duration_ps(const struct eager *e, int32_t unit)
 {
     const struct pp_op op = pp_program_op(e->p, unit);
@@ -217,7 +216,7 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
     return ps + pp_costs_op(e->costs, &recompute, NULL).ps;
 }
 
-/* The first unit in the list that may run now, or NONE. */
+/* Returns the first unit in the list that may run now, or NONE. */
 static int32_t choose(const struct eager *e, struct rank *rank)
 {
     struct unit_heap *forward = &rank->ready[1], *other = &rank->ready[0];
@@ -268,7 +267,7 @@ static void run(struct eager *e)
     }
 }
 
-/* ---- set-up and outcome ---------------------------------------------------------------------- */
+/* ---- set-up and result ----------------------------------------------------------------------- */
 
 static void set_up(struct eager *e)
 {
@@ -322,7 +321,7 @@ static enum pp_status find_order(struct eager *e, struct pp_error *err)
     return e->left > 0 ? stuck(e, err) : PP_OK;
 }
 
-/* A limit that is too small: what would be enough. */
+/* Appends a sufficient limit to the error of a limit that is too small. */
 static void suggest(struct eager *e, struct pp_error *err)
 {
     const struct pp_eager_options unlimited = {.recompute_frac = e->options->recompute_frac};

@@ -21,14 +21,14 @@ struct play {
     struct pp_arena *arena;
     const struct pp_greedy *greedy;
     struct pp_orders *out;
-    int64_t *duration[2], *wire[2]; /* [stage]: of its F and B, of its output on the way */
+    int64_t *duration[2], *wire[2]; /* [stage]: durations of F and B, transfer of its output */
     struct item_heap events;
     struct item_heap *ready; /* [rank] */
     bool *is_busy, *is_touched;
-    int *touched, touched_count; /* ranks that may start something now */
+    int *touched, touched_count; /* ranks that may start an op now */
 };
 
-/* Absurd costs: the order stays legal, the evaluator reports the overflow. */
+/* Saturates for absurd costs: the order stays legal, and the evaluator reports the overflow. */
 static int64_t later(int64_t time, int64_t duration)
 {
     return duration > INT64_MAX - time ? INT64_MAX : time + duration;
@@ -39,7 +39,7 @@ static int direction_of(int kind)
     return kind == PP_F ? PP_DIR_F : PP_DIR_B;
 }
 
-/* Stage that continues after `stage` in a direction; -1 or S beyond the ends. */
+/* Returns the next stage in a direction; -1 or S beyond the ends. */
 static int next_stage(int direction, int stage)
 {
     return direction == PP_DIR_F ? stage + 1 : stage - 1;
@@ -87,7 +87,7 @@ static void make_ready(struct play *p, int kind, int stage, int mb)
     touch(p, rank);
 }
 
-/* An op has ended: its rank is free, its output on the way. */
+/* Ends an op: its rank is free, and its output is sent. */
 static void end(struct play *p, const struct item *op)
 {
     const int direction = direction_of(op->kind), last = pp_shape_stages(p->greedy->shape) - 1;

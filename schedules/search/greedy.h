@@ -1,6 +1,6 @@
-/* schedules/search/greedy.h — list scheduling for .generate: play the program through once; a rank
- * that is free runs the ready F or B with the smallest key. The order of that play is the schedule.
- * Every rank's list then runs as played, so it can not deadlock. Private to schedules. */
+/* schedules/search/greedy.h — list scheduling for .generate: plays the program once. A free rank
+ * runs the ready F or B with the smallest key. The lists are in the order of that play, so that
+ * they cannot deadlock. Private to schedules. */
 #pragma once
 
 #include "schedules/order/schedule.h"
@@ -9,8 +9,8 @@ struct pp_greedy {
     const struct pp_shape *shape; /* one pipeline, one split, whole micro-batches */
     const uint16_t *rank_of;      /* [stage] */
     const struct pp_costs *costs; /* durations and messages; NULL = F 1, B 2, messages free */
-    int64_t (*key)(const struct pp_shape *shape, int kind, int stage, int mb); /* no two alike */
+    int64_t (*key)(const struct pp_shape *shape, int kind, int stage, int mb); /* unique */
 };
 
-/* Add the F and B of every stage and micro-batch to `out`. O(ops * log ops). */
+/* Adds the F and B of every stage and micro-batch to `out`. O(ops * log ops). */
 void pp_greedy_play(struct pp_arena *arena, const struct pp_greedy *greedy, struct pp_orders *out);

@@ -37,7 +37,7 @@ static int64_t unit_of(const struct pp_vmem_rule *rule, int kind)
     return !rule->is_split && kind >= PP_VMEM_I1 ? 2 : 1;
 }
 
-/* Time on the wire from an op to the next of its chain on a neighbouring rank. */
+/* Returns the time on the wire from an op to the next of its chain on a neighbouring rank. */
 static int64_t wire_of(const struct pp_vmem *vmem, const struct pp_costs *costs, int kind, int rank)
 {
     const int peer = pp_vmem_is_up(kind) ? rank + 1 : rank - 1;
@@ -50,7 +50,7 @@ static int64_t wire_of(const struct pp_vmem *vmem, const struct pp_costs *costs,
     return pp_costs_p2p(costs, &send, rank).ps;
 }
 
-/* Times are only compared: scaled down where sums over all micro-batches could overflow. */
+/* Scales times down if sums over all micro-batches could overflow; they are only compared. */
 static void keep_small(const struct pp_vmem *vmem, struct pp_vmem_costs *c)
 {
     const int ranks = vmem->shape->ranks;
@@ -91,7 +91,7 @@ static struct pp_vmem_costs costs_of(struct pp_arena *arena, const struct pp_vme
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-/* Copies of a block, `period` apart, in order of their starts [kind * ranks + rank]. */
+/* Merges copies of a block, `period` apart, by their starts [kind * ranks + rank]. */
 static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *start,
                          int64_t period, struct pp_vmem_lists *lists)
 {
@@ -144,7 +144,7 @@ static void try_order(struct pp_arena *arena, struct pp_vmem *vmem,
     keep_better(vmem, lists, &score);
 }
 
-/* The order of F and I of `lists`, with the W placed anew. */
+/* Tries the order of F and I of `lists` with other places of the W. */
 static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
                       const struct pp_vmem_lists *lists)
 {
@@ -164,7 +164,7 @@ static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
     }
 }
 
-/* Keys of the list scheduling: the published blocks, or backwards first. */
+/* Sets keys of the list scheduling: the published blocks, or backwards first. */
 static void keys_of(const struct pp_vmem *vmem, bool is_backward_first, int64_t *key)
 {
     const int ranks = vmem->shape->ranks;
@@ -177,7 +177,7 @@ static void keys_of(const struct pp_vmem *vmem, bool is_backward_first, int64_t 
     }
 }
 
-/* The most that a rank holds of chunk 0 in the published order. */
+/* Sets the most activations of chunk 0 on a rank in the published order. */
 static void chunk_0_of(const struct pp_vmem *vmem, const struct pp_vmem_lists *lists, int *limit)
 {
     for (int rank = 0; rank < lists->ranks; rank++) {
@@ -214,7 +214,7 @@ static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
     }
 }
 
-/* Blocks made for the durations that are set, as they are and as keys of the list scheduling. */
+/* Tries blocks made for the current durations: as they are, and as keys of the list scheduling. */
 static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
 {
     const int ranks = vmem->shape->ranks;
@@ -236,7 +236,7 @@ static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
     }
 }
 
-/* Improve `best` under the durations that are set. */
+/* Improves `best` under the current durations. */
 static void improve(struct pp_arena *arena, struct pp_vmem *vmem,
                     const struct pp_vmem_lists *published)
 {
@@ -251,7 +251,7 @@ static void improve(struct pp_arena *arena, struct pp_vmem *vmem,
     pp_arena_release(arena, mark);
 }
 
-/* With all durations alike first: what comes out for others is never worse than that order. */
+/* Searches with equal durations first: no result for others is worse than that order. */
 static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp_costs *costs)
 {
     struct pp_vmem_lists published = pp_vmem_lists_make(arena, vmem);

@@ -3,13 +3,13 @@
  *
  * Two chunks per rank in a V. All micro-batches repeat one building block with a period of six
  * ticks (one for each F and I, two for the W). The slopes of the block determine how long a rank
- * holds an activation. Then ops move earlier where no memory is added. Internal to schedules/. */
+ * holds an activation. Then ops move earlier if that adds no memory. Internal to schedules/. */
 #pragma once
 
 #include "schedules/order/schedule.h"
 
-/* What a rank runs for one micro-batch, in the order of a micro-batch's life. Chunk 1 holds stages
- * D..2D-1. Without the split the two I are full backwards and there is no W. */
+/* Ops of a rank for one micro-batch, in the order of its life. Chunk 1 has stages D..2D-1. With
+ * whole backwards the two I are full backwards and there is no W. */
 enum pp_vmem_kind {
     PP_VMEM_F0,
     PP_VMEM_F1,
@@ -22,7 +22,7 @@ enum pp_vmem_kind {
 };
 enum { PP_VMEM_PERIOD = 6 };
 
-/* A schedule: the ticks of micro-batch 0 on a rank, and whether backwards are split. */
+/* A schedule: ticks of micro-batch 0 on a rank, and whether backwards are split. */
 struct pp_vmem_rule {
     void (*block)(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN]);
     bool is_split;
@@ -43,18 +43,18 @@ static inline int32_t *pp_vmem_row(const struct pp_vmem_lists *lists, int rank)
     return lists->ops + (size_t)rank * (size_t)lists->capacity;
 }
 
-/* Chunk activations that an op of this kind adds to its rank. */
+/* Returns the chunk activations that an op of this kind adds to its rank. */
 static inline int pp_vmem_held(const struct pp_vmem_rule *rule, int kind)
 {
     return (kind <= PP_VMEM_F1) - (kind >= (rule->is_split ? PP_VMEM_CHAIN : PP_VMEM_I1));
 }
-/* Whether ranks ascend along the chain in ops of this kind. */
+/* Is true if the chain ascends the ranks in ops of this kind. */
 static inline bool pp_vmem_is_up(int kind)
 {
     return kind == PP_VMEM_F0 || kind == PP_VMEM_I1;
 }
 
-/* The op whose result `kind` on `rank` needs; false for the first of the chain. */
+/* Finds the op whose result `kind` on `rank` needs; false for the first of the chain. */
 static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind, int *from_rank)
 {
     const bool is_up = pp_vmem_is_up(kind);
@@ -65,8 +65,7 @@ static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind,
     return *from_kind >= 0;
 }
 
-/* Durations, [kind * ranks + rank]. `wire` is the time from the op's rank to the next of its
- * chain. */
+/* Durations, [kind * ranks + rank]. `wire`: from the op's rank to the next of its chain. */
 struct pp_vmem_costs {
     int64_t *op, *wire;
 };
@@ -76,11 +75,11 @@ struct pp_vmem_score {
     int peak;               /* chunk activations of the worst rank */
 };
 
-/* How the W are placed when they are not in the list. */
+/* Rule for placing the W that are not in the list. */
 struct pp_vmem_fill {
     int cap;       /* chunk activations of a rank */
-    int quarter;   /* a W goes into a gap of at least this many quarters of its length */
-    bool is_eager; /* ... or follows its I at once */
+    int quarter;   /* a W fills a gap of at least this many quarters of its length */
+    bool is_eager; /* each W directly follows its I */
 };
 
 struct pp_vmem {
@@ -91,35 +90,35 @@ struct pp_vmem {
     struct pp_vmem_score score;
 };
 
-/* The published order (vmem_ticks.c for split backwards, vmem_whole.c without); false when the
- * shape is too large for its ticks, then `lists` is untouched. */
+/* Write the published order (vmem_ticks.c for split backwards, vmem_whole.c for whole ones). False
+ * if the shape is too large for its ticks; then `lists` is untouched. */
 bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
 bool pp_vmem_whole(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
 
-/* Run every rank's list in order, as soon as its data is there. With `fill`, the W are left out of
- * `lists` and placed into `out`; else `fill` and `out` are NULL. */
+/* Runs every rank's list in order, each op as soon as its data is there. With `fill`, `lists` has
+ * no W; they are placed into `out`. Else `fill` and `out` are NULL. */
 struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
                                  const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
                                  struct pp_vmem_lists *out);
 
-/* List scheduling. A free rank runs the op with the lowest key that is ready and fits into the
- * memory. W runs where nothing else can or the memory is full. Writes complete lists. */
+/* List scheduling. A free rank runs the ready op with the lowest key that fits into the memory. W
+ * runs if nothing else can or the memory is full. Writes complete lists. */
 struct pp_vmem_policy {
     int cap;            /* chunk activations of a rank */
     const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
     const int64_t *key; /* [kind * ranks + rank] of micro-batch 0 */
     int64_t period;     /* added for every micro-batch */
-    int patience;       /* quarters of a W for which a rank waits for an op under way */
+    int patience;       /* quarters of a W for which a rank waits for an arriving op */
 };
 void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
                   const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
 
-/* Starts of micro-batch 0, [kind * ranks + rank] with W, in a block that stays within `cap` when it
- * is repeated. Returns the period, 0 where none is found. */
+/* Finds starts of micro-batch 0, [kind * ranks + rank] with W, in a block whose copies stay within
+ * `cap`. Returns the period, 0 if none is found. */
 int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
 
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
-/* The W of the first I in ops[*owed] .. ops[end - 1], *owed set to that I; -1 = there is none. */
+/* Returns the W of the first I in ops[*owed] .. ops[end - 1] and sets *owed to it; -1 if none. */
 int32_t pp_vmem_owed(const struct pp_vmem *vmem, const int32_t *ops, int *owed, int end);
 
 /* .generate of a schedule. `costs` may be NULL: F = I = W = 1. */

@@ -1,6 +1,5 @@
-/* List scheduling in time. It never blocks for ever. The last free place of a rank is kept for
- * chunk 1, and each kind runs its micro-batches in order. So the oldest micro-batch can always
- * proceed. */
+/* List scheduling in time. It never blocks for ever: the last free place of a rank is kept for
+ * chunk 1, and each kind runs its micro-batches in order. So the oldest one can always proceed. */
 #include "schedules/search/vmem.h"
 
 #include "core/heap.h"
@@ -24,7 +23,7 @@ struct list {
     const struct pp_vmem_policy *policy;
     struct pp_vmem_lists *out;
     int ranks;
-    int64_t *ready; /* [(kind * ranks + rank) * N + mb], -1 = not known yet */
+    int64_t *ready; /* [(kind * ranks + rank) * N + mb], -1 = not yet known */
     int64_t *clock;
     int *next; /* [rank * 4 + kind]: micro-batch */
     int *held, *held_0;
@@ -45,7 +44,7 @@ static int64_t *ready_of(const struct list *l, int kind, int rank, int mb)
                      (size_t)mb];
 }
 
-/* The op that waits for (kind, rank); false for the last of the chain. */
+/* Finds the op that waits for (kind, rank); false for the last of the chain. */
 static bool target_of(int ranks, int kind, int rank, int *to_kind, int *to_rank)
 {
     const bool is_up = pp_vmem_is_up(kind);
@@ -89,9 +88,9 @@ static bool has_room(const struct list *l, int rank, int kind)
 }
 
 struct choice {
-    int kind;        /* to run now, -1 = none */
-    bool is_blocked; /* something is ready but has no room */
-    int64_t soon;    /* when the next op under way arrives, INT64_MAX = none known */
+    int kind;        /* op to run now, -1 = none */
+    bool is_blocked; /* a ready op has no room */
+    int64_t soon;    /* arrival of the next op that is not ready, INT64_MAX = none known */
 };
 
 static struct choice choose(const struct list *l, int rank)

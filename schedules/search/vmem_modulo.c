@@ -1,13 +1,13 @@
-/* Building blocks for the durations given: modulo scheduling. One micro-batch is placed along its
- * chain so that a copy of it every `period` meets no other on any rank. Some of the choices are
- * random. The shortest period whose copies keep within the memory is taken. */
+/* Building blocks for given durations: modulo scheduling. One micro-batch is placed along its chain
+ * so that a copy of it every `period` meets no other on any rank. Some choices are random. The
+ * result is the shortest period whose copies stay within the memory. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>
 
 enum { STRETCHES = 32, FINENESS = 64 };    /* periods up to 1 + 31/64 of the busiest rank's work */
 static const int PLACES_MAX = 20000;       /* ops placed in all trials together */
-static const int64_t TIME_MAX = 1LL << 56; /* then nothing is searched: sums might overflow */
+static const int64_t TIME_MAX = 1LL << 56; /* no search beyond: sums might overflow */
 
 struct trial {
     const struct pp_vmem *vmem;
@@ -49,8 +49,7 @@ static bool is_free(const struct trial *t, int rank, int64_t start, int64_t leng
     return length <= t->period;
 }
 
-/* Do the ops that are not yet placed still find room, each in one of the gaps? First fit, longest
- * first. */
+/* Is true if each op not yet placed fits in one of the gaps. First fit, longest first. */
 static bool rest_fits(const struct trial *t, int rank)
 {
     int64_t gap[PP_VMEM_KINDS], rest[PP_VMEM_KINDS];
@@ -85,7 +84,7 @@ static bool rest_fits(const struct trial *t, int rank)
     return true;
 }
 
-/* Start at `at` if that is free and leaves room for the rest; keeps the two earliest. */
+/* Offers start `at` if it is free and leaves room for the rest; keeps the two earliest. */
 static void offer(struct trial *t, int rank, int kind, int64_t at, int64_t best[2])
 {
     int64_t *start = &t->start[kind * t->ranks + rank];
@@ -100,8 +99,8 @@ static void offer(struct trial *t, int rank, int kind, int64_t at, int64_t best[
     *start = -1;
 }
 
-/* Place an op at `ready` or, later, flush with one that is there, or so that another fits between.
- * False where it fits nowhere. */
+/* Places an op at `ready` or later, next to a placed one or a gap for another; false if it
+ * cannot. */
 static bool place(struct trial *t, int rank, int kind, int64_t ready)
 {
     const int64_t length = length_of(t, kind, rank);
@@ -148,7 +147,7 @@ static bool place_all(struct trial *t)
     return true;
 }
 
-/* Chunk activations of a rank when all copies are under way: it is largest where an F starts. */
+/* Chunk activations of a rank with all copies running; the peak is at the start of an F. */
 static int peak_of(const struct trial *t, int rank)
 {
     const int frees = t->kinds == PP_VMEM_KINDS ? PP_VMEM_W1 : PP_VMEM_I1;

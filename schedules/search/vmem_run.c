@@ -1,4 +1,4 @@
-/* Times and memory of given lists, and the lists themselves. */
+/* Times and memory of given lists, and functions of the lists. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct run {
     struct pp_vmem_lists *out;
     int64_t *end; /* [(kind * ranks + rank) * micro_batches + mb], -1 = has not run */
     int64_t *clock, *first;
-    int *at, *owed, *held, *peak; /* owed: position from which on the W of an I is still to run */
+    int *at, *owed, *held, *peak; /* owed: position of the next I whose W has not run */
     int *stack, depth;
     bool *is_waiting, is_stuck;
 };
@@ -44,13 +44,13 @@ static void account(struct run *r, int rank, int32_t op)
         pp_vmem_row(r->out, rank)[r->out->count[rank]++] = op;
 }
 
-/* The W of the oldest I before position `at` that has none yet; -1 = all have run. */
+/* Returns the W of the oldest I before position `at` without one; -1 if all have run. */
 static int32_t owed_w(struct run *r, int rank)
 {
     return pp_vmem_owed(r->vmem, pp_vmem_row(r->lists, rank), &r->owed[rank], r->at[rank]);
 }
 
-/* W before an op that can start at `ready`: where the gap or the memory asks for it. */
+/* Runs W before an op that can start at `ready`, if the gap or the memory requires it. */
 static void fill_w(struct run *r, int rank, int32_t next, int64_t ready)
 {
     const int ranks = r->lists->ranks;

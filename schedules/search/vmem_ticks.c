@@ -1,14 +1,12 @@
 /* The published construction on a grid of ticks. The building block is repeated, then the reorder
- * pass runs with the W placed and again without. A squeeze with all ops one tick long follows
- * each. */
+ * pass runs with the W placed and again without. After each, all ops are squeezed to one tick. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>
 
 enum { EMPTY = -1, W = PP_VMEM_CHAIN, ROWS = PP_VMEM_CHAIN + 1 };
-static const int64_t GRID_MAX = 1 << 23; /* ticks of all ranks */
-static const int64_t EFFORT_MAX =
-    200000000; /* ticks looked at in one pass; then it moves no more */
+static const int64_t GRID_MAX = 1 << 23;     /* ticks of all ranks */
+static const int64_t EFFORT_MAX = 200000000; /* ticks visited in one pass; then it moves no more */
 
 /* W carry no micro-batch here: the k-th W of a rank belongs to its k-th I. */
 struct ticks {
@@ -16,7 +14,7 @@ struct ticks {
     int32_t *grid; /* [rank * width + tick] */
     int32_t *when; /* [(kind * ranks + rank) * 2N + mb] */
     int32_t *held; /* [rank * width + tick]: chunk activations after that tick */
-    int32_t *owed; /* ... W that could run; only where they are not placed */
+    int32_t *owed; /* [rank * width + tick]: W that could run; only if they are not placed */
     int *inputs;   /* [rank]: I passed so far; their ticks ascending in `when` of W0 */
     int64_t effort;
     bool has_w;
@@ -39,7 +37,7 @@ static void put(struct ticks *t, int rank, int32_t op, int tick)
     when(t, op % 8, rank)[op / 8] = tick;
 }
 
-/* Pending W go first in, first out into free ticks. */
+/* Puts pending W into free ticks, first in, first out. */
 static void put_w(struct ticks *t)
 {
     for (int rank = 0; rank < t->ranks; rank++) {
@@ -61,7 +59,7 @@ static void drop_w(struct ticks *t)
             t->grid[i] = EMPTY;
 }
 
-/* Memory and pending W after tick `i`, from those before it; a free tick runs a pending W. */
+/* Updates memory and pending W for the next tick; a free tick runs a pending W. */
 static void account(const struct ticks *t, int32_t op, int *held, int *owed)
 {
     const bool runs_w = op == EMPTY ? !t->has_w && *owed > 0 : op % 8 == W;
@@ -83,8 +81,7 @@ static void measure(struct ticks *t)
     }
 }
 
-/* Does the op that was at tick `from` fit at tick `to` (where the grid now has it)? If so, the
- * memory of the rank is brought up to date. */
+/* Is true if the op moved from tick `from` to `to` fits there; then updates the rank's memory. */
 static bool fits(struct ticks *t, int rank, int to, int from)
 {
     const int32_t *grid = row(t, t->grid, rank);
@@ -107,7 +104,7 @@ static bool fits(struct ticks *t, int rank, int to, int from)
     return true;
 }
 
-/* First tick at which the inputs of an op allow it. */
+/* Returns the first tick at which the inputs of an op allow it. */
 static int earliest(const struct ticks *t, int rank, int kind, int mb)
 {
     const int from = pp_vmem_is_up(kind) ? rank - 1 : rank + 1;
@@ -124,7 +121,7 @@ static int earliest(const struct ticks *t, int rank, int kind, int mb)
     return tick + 1;
 }
 
-/* Keep the ticks of the I passed sorted: one that moved may lie before others. */
+/* Keeps the ticks of the passed I sorted: a moved one may be before others. */
 static void pass_input(struct ticks *t, int rank, int tick)
 {
     int32_t *list = when(t, W + 1, rank);
@@ -155,8 +152,8 @@ static int move_earlier(struct ticks *t, int rank, int tick)
     return tick;
 }
 
-/* Move ops of the warm-up and the cool-down to the first tick where they fit. The steady state
- * lasts from the first I of stage 0 to the last F of it. */
+/* Moves ops of the warm-up and the cool-down to the first tick at which they fit. The steady state
+ * is from the first I of stage 0 to its last F. */
 static void reorder(struct ticks *t)
 {
     enum { WARMUP, STEADY, COOLDOWN } phase = WARMUP;
@@ -183,7 +180,7 @@ static void reorder(struct ticks *t)
     }
 }
 
-/* Run everything in this order as soon as it can, every op one tick long. */
+/* Runs all ops in this order as soon as possible, each one tick long. */
 static void squeeze(struct pp_arena *arena, struct ticks *t)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
@@ -204,7 +201,7 @@ static void squeeze(struct pp_arena *arena, struct ticks *t)
     pp_arena_release(arena, mark);
 }
 
-/* The last placement of W takes those of chunk 1 first. */
+/* Writes the lists; the last placement of W takes those of chunk 1 first. */
 static void write_lists(const struct ticks *t, struct pp_vmem_lists *lists)
 {
     for (int rank = 0; rank < t->ranks; rank++) {
@@ -225,7 +222,7 @@ static void write_lists(const struct ticks *t, struct pp_vmem_lists *lists)
     }
 }
 
-/* False where two ops of a block share a tick: no block for so few ranks. */
+/* Lays the blocks. False if two ops share a tick: no block for so few ranks. */
 static bool lay_blocks(struct ticks *t, const struct pp_vmem_rule *rule)
 {
     for (int rank = 0; rank < t->ranks; rank++) {

@@ -6,7 +6,7 @@
 
 enum { EMPTY = -1 };
 static const int64_t GRID_MAX = 1 << 23;
-static const int64_t EFFORT_MAX = 400000000; /* ticks looked at; then nothing moves any more */
+static const int64_t EFFORT_MAX = 400000000; /* ticks visited; then nothing moves any more */
 
 struct whole {
     int ranks, micro_batches, width, peak;
@@ -20,7 +20,7 @@ static int32_t *when(const struct whole *w, int kind, int rank)
     return w->when + ((size_t)kind * (size_t)w->ranks + (size_t)rank) * (size_t)w->micro_batches;
 }
 
-/* First tick at which the inputs allow it: those of a backward are there when it is whole. */
+/* First tick at which the inputs allow it: a backward's output is there when it is whole. */
 static int earliest(const struct whole *w, int rank, int kind, int mb)
 {
     int source, from, tick = -1;
@@ -34,7 +34,7 @@ static int earliest(const struct whole *w, int rank, int kind, int mb)
     return tick + 1;
 }
 
-/* The tick to move to, `tick` where there is none. */
+/* Returns the tick to move to, or `tick` if there is none. */
 static int place_of(struct whole *w, const int32_t *grid, const int32_t *held, int tick, int begin)
 {
     const int kind = grid[tick] % 8;

@@ -1,4 +1,4 @@
-/* Words over F, I, W: their times, a lower bound, and greedy search. */
+/* Words over F, I, W: times, a lower bound, and greedy search. */
 #include "schedules/search/zb_search.h"
 
 #include "core/heap.h"
@@ -8,10 +8,10 @@
 struct pp_zb_rank {
     int f, i, w;        /* next micro-batch of each kind */
     bool is_due;        /* decides at `wake` */
-    int64_t free, wake; /* end of the last op; when to decide next */
+    int64_t free, wake; /* end of the last op; next time to decide */
     int64_t start;      /* of the first op */
-    int64_t down, up;   /* when the channels are free */
-    int cells;          /* in the word so far */
+    int64_t down, up;   /* times at which the channels are free */
+    int cells;          /* cells of the word so far */
 };
 
 static const int64_t UNKNOWN = INT64_MAX;
@@ -84,24 +84,22 @@ struct pp_zb *pp_zb_create(struct pp_arena *arena, const struct pp_shape *shape,
     return zb;
 }
 
-/* A lower bound on the time of rank r after its first forward, the greatest of three.
+/* Returns a lower bound on the time of rank r after its first forward, the greatest of three.
  *
- * Work: before its first input gradient comes back there are forwards only, as many as the limit
- * allows.
+ * Work: until its first input gradient comes back it can only run forwards, up to the limit.
  *
  * Turn: a micro-batch goes down to some rank. That rank runs all its forwards and input gradients,
- * and the weight gradients which the limit forces before its last forward. The last gradient comes
+ * and the weight gradients that the limit forces before its last forward. The last gradient comes
  * back up and ends with a weight gradient.
  *
  * Lap: micro-batch k + limit waits for the whole way of k. The last of such a chain to start waits
- * for the forwards and input gradients of those before it on some rank. The chain continues with
- * round trips. */
+ * for the forwards and input gradients of those before it on some rank. Round trips follow. */
 struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
 {
     struct pp_zb_score bound = {0};
     const int64_t n = zb->micro_batches, limit = zb->limit;
     int64_t turn = 0, lap = 0, head = 0;
-    int64_t trip = 0; /* below rank r and back, with the messages */
+    int64_t trip = 0; /* from rank r down and back, with the messages */
 
     for (int r = zb->ranks - 1; r >= 0; r--) {
         const bool is_last = r == zb->ranks - 1;
@@ -134,7 +132,7 @@ static void reset(struct pp_zb *zb)
         zb->f_in[mb] = 0;
 }
 
-/* When the input of the next F or I is there; UNKNOWN while its producer has not started. */
+/* Return the arrival of the input of the next F or I; UNKNOWN if its producer has not started. */
 static int64_t f_input(const struct pp_zb *zb, int r)
 {
     const int mb = zb->rank[r].f;
@@ -161,7 +159,7 @@ static int64_t message(const struct pp_zb *zb, int64_t end, int64_t *channel, in
     return arrival;
 }
 
-/* Run the next op of a kind from `start`; returns when its message arrives, UNKNOWN without. */
+/* Runs the next op of a kind from `start`; returns the arrival of its message, UNKNOWN if none. */
 static int64_t run(struct pp_zb *zb, int r, char kind, int64_t start)
 {
     struct pp_zb_rank *rank = &zb->rank[r];
@@ -192,7 +190,7 @@ static struct pp_zb_score score(const struct pp_zb *zb)
     return s;
 }
 
-/* Run a rank as far as its inputs are known. */
+/* Runs a rank as far as its inputs are known. */
 static bool advance(struct pp_zb *zb, int r, const char *word)
 {
     struct pp_zb_rank *rank = &zb->rank[r];
@@ -230,7 +228,7 @@ struct decision {
     int rank;
 };
 
-/* The later rank first: its gradients are awaited. */
+/* At equal times the later rank is first: other ranks wait for its gradients. */
 static inline bool is_before(struct decision a, struct decision b)
 {
     return a.time != b.time ? a.time < b.time : a.rank > b.rank;
@@ -238,7 +236,7 @@ static inline bool is_before(struct decision a, struct decision b)
 
 PP_HEAP(decision_heap, struct decision, 2, is_before)
 
-/* Decide again at `time` at the latest. What the heap has of the rank for later is void then. */
+/* Makes rank r decide at `time` at the latest; its later entries in the heap become void. */
 static void wake(struct pp_arena *arena, struct decision_heap *heap, struct pp_zb *zb, int r,
                  int64_t time)
 {
@@ -254,7 +252,7 @@ static void wake(struct pp_arena *arena, struct decision_heap *heap, struct pp_z
 
 /* ---- the greedy pass ----------------------------------------------------------------------- */
 
-/* What rank r starts at `now`; 0 = nothing, decide again at *until. */
+/* Returns the op that rank r starts at `now`; 0 = none, decide again at *until. */
 static char decide(const struct pp_zb *zb, const struct pp_zb_policy *policy, int r, int64_t *until)
 {
     const struct pp_zb_rank *rank = &zb->rank[r];
