@@ -22,7 +22,7 @@ static bool is_after(const struct pp_schedule_option *option, const char *name)
     return !strcmp(option->after ? option->after : "splits", name);
 }
 
-/* The row of an option, in the group and for the commands of the row before it. */
+/* Returns the row of an option, with the group and commands of the row before it. */
 static struct pp_option row_of(const struct pp_schedule_option *option,
                                const struct pp_option *before)
 {

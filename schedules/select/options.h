@@ -1,12 +1,11 @@
-/* schedules/select/options.h — options of the command line that choose and shape a schedule:
- * rows that every program with such options has in its table. `heading`, `mask` and the texts of
- * usual values (NULL = none) are the program's. What they mean: select.c. Include inside a
- * translation unit that holds an option table only. */
+/* schedules/select/options.h — rows of options that choose and shape a schedule, for the option
+ * table of every program with such options. `heading`, `mask` and the texts of usual values (NULL =
+ * none) are the program's. select.c reads them. Include only where an option table is. */
 #pragma once
 
 #include "core/cli/wish.h"
 
-/* Give the command line its options: the program's rows, each followed by the options of schedules
+/* Gives the command line its options: the program's rows, each followed by the schedule options
  * that help lists after it. Call it before main(). */
 void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int count);
 
@@ -20,7 +19,7 @@ void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int co
                .aliases = PP_NAMES("num-microbatches"), .default_text = (usual),                   \
                .help = "Micro-batches per step of one replica. Its pipelines share them.")
 
-/* The options of single schedules stand in the files of these (pp_select_complete). */
+/* Options of single schedules are declared in the schedules' files (pp_select_complete). */
 #define PP_OPTIONS_SHAPE(heading, mask)                                                            \
     PP_ROW_INT(pipelines, "2f", 1, 65535, heading, mask, .default_text = "2",                      \
                .help = "Number of pipelines of a bidirectional schedule (chimera).")               \

@@ -1,4 +1,4 @@
-/* Schedule options: which the chosen schedule has, which it fixes, which it refuses. */
+/* Options of a schedule: had, fixed or refused by the chosen one. */
 #include "schedules/select/select.h"
 
 #include "core/units.h"
@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Sizes of a program that a schedule may let the user choose: the bit that it names, the field that
- * they set. */
+/* Sizes of a program that a schedule may let the user choose: their bit and their field. */
 static const struct size {
     const char *name;
     unsigned bit;
@@ -20,7 +19,6 @@ static const struct size {
 };
 enum { SIZE_COUNT = PP_COUNT(SIZES) };
 
-/* The bit of a size, or 0. */
 static unsigned bit_of(const char *name)
 {
     for (int i = 0; i < SIZE_COUNT; i++)
@@ -29,7 +27,7 @@ static unsigned bit_of(const char *name)
     return 0;
 }
 
-/* The schedule lets the user choose the size or option of this name. */
+/* Is true if the schedule lets the user choose the size or option of this name. */
 static bool has_option(const struct pp_schedule *schedule, const char *name)
 {
     return schedule->sizes & bit_of(name) || pp_schedule_option_at(schedule, name) >= 0;
@@ -48,7 +46,7 @@ static enum pp_status others_have_it(const char *name, struct pp_error *err)
     return PP_EINVAL;
 }
 
-/* The schedule has no such option: refused, unless it comes from a preset or goes to a list. */
+/* Refuses an option that the schedule lacks, unless it is from a preset or for a list. */
 static enum pp_status refuse(const struct pp_request *request, const char *name,
                              const struct pp_subject *subject, struct pp_error *err)
 {
@@ -103,7 +101,7 @@ static enum pp_status take_option(const struct pp_request *request,
     return PP_OK;
 }
 
-/* A file brings its own shape; flags that repeat it are accepted. */
+/* Takes the shape of a file. Flags that repeat it are accepted; others are refused. */
 static enum pp_status check_file_shape(const struct pp_request *request,
                                        const struct pp_program *file, struct pp_shape *shape,
                                        struct pp_error *err)
@@ -168,7 +166,7 @@ static bool splits_by_default(const struct pp_schedule *schedule)
     return any.splits > 1;
 }
 
-/* A continuous schedule has a fixed number of weight versions. */
+/* Refuses --order eager for a continuous schedule; in a list, takes its strict order instead. */
 static enum pp_status check_continuous(const struct pp_subject *subject,
                                        struct pp_selection *selection, struct pp_error *err)
 {
@@ -183,7 +181,7 @@ static enum pp_status check_continuous(const struct pp_subject *subject,
     return PP_OK;
 }
 
-/* Bits of the sizes and options that the tool chooses, because they are not given. */
+/* Returns the bits of sizes and options that are not given, so that the tool chooses them. */
 static unsigned open_options(const struct pp_request *request, const struct pp_schedule *schedule)
 {
     unsigned open = 0;
