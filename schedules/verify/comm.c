@@ -1,5 +1,5 @@
 /* schedules/verify/comm.c — messages: each once, sent in the order of their receives, waited for at
- * most once. Freezing has joined SENDs, RECVs and WAITs. */
+ * most once. Freezing has linked SENDs, RECVs and WAITs. */
 #include "schedules/verify/parts.h"
 
 static const uint8_t post_table[PP_OP_KINDS] = {[PP_SEND_F] = AT_SEND_F,

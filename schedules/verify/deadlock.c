@@ -1,4 +1,4 @@
-/* schedules/verify/deadlock.c — who waits for whom when nothing can run any more. */
+/* schedules/verify/deadlock.c — reports the cycle of waits when nothing can run any more. */
 #include "schedules/verify/run.h"
 
 enum { CYCLE_LINES = 16, WAITING_RANKS = 24 };
@@ -168,7 +168,7 @@ enum pp_status pp_verify_deadlock(struct pp_verify_run *run)
         node = edges[count - 1].to;
     }
     int from = seen[node] - 1, mark = edges[from].op;
-    for (int k = from; k < count; k++) /* begin the report at a rank, the lowest */
+    for (int k = from; k < count; k++) /* the report begins at the lowest rank */
         if (path[k] < p->ranks && (path[from] >= p->ranks || path[k] < path[from]))
             mark = edges[k].op, from = k;
     const int first = seen[node] - 1, length = count - first;

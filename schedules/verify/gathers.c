@@ -1,25 +1,25 @@
 /* schedules/verify/gathers.c — sharded state, as the program's head states it.
  *
- * Parameters that are cut: every use has them gathered, in the units that it goes through. Gathered
- * units are dropped, and never exceed the number that the head states. The gradients of every
- * backward are scattered before they are summed and before the update.
+ * Sharded parameters: every use has the units of its way gathered. Gathered units are dropped, and
+ * never exceed the number that the head states. The gradients of every backward are scattered
+ * before they are summed and before the update.
  *
- * Gradients that are cut more finely: every backward (every scatter, where parameters are cut)
- * finds those of the previous one in the shards, by RS.part. The last one's are left to the sum of
- * the step.
+ * Gradients in more shards than parameters: when a backward (a scatter, if parameters are sharded)
+ * runs, RS.part has scattered the gradients of the previous one. The sum of the step covers the
+ * last one.
  *
- * Parameters that live elsewhere: each gather finds this rank's share loaded, and at most two
- * shares wait for one. Where they are not cut a load takes the place of a gather.
+ * Parameters on another tier: this rank's share is loaded before each gather, and at most two
+ * shares wait for one. If parameters are not sharded, a load replaces a gather.
  *
- * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
- * themselves then: a use after a DROP needs another gather. */
+ * If the head states nothing, collectives of visits are refused. Files may then gather and drop by
+ * themselves: a use after a DROP needs another gather. */
 #include "schedules/verify/gathers.h"
 
 #include <string.h>
 
-enum { MOST_LOADS = 2 }; /* that no gather has taken */
+enum { MOST_LOADS = 2 }; /* shares without a gather so far */
 
-/* Parameters are fetched by loads alone. */
+/* Is true if parameters are fetched by loads alone. */
 static bool is_loaded(const struct pp_gathers *g)
 {
     return pp_state_is_fetched(g->spec) && !pp_state_is_gathered(g->spec);
@@ -40,9 +40,9 @@ static bool is_load(const struct pp_program *p, int i)
     return p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
 }
 
-/* A forward goes through the units of its chunk from the first to the last, a backward back: one
- * unit at a time is there. What is computed again belongs to the backward, layer by layer. The
- * second of a pair of one stage goes with the first. */
+/* Checks the unit at the start of an op. A forward runs through the units of its chunk from first
+ * to last, a backward in reverse; one unit is present at a time. Recomputation is part of the
+ * backward, layer by layer. The second of a pair of one stage follows the first. */
 static enum pp_status check_units(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
@@ -68,7 +68,7 @@ static enum pp_status check_use(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const struct pp_gather_stage *s = &g->stages[p->stage[i]];
-    const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
+    const int start = pp_verify_start(p, i); /* inputs of a pair are present before it starts */
 
     if (!pp_state_is_fetched(g->spec) && s->dropped >= 0)
         return pp_verify_refuse(g->v, i, "uses parameters that %s has dropped",
@@ -109,7 +109,7 @@ static enum pp_status check_drop(struct pp_gathers *g, int i)
     return PP_OK;
 }
 
-/* What uses parameters next is a pair of two chunks: one more of them is there. */
+/* Is true if the next use of parameters is a pair of two chunks: one more unit may be present. */
 static bool is_before_pair(const struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
@@ -132,7 +132,7 @@ static enum pp_status check_room(struct pp_gathers *g, int i)
                             verb(g), g->held, buffers);
 }
 
-/* This rank's share is there where it has to be loaded; the gather takes it. */
+/* Checks that this rank's share is loaded, if it must be; the gather takes it. */
 static enum pp_status check_share(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
@@ -148,7 +148,7 @@ static enum pp_status check_share(struct pp_gathers *g, int i)
     return PP_OK;
 }
 
-/* A gather; or a load where parameters are not cut. */
+/* Checks a gather; or a load, if parameters are not sharded. */
 static enum pp_status check_fetch(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
@@ -189,13 +189,13 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
     return PP_OK;
 }
 
-/* What is fetched is there. */
+/* Marks fetched parameters as present. */
 static enum pp_status arrive(struct pp_gathers *g, int i, int target)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
 
     if (s->posted != target)
-        return PP_OK; /* waited for again */
+        return PP_OK; /* a repeated WAIT */
     if (s->present >= 0)
         return pp_verify_refuse(g->v, i, "%ss parameters that are there since %s", verb(g),
                                 pp_verify_text(g->v, s->present));
@@ -245,7 +245,7 @@ static enum pp_status check_wait(struct pp_gathers *g, int i)
     return arrive(g, i, target);
 }
 
-/* Collectives of visits and parts belong to state that is cut. */
+/* Checks that collectives of visits and parts belong to sharded state. */
 static enum pp_status check_stated(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
@@ -275,7 +275,7 @@ static enum pp_status check_collective(struct pp_gathers *g, int i)
     return kind == PP_RS || kind == PP_AR ? pp_gathers_check_sum(g, i) : PP_OK;
 }
 
-/* Stages of the rank. Returns whether there is anything to prove. */
+/* Resets the stages of a rank. Returns true if the rank has something to prove. */
 static bool reset(struct pp_gathers *g, int rank)
 {
     const struct pp_program *p = g->v->p;

@@ -1,34 +1,34 @@
-/* schedules/verify/moves.c — memory tiers: what an op uses is on its device, in full, and an update
- * has what it needs. Of copies that name a purpose: files may copy as they like otherwise. */
+/* schedules/verify/moves.c — memory tiers: inputs of an op are on its device, in full, and an
+ * update has its inputs. Covers copies that name a purpose; files may have any other copies. */
 #include "schedules/verify/parts.h"
 
 #include <string.h>
 
-/* Where what is saved of a unit is. */
+/* Place of the saved activations of a unit. */
 enum place { HERE, LEAVING, AWAY, COMING };
 
 struct unit {
     uint8_t place;   /* enum place */
     bool is_packed;  /* between Q and DQ */
-    int32_t copy, q; /* instructions that say so */
+    int32_t copy, q; /* last COPY and last Q of it */
 };
 
-/* By pipeline * stages + stage. -1 = none. */
+/* Moves of a chunk, indexed by pipeline * stages + stage; -1 = none. */
 struct chunk {
-    int before;    /* MOVE that has come since the last update */
-    bool is_there; /* and was waited for */
+    int before;    /* MOVE since the last update, for the next */
+    bool is_there; /* `before` was waited for */
     struct {
-        int update;       /* last one that this MOVE has not followed */
-        int move;         /* that has, and nothing has waited for */
-    } after[PP_PURPOSES]; /* of those that follow an update */
+        int update;       /* last update without this MOVE so far */
+        int move;         /* MOVE after it without a WAIT so far */
+    } after[PP_PURPOSES]; /* for purposes after an update */
     int home;             /* last MOVE.home */
 };
 
 struct moves {
     struct pp_verify *v;
-    struct unit *units;    /* NULL: nothing that is saved moves */
+    struct unit *units;    /* NULL: no saved activation moves */
     struct chunk *chunks;  /* NULL: no state moves */
-    bool has[PP_PURPOSES]; /* some MOVE of the program is for that */
+    bool has[PP_PURPOSES]; /* some MOVE of the program has the purpose */
     int rank;
 };
 
@@ -39,7 +39,7 @@ static struct chunk *chunk_of(const struct moves *m, int i)
     return &m->chunks[p->pipe[i] * p->stages + p->stage[i]];
 }
 
-/* ---- what is saved --------------------------------------------------------------------------- */
+/* ---- saved activations ----------------------------------------------------------------------- */
 
 static enum pp_status fail_place(struct moves *m, int i, const struct unit *u)
 {
@@ -71,7 +71,7 @@ static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
     return PP_OK;
 }
 
-/* A COPY that is posted. */
+/* Checks the post of a COPY. */
 static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
 {
     const bool is_up = pp_move_is_up(m->v->p->purpose[i]);
@@ -101,7 +101,7 @@ static enum pp_status visit_units(struct moves *m, int i, int named,
     return PP_OK;
 }
 
-/* The WAIT for the copy that is under way; others say nothing. */
+/* Handles the WAIT for the current copy; other WAITs change nothing. */
 static enum pp_status arrive(struct moves *m, int i, struct unit *u)
 {
     const struct pp_program *p = m->v->p;
@@ -150,7 +150,7 @@ static enum pp_status check_saved(struct moves *m, int i)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* The same moves after every update, or after none. */
+/* Checks that the same moves follow every update, or none. */
 static enum pp_status check_followed(struct moves *m, const struct chunk *c)
 {
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
@@ -215,7 +215,7 @@ static void wait_move(struct moves *m, int i)
         c->after[p->purpose[target]].move = -1;
 }
 
-/* Gradients that are made after their MOVE are lost; parameters that are used are up again. */
+/* Checks a use of state: no gradients are made after their MOVE, and parameters are up again. */
 static enum pp_status check_use(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
@@ -226,7 +226,7 @@ static enum pp_status check_use(struct moves *m, int i)
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
         return pp_verify_refuse(m->v, i, "comes after %s, which belongs after the last backward",
                                 pp_verify_text(m->v, c->before));
-    if (kind == PP_W) /* of what is saved and of a gradient alone */
+    if (kind == PP_W) /* W uses saved activations and a gradient alone */
         return PP_OK;
     if (m->has[PP_FOR_PARAMS] && update >= 0)
         return pp_verify_refuse(m->v, i, "uses what %s has updated, and no MOVE.params brings it",
@@ -236,7 +236,7 @@ static enum pp_status check_use(struct moves *m, int i)
     return PP_OK;
 }
 
-/* Sums that are waited for after the MOVE of their gradients: it has moved other gradients. */
+/* Refuses a WAIT for a sum after the MOVE of its gradients, which has moved unsummed ones. */
 static enum pp_status check_sum(struct moves *m, int i, int stage)
 {
     const struct pp_program *p = m->v->p;
@@ -259,7 +259,7 @@ static enum pp_status check_sums(struct moves *m, int i)
     return p->last_stage[i] != 0 ? check_sum(m, i, p->last_stage[i]) : PP_OK;
 }
 
-/* Parameters that others have updated are there before they go home. */
+/* Checks that parameters that others have updated are present before they move home. */
 static enum pp_status check_spread(struct moves *m, int i)
 {
     const struct chunk *c = chunk_of(m, i);
@@ -314,7 +314,7 @@ static enum pp_status check_end(struct moves *m)
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* Parameters that others have updated are gathered. */
+/* Is true if parameters that others have updated are gathered. */
 static bool has_spread(const struct pp_program *p)
 {
     for (int i = 0; i < pp_program_size(p); i++)
@@ -323,7 +323,7 @@ static bool has_spread(const struct pp_program *p)
     return false;
 }
 
-/* The spec that the program states, with the update that its instructions show. */
+/* Returns the spec that the program states, with the kind of update that its instructions show. */
 static struct pp_state_spec seen_spec(const struct moves *m)
 {
     struct pp_state_spec spec = m->v->p->state.spec;
@@ -334,7 +334,7 @@ static struct pp_state_spec seen_spec(const struct moves *m)
     return spec;
 }
 
-/* False: nothing moves. */
+/* Returns false if nothing moves. */
 static bool prepare(struct moves *m)
 {
     const struct pp_program *p = m->v->p;

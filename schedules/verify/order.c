@@ -1,4 +1,4 @@
-/* schedules/verify/order.c — what an op needs, and that it is there when the op starts. */
+/* schedules/verify/order.c — inputs of an op are present when it starts. */
 #include "schedules/verify/parts.h"
 
 int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS])
@@ -21,7 +21,7 @@ int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VE
             needs[n++] = v->at[AT_R][unit];
         if (p->stage[i] + 1 < p->stages)
             needs[n++] = v->at[AT_BACK][unit + stage];
-        /* ... so the gradient of those is complete only after the later splits */
+        /* a split's gradient of keys and values is complete only after the later splits */
         if (p->split[i] + 1 < p->splits)
             needs[n++] = v->at[AT_BACK][unit + 1];
         break;
@@ -47,7 +47,7 @@ static enum pp_status fail_before(struct pp_verify *v, int i, int needed)
     return pp_verify_fail_before(v, i, needed);
 }
 
-/* The input of op i comes from another rank: its WAIT must come before i. */
+/* Checks an input of op i from another rank: its WAIT must be before i. */
 static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int needed)
 {
     const struct pp_program *p = v->p;

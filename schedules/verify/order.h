@@ -1,7 +1,7 @@
 /* schedules/verify/order.h — the instructions that must have finished before an op may start.
  *
- * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. Tables map
- * a unit to the global index of the instruction that does something for it. */
+ * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. A table
+ * maps a unit to the global index of an instruction. */
 #pragma once
 
 #include "schedules/program/program.h"
@@ -9,7 +9,7 @@
 enum pp_verify_table {
     AT_F,      /* forward */
     AT_BACK,   /* B or I */
-    AT_W,      /* W, or B again: what frees the saved activation */
+    AT_W,      /* W, or B again: frees the saved activation */
     AT_R,      /* recompute */
     AT_SEND_F, /* posts of the messages named by this unit, and the WAITs for the received ones */
     AT_SEND_B,
@@ -24,7 +24,7 @@ struct pp_verify {
     const struct pp_program *p;
     struct pp_arena *arena;
     struct pp_error *err;
-    int granules; /* all granule ids: micro_batches * granules per micro-batch */
+    int granules; /* number of granule ids: micro-batches * granules per micro-batch */
     int64_t units;
     int32_t *at[AT_TABLES]; /* [unit] instruction, -1 = none */
 };
@@ -33,8 +33,7 @@ static inline int64_t pp_verify_unit(const struct pp_verify *v, int stage, int g
 {
     return ((int64_t)stage * v->granules + granule) * v->p->splits + split;
 }
-/* First instruction of the fused pair that `i` belongs to, or `i`: an op can use what was finished
- * before this one. */
+/* Returns the first instruction of the pair of `i`, or `i`: an op can use earlier results. */
 static inline int pp_verify_start(const struct pp_program *p, int i)
 {
     return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_SECOND ? i - 1 : i;
@@ -44,10 +43,10 @@ static inline int pp_verify_pipe(const struct pp_verify *v, int granule)
     return v->p->pipelines > 1 ? v->p->pipe_of[granule] : 0;
 }
 
-/* Up to VERIFY_NEEDS instructions that must have finished before compute op `i` may handle this
- * unit, on any rank. Returns how many. */
+/* Fills `needs` with instructions, on any rank, that must have finished before compute op `i` may
+ * handle this unit. Returns their number. */
 enum { VERIFY_NEEDS = 4 };
 int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS]);
 
-/* Each op is there once, where it belongs; fills at[AT_F] to at[AT_R]. PP_EPROGRAM. */
+/* Checks that each op exists once, on its rank; fills at[AT_F] to at[AT_R]. PP_EPROGRAM. */
 enum pp_status pp_verify_units(struct pp_verify *v);

@@ -1,11 +1,10 @@
-/* schedules/verify/parts.h — the checks, and the words of their messages. */
+/* schedules/verify/parts.h — the checks, and texts of their messages. */
 #pragma once
 
 #include "schedules/verify/order.h"
 #include "schedules/verify/verify.h"
 
-/* The checks, in the order in which they run; each builds on the earlier ones. The first is
- * pp_verify_units(). */
+/* The checks after pp_verify_units(); verify.c runs them, and each builds on the earlier ones. */
 enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collectives, BAR */
 enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
 enum pp_status pp_verify_moves(struct pp_verify *v);   /* memory tiers: COPY, MOVE, Q, DQ */
@@ -14,34 +13,34 @@ enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there w
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
 
-/* ---- words (text.c) -------------------------------------------------------------------------- */
-/* All of them live in the arena of `v`. */
+/* ---- texts (text.c) -------------------------------------------------------------------------- */
+/* All texts are in the arena of `v`. */
 const char *pp_verify_name(const struct pp_program *p);
-/* The cell of instruction i. */
+/* Returns the cell of instruction i. */
 const char *pp_verify_text(const struct pp_verify *v, int i);
-/* A cell that the program lacks. */
+/* Returns a cell that the program lacks. */
 const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit);
-/* "rank 1 line 2 col 4" or "rank 1 op 4". */
+/* Returns "rank 1 line 2 col 4" or "rank 1 op 4". */
 const char *pp_verify_place(const struct pp_verify *v, int i);
-/* PP_EPROGRAM: the place and the message, then the grid with instruction `mark` marked. The place
- * is `file:line:column: rank r` or `name: rank r`. _rank: no instruction to blame, the place is
- * `name: rank r`. */
+/* Sets PP_EPROGRAM: the place and the message, then the grid with instruction `mark` marked. The
+ * place is `file:line:column: rank r` or `name: rank r op k`. _rank is for faults without an
+ * instruction; the place is `name: rank r`. */
 enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with the cell of instruction i in front of the message. */
+/* pp_verify_fail() with the cell of instruction i before the message. */
 enum pp_status pp_verify_refuse(struct pp_verify *v, int i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Instruction i `uses` what `post` `brings`, but no WAIT for that stands before it. */
+/* Fails: instruction i `uses` what `post` `brings`, but no WAIT for `post` is before i. */
 enum pp_status pp_verify_fail_unwaited(struct pp_verify *v, int i, const char *uses, int post,
                                        const char *brings);
 enum pp_status pp_verify_fail_twice(struct pp_verify *v, int first, int second);
-/* Instruction i stands before what it needs. */
+/* Fails: instruction i is before `needed`, which it needs. */
 enum pp_status pp_verify_fail_before(struct pp_verify *v, int i, int needed);
-/* Its stage is on another rank. */
+/* Fails: the stage of instruction i is on another rank. */
 enum pp_status pp_verify_fail_elsewhere(struct pp_verify *v, int i);
-/* Append the grid with that cell marked; position -1: only the rank. */
+/* Appends the grid with the cell of `rank` at `position` marked; position -1: only the rank. */
 enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position);
-/* "  fix: move A before B on rank r", as a line to append. */
+/* Returns the line "  fix: move A before B on rank r". */
 const char *pp_verify_fix(struct pp_verify *v, int needed, int before);

@@ -1,9 +1,9 @@
-/* schedules/verify/run.c — no deadlock on the strictest machine: rendezvous, channels in order,
- * one reduce stream a rank.
+/* schedules/verify/run.c — no deadlock on the strictest machine: rendezvous, channels in order, one
+ * reduce stream per rank.
  *
- * A program is a Kahn network: whatever the timing, the same instructions can run. So one maximal
- * execution decides, and what it leaves waiting contains a cycle. Linear: a rank is looked at again
- * only after one of the few instructions that it can wait for. */
+ * A program is a Kahn network: the same instructions can run with any timing. So one maximal
+ * execution decides, and the instructions that it leaves waiting contain a cycle. Linear: a rank is
+ * visited again only after one of the few instructions that it can wait for. */
 #include "schedules/verify/run.h"
 
 #include <string.h>
@@ -29,15 +29,15 @@ static bool is_ready(const struct pp_verify_run *run, int rank, int i)
             const int k = p->arg[target] - p->channels[c].first;
             return run->sent[c] > k && run->received[c] > k;
         }
-        return p->arg[target] < 0 || run->is_summed[p->arg[target]]; /* a COPY or A2A just ends */
+        return p->arg[target] < 0 || run->is_summed[p->arg[target]]; /* a COPY or A2A always ends */
     }
     if (p->level == PP_LEVEL_LOWERED || !pp_op_kinds[p->kind[i]].has_mb)
-        return true; /* earlier checks have shown that the inputs of a compute op have arrived */
+        return true; /* earlier checks have proved that the inputs of a compute op have arrived */
     return pp_verify_run_lacks(run, i) < 0;
 }
 
-/* The collective at the front of a rank's reduce stream has arrived there. A collective that all
- * members have at the front is done, and the next ones move to the front. */
+/* Counts the collective at the front of a rank's reduce stream as arrived there. A collective that
+ * all members have at the front is done, and the next ones move to the front. */
 static void advance_reduce(struct pp_verify_run *run, int rank)
 {
     const struct pp_program *p = run->p;

@@ -1,4 +1,4 @@
-/* schedules/verify/run.h — the state of verify's execution, shared with its deadlock report. */
+/* schedules/verify/run.h — state of verify's execution, shared with its deadlock report. */
 #pragma once
 
 #include "schedules/verify/parts.h"
@@ -10,7 +10,7 @@ struct pp_verify_run {
     bool *is_done;
     int *next; /* [rank] next instruction */
 
-    int *stack, depth; /* ranks to look at, each once */
+    int *stack, depth; /* ranks to visit, each once */
     bool *is_waiting;
 
     int *channel_of;      /* [message] */

@@ -1,8 +1,8 @@
-/* schedules/verify/scatters.c — gradients that are cut: each backward's are scattered before they
+/* schedules/verify/scatters.c — sharded gradients: those of each backward are scattered before they
  * are summed, and summed before the update uses them. */
 #include "schedules/verify/gathers.h"
 
-/* Gradients of i are new where those of the one before it are in the shards that are kept. */
+/* Checks that gradients of the previous backward are in the shards before i makes new ones. */
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
 {
     struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
@@ -14,7 +14,7 @@ enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
     return PP_OK;
 }
 
-/* RS.visit, RS.part. */
+/* Checks an RS.visit or RS.part. */
 enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
@@ -39,14 +39,14 @@ enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
     return pp_gathers_check_pending(g, i);
 }
 
-/* The sum of a step or of what its scatter leaves: gradients of all visits are in the shards. */
+/* Checks the sum of a step or AR.rest: gradients of all visits are in the shards. */
 enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const bool is_last = p->bucket[i] + 1 >= p->buckets[i];
 
-    /* the units before the last one are scattered inside of the backward */
+    /* units before the last one are scattered inside of the backward */
     if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
         return pp_verify_refuse(g->v, i, "comes before the gradients of %s are scattered",
                                 pp_verify_text(g->v, s->dirty));
@@ -64,7 +64,7 @@ enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
     return PP_OK;
 }
 
-/* The first AR.rest of the stage of `update` that nothing has waited for. */
+/* Returns the first AR.rest of the stage of `update` without a WAIT so far. */
 static int open_rest(const struct pp_gathers *g, int update)
 {
     const struct pp_program *p = g->v->p;
@@ -90,6 +90,6 @@ enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i)
             return pp_verify_fail_unwaited(g->v, i, "uses", s->scatter[purpose], "leaves");
     if (s->open_rests > 0)
         return pp_verify_fail_unwaited(g->v, i, "uses", open_rest(g, i), "leaves");
-    s->sum = s->rest = -1; /* an asynchronous program sums anew for its next update */
+    s->sum = s->rest = -1; /* an asynchronous program sums again for its next update */
     return PP_OK;
 }

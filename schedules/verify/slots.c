@@ -1,24 +1,24 @@
 /* schedules/verify/slots.c — a buffer slot is taken again only after the program has released it.
  *
  * Slots are numbered per rank and class. A forward's saved activation is taken when it starts and
- * released by the B or W of its last granule. With an R for every granule the forward only keeps
- * what R needs, and R takes the saved activation. A RECV's slot is taken when it is posted and
+ * released by the B or W of its last granule. With an R for every granule the forward keeps only
+ * the input of R, and R takes the saved activation. A RECV's slot is taken when it is posted and
  * released by its last consumer. A SEND's slot is taken when its producer starts and released by
- * its WAIT. All of it is decided by the rank's own list, never by timing. */
+ * its WAIT. The rank's own list decides all of it, never timing. */
 #include "schedules/verify/parts.h"
 
 #include <string.h>
 
 enum { KEPT, SAVED, IN_F, IN_B, OUT_F, OUT_B, CLASSES };
 
-/* Plus 1; 0 = takes none. */
+/* Class plus 1; 0 = takes no slot. */
 static const uint8_t class_of[PP_OP_KINDS] = {
     [PP_F] = SAVED + 1,     [PP_R] = SAVED + 1,      [PP_RECV_F] = IN_F + 1,
     [PP_RECV_B] = IN_B + 1, [PP_SEND_F] = OUT_F + 1, [PP_SEND_B] = OUT_B + 1};
 
 struct slots {
     struct pp_verify *v;
-    int32_t *holder[CLASSES]; /* [slot] of the rank at hand: instruction, -1 = never taken */
+    int32_t *holder[CLASSES]; /* [slot] of the current rank: instruction, -1 = never taken */
     uint8_t *left;            /* [instruction] granules of its content still in use */
 };
 
@@ -95,7 +95,7 @@ static enum pp_status check_compute(struct slots *s, int i)
     return PP_OK;
 }
 
-/* Slot numbers come from a file: a rank has no use for many more slots than instructions. */
+/* Makes the tables. A file's slot numbers are limited: a rank needs no more than instructions. */
 static enum pp_status make_holders(struct slots *s, int rank)
 {
     const struct pp_program *p = s->v->p;

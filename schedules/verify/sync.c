@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* By pipeline * stages + stage: the chunk's place of each kind, -1 = none. Of a sum in buckets the
- * first post and the last WAIT. */
+/* Places of a chunk's instructions, by pipeline * stages + stage; -1 = none. For a sum in buckets:
+ * its first post and last WAIT. */
 struct chunk {
     int last_backward, sync, sync_wait, update, last_gather;
-    int unwaited; /* posts of the sum that nothing has waited for so far */
+    int unwaited; /* posts of the sum without a WAIT so far */
     bool is_dropped;
 };
 
@@ -18,7 +18,7 @@ struct sync {
     int syncs, updates;
 };
 
-/* Of the instructions, or of what a WAIT waits for. */
+/* Kinds of instructions, or of targets of WAITs, that note() reads. */
 static const bool matters[PP_OP_KINDS] = {
     [PP_B] = true,  [PP_W] = true,  [PP_U] = true,  [PP_AG] = true,
     [PP_RS] = true, [PP_AR] = true, [PP_BC] = true, [PP_DROP] = true};
@@ -31,7 +31,7 @@ static enum pp_status set_once(struct pp_verify *v, int *place, int i)
     return PP_OK;
 }
 
-/* Of a stage that a rank holds for several pipelines it posts one sum: noted at the first. */
+/* Returns the chunk that notes the sum of a stage: a rank posts one for all its pipelines. */
 static struct chunk *summed_with(const struct pp_program *p, const struct sync *s, int pipe,
                                  int stage)
 {
@@ -64,7 +64,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     struct chunk *c = &s->chunks[p->pipe[target] * p->stages + p->stage[target]];
 
     if (pp_op_has_buckets(kind) && p->purpose[target] != PP_FOR_STEP)
-        return PP_OK; /* pp_verify_gathers() follows them */
+        return PP_OK; /* pp_verify_gathers() checks them */
     if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
         s->tied_wait[rank] = i;
     else if (is_wait && (kind == PP_AR || kind == PP_RS))
@@ -104,7 +104,7 @@ static enum pp_status check_update(struct pp_verify *v, int update, int post, in
                 : check_after(v, update, wait);
 }
 
-/* The first post of the sum at `sum` that no WAIT names. */
+/* Returns the first post of the sum at `sum` that no WAIT names. */
 static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
 {
     const int rank = pp_program_rank_at(p, sum->sync);
@@ -157,7 +157,6 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
     return PP_OK;
 }
 
-/* Every rank passes as many barriers as rank 0. */
 static enum pp_status check_barriers(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;

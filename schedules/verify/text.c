@@ -1,4 +1,4 @@
-/* schedules/verify/text.c — how verify speaks. */
+/* schedules/verify/text.c — texts of verify's messages. */
 #include "schedules/verify/parts.h"
 
 #include <stdarg.h>

@@ -1,10 +1,9 @@
-/* schedules/verify/units.c — every op once, on the rank where it belongs. Freezing has shown that
- * its fields are in range. */
+/* schedules/verify/units.c — every op once, on its rank. Freezing has proved fields in range. */
 #include "schedules/verify/parts.h"
 
 #include <string.h>
 
-/* The table that a kind fills, plus 1; 0 = kinds that are not counted here. B fills AT_W too. */
+/* Table that a kind fills, plus 1; 0 = kinds that are not counted here. B fills AT_W too. */
 static const uint8_t table_of[PP_OP_KINDS] = {
     [PP_F] = AT_F + 1, [PP_B] = AT_BACK + 1, [PP_I] = AT_BACK + 1,
     [PP_W] = AT_W + 1, [PP_R] = AT_R + 1,
@@ -13,7 +12,7 @@ static const bool is_training[PP_OP_KINDS] = {
     [PP_B] = true,      [PP_I] = true,      [PP_W] = true,  [PP_R] = true, [PP_U] = true,
     [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_AR] = true, [PP_RS] = true};
 
-/* The op on the rank that holds its stage. */
+/* Checks that the op is on the rank that holds its stage. */
 static enum pp_status check_op(struct pp_verify *v, int rank, int i)
 {
     const struct pp_program *p = v->p;
@@ -77,8 +76,8 @@ static enum pp_status fail_missing(struct pp_verify *v, int table, int64_t unit)
                                pp_verify_unit_text(v, PP_B, unit), in, w);
 }
 
-/* Table sizes come from the file's numbers, not from its length. When there are too few ops, keep
- * only as many units as must contain a missing one. */
+/* Makes the tables. Their size comes from the file's numbers, not from its length. With too few
+ * ops, it keeps only as many units as must contain a missing one. */
 static void make_tables(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;

@@ -1,4 +1,4 @@
-/* schedules/verify/verify.c — the order of the checks, and the memory bound. */
+/* schedules/verify/verify.c — runs the checks in order, and checks the memory bound. */
 #include "schedules/verify/parts.h"
 
 static enum pp_status check_memory(struct pp_verify *v, int max_activations)

@@ -1,5 +1,4 @@
-/* schedules/verify/verify.h — proves that a program is legal and cannot deadlock, or says why not.
- */
+/* schedules/verify/verify.h — proves that a program is legal without deadlock, or says why not. */
 #pragma once
 
 #include "schedules/program/program.h"
@@ -18,15 +17,14 @@ struct pp_verify_options {
  *   per channel the send order equals the receive order;
  *   no buffer slot is overwritten while in use; every posted op is waited for at most once;
  *   synchronous programs: gradient collectives after the last backward of their chunk, U after the
- *   WAITs for its sums, both for all chunks or none; as many BARs on every rank;
- *   what a copy has moved to another memory tier, or Q quantised, is back in full when it is used;
- *   an update has what MOVEs bring it;
+ *   WAITs for its sums, both for all chunks or none; equal numbers of BARs on all ranks;
+ *   activations moved to another memory tier, or quantised by Q, are restored when they are used;
+ *   MOVEs bring an update its inputs;
  *   no cycle over {program order, channel order, rendezvous, WAIT, collectives, slot reuse};
  *   the memory bound.
  *
  * The machine is the strictest one: rendezvous, channels and reduce streams in order. Linear time.
- * Failure is PP_EPROGRAM: the first line says what failed, with rank and op (and file line:column
- * where known). For a deadlock the cycle follows, one line "rank r waits for …" each, and the grid
- * with the cell marked. */
+ * Failure is PP_EPROGRAM: the first line names the fault, with rank and op (and file line:column if
+ * known). A deadlock adds its cycle, one line "rank r waits for …" each, and the marked grid. */
 enum pp_status pp_verify(const struct pp_program *program, const struct pp_verify_options *options,
                          struct pp_error *err);
