@@ -16,8 +16,8 @@
 enum {
     FIRST_BLOCK_BYTES = 1 << 16,
     HUGE_PAGE_BYTES = 1 << 21,
-    /* Blocks of such sizes ask for huge pages: they take a fifth of the time of small ones. Beyond,
-     * the kernel is busy longer finding them than they save (measured: 1.2 s instead of 1.0). */
+    /* Blocks of these sizes ask for huge pages, which take a fifth of the time of small ones. For
+     * larger ones the kernel needs longer to find them than they save (1.2 s instead of 1.0). */
     HUGE_BLOCK_MIN_BYTES = 1 << 22,
     HUGE_BLOCK_MAX_BYTES = 1 << 28,
     BIG_ALIGN = 64,
@@ -59,7 +59,7 @@ static unsigned char *own_memory(size_t capacity, bool is_huge)
 {
     unsigned char *data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity);
 
-    if (is_huge && data) /* a wish: without them all is the same, but slower */
+    if (is_huge && data) /* optional: without huge pages it is only slower */
         madvise(data, capacity, MADV_HUGEPAGE);
     return data;
 }
@@ -120,7 +120,7 @@ struct pp_arena *pp_arena_create_shared(void)
 
 void pp_arena_keep_memory(void)
 {
-#ifdef M_TRIM_THRESHOLD /* a wish: else all is the same, but slower */
+#ifdef M_TRIM_THRESHOLD /* optional: without it the program is only slower */
     enum { KEPT_BLOCK_BYTES = 1 << 25, KEPT_BYTES = 1 << 30 };
 
     mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
@@ -157,7 +157,7 @@ void pp_arena_destroy(struct pp_arena *arena)
     free(arena);
 }
 
-/* Step to the next kept block that is big enough, or chain a new one after the current. */
+/* Steps to the next kept block that is big enough, or appends a new one. Frees smaller ones. */
 static void next_block(struct pp_arena *arena, size_t bytes)
 {
     struct block *b = arena->current;

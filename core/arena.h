@@ -8,25 +8,25 @@
 struct pp_arena;
 
 struct pp_arena *pp_arena_create(void);
-/* Memory that processes forked later share: what one writes all see. What is allocated after the
- * fork is its own, as in any arena. */
+/* Creates an arena whose memory processes forked later share. After the fork, allocations of two
+ * processes may be the same shared bytes. */
 struct pp_arena *pp_arena_create_shared(void);
 void pp_arena_destroy(struct pp_arena *arena); /* accepts NULL */
 
-/* Memory of arenas that are destroyed stays with the process, for those to come. For a program that
- * makes them by the thousand: asking the kernel again for the same takes a fifth of its time. */
+/* Keeps the memory of destroyed arenas in the process for later ones. For programs that create
+ * thousands of arenas: asking the kernel again would take a fifth of their time. */
 void pp_arena_keep_memory(void);
 
 void *pp_arena_alloc(struct pp_arena *arena, size_t bytes);
-/* As pp_arena_alloc, but the contents are not cleared: for big arrays that are written whole. */
+/* Allocates without clearing, for big arrays that are written whole. */
 void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes);
 char *pp_arena_strdup(struct pp_arena *arena, const char *text);
 char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3), nonnull(2)));
-/* A block of `new_bytes` that begins with the first `old_bytes` of `old` (which stays valid). */
+/* Returns a zeroed block of `new_bytes` with a copy of `old_bytes` of `old`, which stays valid. */
 void *pp_arena_grow(struct pp_arena *arena, const void *old, size_t old_bytes, size_t new_bytes);
 
-/* Forget all that was allocated after the mark; the memory is reused by later allocations. */
+/* A point to return to: pp_arena_release() forgets later allocations and reuses their memory. */
 struct pp_arena_mark {
     void *block;
     size_t used;
@@ -34,17 +34,17 @@ struct pp_arena_mark {
 };
 struct pp_arena_mark pp_arena_mark(struct pp_arena *arena);
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark);
-/* Call `end(context)` when the arena is destroyed, or released to a mark set before: for what data
- * in the arena holds outside of it. The last one is called first. */
+/* Calls `end(context)` when the arena is destroyed, or released to an earlier mark. `end` frees
+ * what data in the arena holds outside of it. The call deferred last runs first. */
 void pp_arena_defer(struct pp_arena *arena, void (*end)(void *context), void *context);
 
 #define PP_NEW(arena, type) ((type *)pp_arena_alloc((arena), sizeof(type)))
 #define PP_ARRAY(arena, type, count)                                                               \
     ((type *)pp_arena_alloc((arena), sizeof(type) * (size_t)(count)))
-/* Elements of an array whose length the compiler knows. */
+/* Number of elements of an array whose length the compiler knows. */
 #define PP_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Append to a vector kept as (pointer, count, capacity); returns the address of the new element. */
+/* Appends to a vector kept as (pointer, count, capacity); gives the address of the new element. */
 #define PP_PUSH(arena, data, count, capacity)                                                      \
     ((count) == (capacity)                                                                         \
          ? ((data) = pp_arena_grow((arena), (data), sizeof(*(data)) * (size_t)(count),             \

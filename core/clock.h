@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* From an arbitrary point on; never goes back. */
+/* Returns the seconds since an arbitrary start; never decreases. */
 static inline double pp_clock_s(void)
 {
     struct timespec t;
@@ -12,8 +12,8 @@ static inline double pp_clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds since *last_s, which becomes now, but at most most_s: a process that was stopped does not
- * count the pause as waiting. */
+/* Returns the seconds since *last_s, at most most_s, and sets *last_s to now. The bound keeps the
+ * pause of a stopped process out of waiting times. */
 static inline double pp_clock_passed_s(double *last_s, double most_s)
 {
     const double now_s = pp_clock_s(), passed_s = now_s - *last_s;

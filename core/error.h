@@ -13,7 +13,7 @@ enum pp_status {
     PP_EFIT = 3,   /* does not fit into memory (only with --require-fit) */
     PP_EPROGRAM = 4,   /* a program that cannot be parsed, is illegal, or deadlocks */
     PP_ETOLERANCE = 5, /* a comparison out of tolerance */
-    PP_EINTR = 130,    /* interrupted */
+    PP_EINTR = 130,
 };
 
 enum { PP_ERROR_BYTES = 6144 };
@@ -22,18 +22,18 @@ struct pp_error {
     char message[PP_ERROR_BYTES]; /* one or several lines, no trailing newline */
 };
 
-/* Set code and message; returns `status` so that callers write `return pp_error_set(...)`.
- * An over-long message is cut at the end and marked "...". `err` may be NULL. */
+/* Sets code and message; returns `status` for `return pp_error_set(...)`. An over-long message is
+ * cut at the end and marked "...". `err` may be NULL. */
 enum pp_status pp_error_set(struct pp_error *err, enum pp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put text in front of ("file:line: ") or after the message; both return err->status. */
+/* Add text before ("file:line: ") or after the message; both return err->status. */
 enum pp_status pp_error_prefix(struct pp_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum pp_status pp_error_append(struct pp_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Return the status of `expr` to the caller when it is not PP_OK. */
+/* Returns the status of `expr` to the caller unless it is PP_OK. */
 #define PP_TRY(expr)                                                                               \
     do {                                                                                           \
         const enum pp_status pp_try_status_ = (expr);                                              \

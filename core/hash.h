@@ -1,4 +1,4 @@
-/* core/hash.h — FNV-1a of 64 bits: a name for bytes, the same on every machine.
+/* core/hash.h — FNV-1a hash of 64 bits, the same on every machine.
  *
  * Fowler, Noll, Vo; Eastlake et al., "The FNV Non-Cryptographic Hash Algorithm",
  * draft-eastlake-fnv. */
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of no bytes: where a hash begins. */
+/* Hash of no bytes, the initial value. */
 #define PP_HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* `hash` continued with these bytes. */
+/* Returns `hash` continued with `count` bytes. */
 static inline uint64_t pp_hash(uint64_t hash, const void *bytes, size_t count)
 {
     const unsigned char *byte = (const unsigned char *)bytes;

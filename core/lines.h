@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A reader at the start of a text: {.name, .text, .length}. */
+/* Reader of a text; starts as {.name, .text, .length}. */
 struct pp_lines {
-    const char *name; /* of the file, in messages */
+    const char *name; /* file name in messages */
     const char *text; /* [length] */
     size_t length, from;
-    int number; /* of the line taken last, from 1 */
+    int number; /* number of the last line taken, from 1 */
 };
 
-/* The next line without its end, in `line` of `room` bytes; `*found` is false after the last.
- * PP_EINVAL with name:number for a line that has no room, or a NUL in it. */
+/* Copies the next line without its end into `line` of `room` bytes; `*found` is false after the
+ * last. PP_EINVAL with name:number for a line that is too long or contains a NUL. */
 enum pp_status pp_lines_next(struct pp_lines *lines, char *line, size_t room, bool *found,
                              struct pp_error *err);
 
-/* What stands between blanks, at most `most` words; `line` is cut up. Returns how many. */
+/* Splits `line` at blanks into at most `most` words; writes into it. Returns their number. */
 int pp_words(char *line, char **words, int most);
 
-/* Whether one of the names, ended by NULL, is this one. */
+/* Is true if `name` is one of `names`, which ends with NULL. */
 bool pp_is_one_of(const char *name, const char *const *names);

@@ -1,6 +1,5 @@
-/* core/map64.h — a hash table from 64-bit keys to 32-bit values, by open addressing. It grows as
- * keys are added; a right guess of their number saves that. Addresses of values are valid until the
- * next key is added. */
+/* core/map64.h — a hash table from 64-bit keys to 32-bit values, by open addressing. It grows with
+ * its keys. Addresses of values are valid until the next key is added. */
 #pragma once
 
 #include "core/arena.h"
@@ -25,7 +24,7 @@ static inline uint64_t pp_map64_size(int64_t count)
     return size;
 }
 
-/* Lives in the arena, with room for `count` different keys. Keys are below 2^64 - 1. */
+/* Creates a map in the arena with room for `count` keys. Keys are below 2^64 - 1. */
 static inline struct pp_map64 pp_map64_create(struct pp_arena *arena, int64_t count)
 {
     const uint64_t size = pp_map64_size(count);
@@ -36,7 +35,7 @@ static inline struct pp_map64 pp_map64_create(struct pp_arena *arena, int64_t co
                              .mask = size - 1};
 }
 
-/* Forget all keys and use only as much of the room as `count` keys need (not above its size). */
+/* Removes all keys and uses only the room that `count` keys need (at most its size). */
 static inline void pp_map64_clear(struct pp_map64 *map, int64_t count)
 {
     const uint64_t size = pp_map64_size(count);
@@ -46,7 +45,7 @@ static inline void pp_map64_clear(struct pp_map64 *map, int64_t count)
     memset(map->keys, 0, size * sizeof(uint64_t));
 }
 
-/* The place of `key`, or the free one for it. */
+/* Returns the slot of `key`, or the free slot for it. */
 static inline uint64_t pp_map64_place(const struct pp_map64 *map, uint64_t key)
 {
     uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15);
@@ -70,7 +69,7 @@ static inline void pp_map64_grow(struct pp_map64 *map)
         }
 }
 
-/* The value of `key`, which is added with `fallback` when it is unknown. */
+/* Returns the address of the value of `key`; adds an unknown key with `fallback`. */
 static inline int32_t *pp_map64_at(struct pp_map64 *map, uint64_t key, int32_t fallback)
 {
     uint64_t at = pp_map64_place(map, key);
@@ -87,7 +86,7 @@ static inline int32_t *pp_map64_at(struct pp_map64 *map, uint64_t key, int32_t f
     return &map->values[at];
 }
 
-/* NULL when the key is unknown. */
+/* Returns NULL if the key is unknown. */
 static inline int32_t *pp_map64_find(const struct pp_map64 *map, uint64_t key)
 {
     const uint64_t at = pp_map64_place(map, key);

@@ -132,7 +132,7 @@ struct cursor {
     struct pp_error *err;
 };
 
-/* Cells come from files: no control characters on their way to a terminal. */
+/* Reports a bad cell. Cells come from files, so '?' replaces control characters. */
 static enum pp_status fail(const struct cursor *c, const char *what)
 {
     char shown[61];
@@ -192,11 +192,11 @@ static enum pp_status parse_int(struct cursor *c, const char *name, int64_t max,
     return PP_OK;
 }
 
-/* PyTorch's names for what we call otherwise. */
+/* PyTorch's names of our kinds. */
 static const struct {
     const char *text;
     int kind;
-    bool is_wait; /* for that kind */
+    bool is_wait; /* a WAIT for that kind */
 } aliases[] = {{"REDUCE_GRAD", PP_AR, false},    {"UNSHARD", PP_AG, false},
                {"RESHARD", PP_DROP, false},      {"WAIT_SEND_F", PP_SEND_F, true},
                {"WAIT_SEND_B", PP_SEND_B, true}, {"WAIT_REDUCE_GRAD", PP_AR, true}};
@@ -237,7 +237,7 @@ static enum pp_status parse_kind(struct cursor *c, int *kind, bool *is_wait)
         c->at++;
     if (c->at - word == 1 && !strncmp(word, "A2A", 3)) /* the one kind with a digit */
         c->at = word + 3;
-    /* "F3s1" ends the word at 3; "0Fx" makes it "Fx". */
+    /* The word of "0F3s1" is "F"; that of "0Fx" is "Fx". */
     *kind = find_kind(word, (size_t)(c->at - word), is_wait);
     if (*kind == PP_OP_KINDS)
         return unknown_kind(c, word, (int)(c->at - word));
@@ -267,7 +267,7 @@ static enum pp_status parse_micro_batch(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* "1/4" after the '#'. */
+/* Parses "1/4" after the '#'. */
 static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
 {
     int64_t bucket, buckets;
@@ -285,7 +285,7 @@ static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* "forward" after the '.'. */
+/* Parses "forward" after the '.'. */
 static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
 {
     for (uint8_t purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
@@ -302,8 +302,7 @@ static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
     return PP_EPROGRAM;
 }
 
-/* What may follow the micro-batch or the kind: @pipe, #bucket/buckets, vVersion, [slot].
- */
+/* Parses suffixes of the micro-batch or the kind: @pipe, #bucket/buckets, vVersion, [slot]. */
 static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
 {
     int64_t value;
@@ -358,7 +357,7 @@ static enum pp_status parse_single(struct cursor *c, struct pp_op *op)
     return is_wait ? make_wait(c, op) : PP_OK;
 }
 
-/* "(0;7)AR" after its first parenthesis; *is_tied_sum false and nothing read if it is not one. */
+/* Parses "(0;7)AR" after its parenthesis, or sets *is_tied_sum to false and reads nothing. */
 static enum pp_status parse_tied(struct cursor *c, struct pp_op *op, bool *is_tied_sum)
 {
     struct cursor probe = *c;
@@ -405,7 +404,7 @@ static enum pp_status make_overlap(const struct cursor *c, struct pp_op ops[2])
     return PP_OK;
 }
 
-/* After the first parenthesis. */
+/* Parses a composite cell after its first parenthesis. */
 static enum pp_status parse_composite(struct cursor *c, struct pp_op ops[2], int *count)
 {
     bool is_tied_sum;

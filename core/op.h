@@ -52,7 +52,7 @@ static inline bool pp_op_is_compute(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_COMPUTE;
 }
-/* Computes a part of one micro-batch: F, B, I, W, R, Q, DQ. */
+/* Is true for computations of one micro-batch: F, B, I, W, R, Q, DQ. */
 static inline bool pp_op_has_cell(int kind)
 {
     return pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb;
@@ -61,12 +61,12 @@ static inline bool pp_op_is_collective(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_REDUCE;
 }
-/* May be cut into buckets: all that belong to a stage. */
+/* Is true for collectives of a stage, which may be cut into buckets. */
 static inline bool pp_op_has_buckets(int kind)
 {
     return pp_op_is_collective(kind) && !pp_op_kinds[kind].has_mb;
 }
-/* Runs concurrently with compute once it is posted, and can be waited for. */
+/* Is true for kinds that run concurrently with compute once posted, and can be waited for. */
 static inline bool pp_op_is_posted(int kind)
 {
     return pp_op_kinds[kind].stream != PP_STREAM_COMPUTE &&
@@ -76,61 +76,60 @@ static inline bool pp_op_is_posted(int kind)
 /* The purpose of a copy between memory tiers, or of a collective of a stage that does not end a
  * step. Its WAIT has the same purpose. Each purpose has a row in core/op.c. */
 enum pp_purpose {
-    PP_FOR_STEP,     /* sums of gradients, gathers of what they have changed */
-    PP_FOR_FORWARD,  /* AG: parameters before the uses that begin with a forward */
-    PP_FOR_BACKWARD, /* AG: ... with a backward or what it computes again */
-    PP_FOR_VISIT,    /* RS: gradients of parameters that were gathered */
-    PP_FOR_PART,     /* RS: gradients of one micro-batch, into the shards that are kept */
+    PP_FOR_STEP,     /* sums of gradients, gathers of updated parameters */
+    PP_FOR_FORWARD,  /* AG: parameters, before uses that begin with a forward */
+    PP_FOR_BACKWARD, /* AG: parameters, before uses that begin with a backward or recomputation */
+    PP_FOR_VISIT,    /* RS: gradients of gathered parameters */
+    PP_FOR_PART,     /* RS: gradients of one micro-batch, into the kept shards */
     PP_FOR_REST,     /* AR: a scattered sum over the groups that hold all its shards */
-    PP_FOR_DOWN,     /* COPY: what a forward has saved, from the device */
-    PP_FOR_UP,       /* COPY: ... back to the device */
+    PP_FOR_DOWN,     /* COPY: saved activations, from the device */
+    PP_FOR_UP,       /* COPY: saved activations, back to the device */
     PP_FOR_GRADS,    /* MOVE: gradients down, to the optimizer on the host */
-    PP_FOR_PARAMS,   /* MOVE: parameters up that it has updated */
-    PP_FOR_FETCH,    /* MOVE: optimizer state up: the first bucket of an update on the device */
-    PP_FOR_STORE,    /* MOVE: ... down: the last one */
-    PP_FOR_LOAD,     /* MOVE: parameters up before the uses that begin with a forward */
-    PP_FOR_RELOAD,   /* MOVE: ... with a backward or what it computes again */
-    PP_FOR_HOME,     /* MOVE: updated parameters down, to where they live */
+    PP_FOR_PARAMS,   /* MOVE: updated parameters up, from the optimizer on the host */
+    PP_FOR_FETCH,    /* MOVE: optimizer state up, the first bucket of an update on the device */
+    PP_FOR_STORE,    /* MOVE: optimizer state down, the last bucket of an update on the device */
+    PP_FOR_LOAD,     /* MOVE: parameters up, before uses that begin with a forward */
+    PP_FOR_RELOAD,   /* MOVE: parameters up, before a backward or recomputation */
+    PP_FOR_HOME,     /* MOVE: updated parameters down, to their home tier */
     PP_PURPOSES
 };
 
-/* What a device keeps of a stage, or a memory tier for it. */
+/* State of a stage that a device, or a memory tier for it, keeps. */
 enum pp_state_class {
     PP_STATE_PARAMS,
     PP_STATE_GRADS,
     PP_STATE_OPTIMIZER,
-    PP_STATE_SHARDED,                        /* classes that can be sharded */
-    PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* what forwards save; has a home tier only */
+    PP_STATE_SHARDED,                        /* number of classes that can be sharded */
+    PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* saved by forwards; has a home tier only */
     PP_STATE_CLASSES
 };
-/* Where a movement begins or ends. core/cost/state.h knows the tier. */
+/* End of a movement; core/cost/state.h maps it to a tier. */
 enum pp_move_end {
     PP_AT_DEVICE, /* memory of the device */
-    PP_AT_HOME,   /* the tier on which the class lives */
+    PP_AT_HOME,   /* home tier of the class */
     PP_AT_UPDATE  /* the tier whose processors run the optimizer */
 };
 enum pp_move_time { PP_WITH_USE, PP_BEFORE_UPDATE, PP_AFTER_UPDATE };
 
 struct pp_purpose_row {
-    const char *text; /* after the '.' */
-    uint8_t kind;     /* that may have it; PP_OP_KINDS for PP_FOR_STEP, which many have */
-    uint8_t what;     /* of a movement: enum pp_state_class */
-    uint8_t from, to; /* enum pp_move_end, one of them PP_AT_DEVICE */
+    const char *text; /* text after the '.' */
+    uint8_t kind;     /* its kind; PP_OP_KINDS for PP_FOR_STEP, which many kinds have */
+    uint8_t what;     /* moved class, enum pp_state_class */
+    uint8_t from, to; /* enum pp_move_end, one is PP_AT_DEVICE */
     uint8_t when;     /* enum pp_move_time */
 };
 extern const struct pp_purpose_row pp_purposes[PP_PURPOSES];
 
-/* Between memory tiers: COPY of what is saved of a micro-batch, MOVE of state of a stage. */
+/* Is true for copies between memory tiers: COPY (saved activations) and MOVE (state). */
 static inline bool pp_op_is_move(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_COPY;
 }
-/* What is saved of a micro-batch takes fewer bits, or all of them again. */
+/* Is true for quantising a micro-batch's saved activations, and for restoring them. */
 static inline bool pp_op_is_packing(int kind)
 {
     return kind == PP_Q || kind == PP_DQ;
 }
-/* Kinds that may have a purpose. */
 static inline bool pp_op_has_purpose(int kind)
 {
     return pp_op_has_buckets(kind) || pp_op_is_move(kind);
@@ -139,14 +138,13 @@ static inline bool pp_purpose_is_gather(int purpose)
 {
     return pp_purposes[purpose].kind == PP_AG;
 }
-/* To the device. Copies run on two streams, as PCIe does: down, which all others use too, and up.
- */
+/* Copies run on two streams, as on PCIe: up to the device, and down, which all others use, too. */
 enum { PP_COPY_STREAMS = 2 };
 static inline bool pp_move_is_up(int purpose)
 {
     return pp_purposes[purpose].from != PP_AT_DEVICE;
 }
-/* Parameters that are used on the device come up. */
+/* Is true for parameters that move up for a use on the device. */
 static inline bool pp_move_is_load(int purpose)
 {
     const struct pp_purpose_row *row = &pp_purposes[purpose];
@@ -157,21 +155,20 @@ static inline bool pp_move_is_load(int purpose)
 enum { PP_MAX_BUCKETS = UINT8_MAX };
 enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
 
-/* One instruction, 24 bytes. Programs keep it as a structure of arrays
- * (schedules/program/program.h); this form is for building, passing and printing single
- * instructions. */
+/* One instruction, 24 bytes, for building, passing and printing. Programs keep instructions as a
+ * structure of arrays (schedules/program/program.h). */
 struct pp_op {
     uint8_t kind; /* enum pp_op_kind */
-    uint8_t aux;  /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and
-                   * PP_FUSED_SECOND on the B of an OVERLAP_F_B pair, which are neighbours.
-                   * AR: PP_TIED for the tied embedding's group. Else 0 */
+    uint8_t aux;  /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and PP_FUSED_SECOND
+                   * on the B of an OVERLAP_F_B pair, neighbours. AR: PP_TIED for the tied
+                   * embedding. Else 0 */
     union {
         uint8_t split;  /* sequence split, 0 without splits */
-        uint8_t bucket; /* of a collective, and of the WAIT for it */
+        uint8_t bucket; /* bucket of a collective, or of its WAIT */
     };
     union {
         uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false) */
-        uint8_t buckets;  /* into which a collective is cut, 0 = not cut; of its WAIT, too */
+        uint8_t buckets;  /* number of buckets of a collective or of its WAIT, 0 = not cut */
     };
     uint16_t stage; /* position in the model of this micro-batch's pipeline */
     uint16_t pipe;  /* pipeline of a bidirectional program, else 0 */
@@ -184,14 +181,14 @@ struct pp_op {
         uint16_t last_stage; /* AR with PP_TIED and its WAIT: `stage` is the first. Else 0 */
     };
     union {
-        uint8_t version; /* of the weights that F, B, I, W, R use (asynchronous). Else 0 */
+        uint8_t version; /* version of the weights that F, B, I, W, R use (asynchronous). Else 0 */
         uint8_t purpose; /* enum pp_purpose of a collective of a stage, COPY, MOVE, or its WAIT */
     };
-    uint8_t job; /* 0; room for several jobs on one machine */
+    uint8_t job; /* 0; reserved for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");
 
-/* The post of a purpose for a stage, its numbers not yet assigned. */
+/* Returns the post of a purpose for a stage; its numbers are not yet assigned. */
 static inline struct pp_op pp_op_for(enum pp_purpose purpose, int stage, int pipe)
 {
     return (struct pp_op){.kind = pp_purposes[purpose].kind,
@@ -202,7 +199,6 @@ static inline struct pp_op pp_op_for(enum pp_purpose purpose, int stage, int pip
                           .arg = -1,
                           .slot = -1};
 }
-/* The WAIT for a post. */
 static inline struct pp_op pp_op_wait(struct pp_op post)
 {
     post.aux = post.kind;
@@ -210,7 +206,7 @@ static inline struct pp_op pp_op_wait(struct pp_op post)
     return post;
 }
 
-/* A gradient sum of the tied embedding, or the WAIT for one, which only its last stage marks. */
+/* Is true for a gradient sum of the tied embedding, and for its WAIT (`last_stage` is set). */
 static inline bool pp_op_is_tied(const struct pp_op *op)
 {
     return (op->kind == PP_AR && op->aux == PP_TIED) ||
@@ -226,13 +222,13 @@ struct pp_op_style {
     bool pytorch;   /* print (0SEND_F1)WAIT as 0WAIT_SEND_F1, as PyTorch does */
 };
 
-/* Print one cell (a fused pair prints as two cells here; the program printer joins them).
- * Returns the length. `text` has PP_OP_TEXT_BYTES. Never fails. */
+/* Prints one cell; returns its length. `text` has PP_OP_TEXT_BYTES. A fused pair is two cells,
+ * which the program printer joins. */
 size_t pp_op_print(const struct pp_op *op, struct pp_op_style style, char *text);
 
-/* Parse one cell strictly: trailing text, unknown kinds, numbers that overflow are errors
+/* Parses one cell strictly: trailing text, unknown kinds, numbers that overflow are errors
  * (PP_EPROGRAM; the message names the text and what was expected). A composite cell yields two ops,
  * so `ops` has room for 2; `*count` is set. Fields that the text lacks are 0, or -1 for mb, arg,
- * slot; `pipe` is 0 unless @p was given. Of PyTorch REDUCE_GRAD parses as AR, UNSHARD as AG,
- * RESHARD as DROP, 0WAIT_SEND_F1 as (0SEND_F1)WAIT, WAIT_SEND_B and WAIT_REDUCE_GRAD likewise. */
+ * slot; `pipe` is 0 unless @p was given. PyTorch's REDUCE_GRAD parses as AR, UNSHARD as AG, RESHARD
+ * as DROP, 0WAIT_SEND_F1 as (0SEND_F1)WAIT, WAIT_SEND_B and WAIT_REDUCE_GRAD likewise. */
 enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, struct pp_error *err);

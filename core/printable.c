@@ -9,7 +9,7 @@ static bool is_between(unsigned char byte, int low, int high)
     return byte >= low && byte <= high;
 }
 
-/* Bytes of the UTF-8 character (RFC 3629, section 4) that stands here, 0 = none does. */
+/* Returns the bytes of a UTF-8 character (RFC 3629, section 4), 0 if invalid or a control one. */
 static size_t character(const unsigned char *s)
 {
     if (is_between(s[0], 0x20, 0x7e))

@@ -1,5 +1,4 @@
-/* core/random.h — random bits by counter: no state, any order, the same numbers for the same
- * counter.
+/* core/random.h — random bits by counter, without state: a counter always gives the same bits.
  *
  * The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
  * OOPSLA 2014). */
@@ -14,13 +13,11 @@ static inline __attribute__((always_inline)) uint64_t pp_random_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The stream named by `seed` and `name`. */
 static inline __attribute__((always_inline)) uint64_t pp_random_stream(uint64_t seed, uint64_t name)
 {
     return pp_random_mix(seed ^ pp_random_mix(name + 1));
 }
 
-/* Element `counter` of a stream: 64 bits. */
 static inline __attribute__((always_inline)) uint64_t pp_random_bits(uint64_t stream,
                                                                      uint64_t counter)
 {

@@ -20,7 +20,7 @@ static const struct scale prefixes[] = {
     {"ki", 0x1p10}, {"k", 1e3},     {"K", 1e3},     {"M", 1e6},     {"G", 1e9},
     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"", 1},        {NULL, 0},
 };
-/* People write 7b and 125m for model sizes; there are no milli-counts. */
+/* Model sizes are also written 7b and 125m; there are no milli-counts. */
 static const struct scale counts[] = {
     {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"k", 1e3}, {"K", 1e3},
     {"m", 1e6},     {"M", 1e6},     {"b", 1e9},     {"B", 1e9},     {"g", 1e9}, {"G", 1e9},
@@ -28,8 +28,8 @@ static const struct scale counts[] = {
 };
 static const struct scale nothing[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
-/* Some units are required. Bandwidths need bits or bytes, since both are in use. Speeds need the F,
- * so that a bare 989 is not taken for 989 FLOP/s. */
+/* Bandwidths require bits or bytes, since both are in use. Speeds require the F, so that a bare 989
+ * is not taken for 989 FLOP/s. */
 static const struct scale rate_units[] = {
     {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},
     {"bps", 0.125},  {"b/s", 0.125},    {"bit", 0.125}, {"bit/s", 0.125},
@@ -60,7 +60,7 @@ static const struct kind {
     [PP_UNIT_FRAC] = {nothing, frac_units, "a fraction such as 5% or 0.05"},
 };
 
-/* Bytes of a plain decimal number at the start: strtod() alone would take hex, inf, nan, signs. */
+/* Returns the length of a plain decimal number; strtod() would also take hex, inf, nan, signs. */
 static size_t number_length(const char *text)
 {
     size_t i = 0, digits = 0;
@@ -76,7 +76,7 @@ static size_t number_length(const char *text)
         size_t j = i + 1;
 
         j += text[j] == '+' || text[j] == '-';
-        if (isdigit((unsigned char)text[j])) /* else the E of exa */
+        if (isdigit((unsigned char)text[j])) /* else it is the E of exa */
             for (i = j; isdigit((unsigned char)text[i]); i++)
                 ;
     }
@@ -99,8 +99,8 @@ static bool find_factor(const struct kind *kind, const char *suffix, double *fac
     return false;
 }
 
-/* A bandwidth or speed that ends in its prefix, perhaps per second: which units would make it one.
- * A bare number is one of giga- or teraunits. */
+/* Reports a bandwidth or speed without a unit, with the units that would complete it. A bare number
+ * is taken for one of giga- or teraunits. */
 static bool lacks_unit(const char *text, const struct kind *kind, const char *suffix,
                        struct pp_error *err)
 {
@@ -129,7 +129,7 @@ static bool lacks_unit(const char *text, const struct kind *kind, const char *su
     return false;
 }
 
-/* The times there are take microseconds: that is the example. */
+/* Reports a time without a unit. Most times here are microseconds, so they are the example. */
 static bool is_bare_time(const char *text, const struct kind *kind, const char *suffix,
                          struct pp_error *err)
 {
@@ -170,7 +170,7 @@ enum pp_status pp_units_parse(const char *text, enum pp_unit unit, double *value
         suffix++;
     if (!find_factor(kind, suffix, &factor))
         return refuse(text, kind, suffix, err);
-    /* Division keeps 5% equal to 0.05 and 3us to 3e-6, which a product would miss by an ulp. */
+    /* Division keeps 5% equal to 0.05 and 3us to 3e-6; a product would be an ulp off. */
     const double number = strtod(text, NULL);
     const double result = factor < 1 ? number / round(1 / factor) : number * factor;
     if (!isfinite(result))
@@ -203,7 +203,7 @@ enum pp_status pp_units_parse_int(const char *text, int64_t low, int64_t high, i
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* Ascending; a step is used from `from` on. */
+/* Units of a quantity, ascending; one is used for values of at least `from`. */
 struct step {
     double from, factor;
     const char *unit;
@@ -246,7 +246,7 @@ static const struct step steps[][STEPS_MAX] = {
     [PP_UNIT_FRAC] = {{0, 0.01, " %"}},
 };
 
-/* `value` with 3 significant digits, and its decimal exponent after rounding. */
+/* Returns `value` with 3 significant digits; sets its decimal exponent after rounding. */
 static double round_three(double value, int *exponent)
 {
     char text[PP_UNITS_TEXT_BYTES];
@@ -256,7 +256,7 @@ static double round_three(double value, int *exponent)
     return strtod(text, NULL);
 }
 
-/* What rounds up to the next step is printed there: 999.9 ns is 1.00 us. */
+/* Returns the step; values that round up to the next are printed there: 999.9 ns is 1.00 us. */
 static const struct step *find_step(double value, enum pp_unit unit)
 {
     const struct step *step = steps[unit], *end = step + STEPS_MAX;
@@ -299,7 +299,7 @@ const char *pp_units_print(double value, enum pp_unit unit, char text[PP_UNITS_T
         snprintf(text, PP_UNITS_TEXT_BYTES, "0%s", unit == PP_UNIT_SECONDS ? " s" : step->unit);
     else if (exponent >= 6 || exponent < -4)
         snprintf(text, PP_UNITS_TEXT_BYTES, "%.2e%s", scaled, step->unit);
-    else /* whole bytes and counts stand without zeros */
+    else /* whole bytes and counts have no decimals */
         snprintf(text, PP_UNITS_TEXT_BYTES, "%.*f%s", is_whole || exponent >= 2 ? 0 : 2 - exponent,
                  scaled, step->unit);
     return text;

@@ -18,23 +18,23 @@ enum pp_unit {
     PP_UNIT_FRAC,        /* 5%, 0.05 */
 };
 
-/* Parse the whole of `text`; negative, infinite, NaN, trailing garbage, a wrong unit are PP_EINVAL
- * with a message that says what is expected. */
+/* Parses the whole of `text`. Negative, infinite, NaN, trailing garbage and a wrong unit are
+ * PP_EINVAL with a message that says what is expected. */
 enum pp_status pp_units_parse(const char *text, enum pp_unit unit, double *value,
                               struct pp_error *err);
-/* A decimal integer in [low, high], nothing else. */
+/* Parses a decimal integer in [low, high], nothing else. */
 enum pp_status pp_units_parse_int(const char *text, int64_t low, int64_t high, int64_t *value,
                                   struct pp_error *err);
 
 #define PP_GIB (1024.0 * 1024.0 * 1024.0)
 
 enum { PP_UNITS_TEXT_BYTES = 48 };
-/* Print for people with 3 significant digits: "29.7 GiB", "450 GB/s", "4.85 s", "12.1 us". */
+/* Prints for people with 3 significant digits: "29.7 GiB", "450 GB/s", "4.85 s", "12.1 us". */
 const char *pp_units_print(double value, enum pp_unit unit, char text[PP_UNITS_TEXT_BYTES]);
-/* 2048 -> "2,048"; ASCII. */
+/* Prints 2048 as "2,048"; ASCII. */
 const char *pp_units_print_count(int64_t value, char text[PP_UNITS_TEXT_BYTES]);
 
-/* Seconds -> integer picoseconds, rounded once, saturating at INT64_MAX/4. */
+/* Converts seconds to integer picoseconds, rounded once, saturating at INT64_MAX/4. */
 int64_t pp_units_ps(double seconds);
 static inline double pp_units_s(int64_t ps)
 {

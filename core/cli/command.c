@@ -1,9 +1,9 @@
-/* A parsed command line as one that a shell reads to the same. */
+/* Writes a parsed command line so that a shell reads it the same. */
 #include "core/cli/options.h"
 
 #include <string.h>
 
-/* As it is where no shell would read it otherwise, else in single quotes. */
+/* Returns the text unchanged if a shell takes it literally, else in single quotes. */
 static const char *quoted(struct pp_arena *arena, const char *text)
 {
     static const char PLAIN[] =

@@ -13,7 +13,7 @@ static enum offer offer_of(const struct pp_option *option)
         return OFFER_CHOICES;
     if (option->type != PP_OPTION_STRING)
         return OFFER_NOTHING;
-    /* A text whose argument is not named for something else may be a file. */
+    /* A text may be a file unless its argument is named for something else. */
     const char *argument = option->argument ? option->argument : "FILE";
     return strstr(argument, "FILE") || strstr(argument, "DIR") || strstr(argument, "PATH")
                ? OFFER_FILES
@@ -21,14 +21,13 @@ static enum offer offer_of(const struct pp_option *option)
                              : OFFER_NOTHING;
 }
 
-/* The program's name as a function name. */
 static void print_identifier(const struct pp_cli *cli, FILE *out)
 {
     for (const char *letter = cli->program; *letter; letter++)
         fputc(isalnum((unsigned char)*letter) ? *letter : '_', out);
 }
 
-/* Text inside single quotes; `special` characters get a backslash of their own. */
+/* Prints text for single quotes; `special` characters get a backslash. */
 static void print_quoted(FILE *out, const char *text, const char *special)
 {
     for (; *text; text++) {
@@ -43,7 +42,7 @@ static void print_quoted(FILE *out, const char *text, const char *special)
     }
 }
 
-/* Names separated by blanks; none of them has a blank or a quote. */
+/* Prints names separated by blanks; none contains a blank or a quote. */
 static void print_names(FILE *out, name_of_fn *name_of)
 {
     for (int i = 0; name_of && name_of(i); i++)
@@ -70,7 +69,7 @@ static bool is_help(const struct pp_command *command)
     return !strcmp(command->name, "help");
 }
 
-/* Operands of a command other than files. Those of help are commands, topics and formats. */
+/* Prints operands of a command other than files; those of help are commands, topics, formats. */
 static void print_operands(const struct pp_cli *cli, int command, FILE *out)
 {
     print_names(out, cli->commands[command].offered);
@@ -82,7 +81,7 @@ static void print_operands(const struct pp_cli *cli, int command, FILE *out)
     fputs(" man bash zsh fish", out);
 }
 
-/* Files. */
+/* Is true if operands of the command are files. */
 static bool takes_operands(const struct pp_command *command)
 {
     return command->max_operands != 0 && !is_help(command);
@@ -90,7 +89,7 @@ static bool takes_operands(const struct pp_command *command)
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* "--name|-name|-o" */
+/* Prints "--name|-name|-o". */
 static void bash_pattern(FILE *out, const struct pp_option *option)
 {
     const char *letter = pp_option_letter(option);

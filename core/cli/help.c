@@ -4,7 +4,7 @@
 
 enum { COLUMN = 26, WIDTH_MIN = 40, WIDTH_DEFAULT = 80, SCREEN_LINES = 24, SHORT_EXAMPLES = 4 };
 
-/* `left` at `indent`, `right` wrapped in its own column. */
+/* Prints `left` indented by two blanks, and `right` wrapped in its own column. */
 static void print_pair(FILE *out, const char *left, const char *right, int width)
 {
     const int size = 2 + pp_text_columns(left, strlen(left));
@@ -53,7 +53,7 @@ static void print_groups(const struct pp_cli *cli, int command, FILE *out, int w
     print_pair(out, "--version", "the version", width);
 }
 
-/* As a shell takes it, over as many lines as it needs; an option stays with its arguments. */
+/* Prints a command for a shell, wrapped; an option stays with its arguments. Returns its lines. */
 static int print_command(FILE *out, const char *text, int width)
 {
     int at = fprintf(out, "  "), lines = 1;
@@ -75,7 +75,7 @@ static int print_command(FILE *out, const char *text, int width)
     return lines;
 }
 
-/* Returns how many lines they took. */
+/* Prints at most `most` examples; returns their number of lines. */
 static int print_examples(const struct pp_cli *cli, int command, FILE *out, int most, int width)
 {
     int count = 0, lines = 0;
@@ -92,7 +92,7 @@ static int print_examples(const struct pp_cli *cli, int command, FILE *out, int 
     return lines;
 }
 
-/* The first sentence without its period on one line, cut at the edge of the screen. */
+/* Prints the first sentence of help, without its period, on one line cut at the screen's edge. */
 static void print_option_line(const struct pp_option *option, FILE *out, int width)
 {
     const char *help = option->help ? option->help : "", *end = strstr(help, ". ");

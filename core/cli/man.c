@@ -19,7 +19,7 @@ static void print_letter(FILE *out, char letter)
         fputc(letter, out);
 }
 
-/* On one line; a line must not begin with a request. */
+/* Prints text on one line; a line must not begin with a request. */
 static void print_roff(FILE *out, const char *text)
 {
     if (*text == '.')
@@ -28,7 +28,7 @@ static void print_roff(FILE *out, const char *text)
         print_letter(out, *text);
 }
 
-/* A paragraph, its source broken at blanks. */
+/* Prints a paragraph, its source broken at blanks. */
 static void print_filled(FILE *out, const char *text)
 {
     int column = 0;
@@ -53,7 +53,7 @@ static void print_line(FILE *out, const char *before, const char *text, const ch
     fputs(after, out);
 }
 
-/* A tagged paragraph: the option's spelling in bold, its argument in italics. */
+/* Prints a tagged paragraph: the option's spelling in bold, its argument in italics. */
 static void print_option(const struct pp_cli *cli, const struct pp_option *option, FILE *out)
 {
     struct pp_option_text text;

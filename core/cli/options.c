@@ -7,7 +7,7 @@
 struct parser {
     struct pp_arena *arena;
     const struct pp_cli *cli;
-    int argc, next; /* next argument to look at */
+    int argc, next; /* index of the next argument */
     char *const *argv;
     struct pp_parsed *parsed;
     struct pp_error *err;
@@ -35,7 +35,7 @@ static bool is_option_name(const struct pp_option *option, const char *typed, si
     return false;
 }
 
-/* Index of the option with that name in that command (-1: in any), or -1. */
+/* Returns the index of the option of that name in the command (-1: in any), or -1. */
 static int find_option(const struct pp_cli *cli, int command, const char *name, size_t length)
 {
     for (int i = 0; i < cli->option_count; i++)
@@ -95,7 +95,7 @@ static enum pp_status append_hint(const struct parser *p)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* "--pp 4 --pp 04" says the same thing twice. */
+/* Is true for equal values, also if spelled differently: "--pp 4 --pp 04". */
 static bool is_same(const struct pp_option *option, const struct pp_option_value *a,
                     const struct pp_option_value *b)
 {
@@ -174,7 +174,7 @@ static bool take_help(struct pp_parsed *parsed, const char *argument)
     return false;
 }
 
-/* "-j8": a letter and its number. */
+/* Is true for a letter joined to its number: "-j8". */
 static bool is_joined(const struct parser *p, const char *argument)
 {
     const char *name = argument + 1;
@@ -244,7 +244,7 @@ static enum pp_status check_operands(const struct parser *p)
     const int count = parsed->operand_count;
     const char *first = count > 0 ? parsed->operands[0] : NULL;
 
-    /* Words without a command may be files, unless they look like a command with a slip. */
+    /* A first word without a command may be a file, unless it looks like a misspelled command. */
     if (first && !parsed->has_command) {
         if (pp_cli_command(cli, first) >= 0)
             return pp_error_set(p->err, PP_EINVAL, "the command comes first: %s %s ...",
@@ -269,7 +269,7 @@ static bool wants_any_help(const struct pp_parsed *parsed)
     return parsed->wants_short_help || parsed->wants_help || parsed->wants_version;
 }
 
-/* "--help sweep" is "sweep --help". */
+/* Takes "--help sweep" as "sweep --help". */
 static enum pp_status finish_help(const struct parser *p)
 {
     struct pp_parsed *parsed = p->parsed;
@@ -322,7 +322,7 @@ const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, con
     const struct pp_cli *cli = parsed->cli;
     int found = -1;
 
-    for (int i = 0; i < cli->option_count; i++) { /* nearly always: by its first name */
+    for (int i = 0; i < cli->option_count; i++) { /* the usual case: by its first name */
         const struct pp_option *option = &cli->options[i];
 
         if (option->name[0] == name[0] && !strcmp(option->name, name) &&

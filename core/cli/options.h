@@ -27,22 +27,22 @@ struct pp_option {
     enum pp_option_type type;
     const char *argument;          /* name in help: "N", "FILE" */
     const char *choices;           /* CHOICE: "end|eager|eager-opt" */
-    const char *kind;              /* said of its values in help; NULL = what the type says */
-    const char *(*name_of)(int i); /* in place of it: names of a table, NULL after the last */
-    const char *(*offered)(int i); /* names that a shell offers, too; help does not list them */
+    const char *kind;              /* description of its values in help; NULL = from the type */
+    const char *(*name_of)(int i); /* instead of `kind`: names of a table, NULL after the last */
+    const char *(*offered)(int i); /* further names that a shell offers; help does not list them */
     int64_t min, max;              /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text;      /* shown in help; NULL = none */
     const char *group;             /* heading in help */
     const char *help;              /* one or two sentences */
-    unsigned commands;             /* bit mask of enum of the program; bits beyond its commands are
-                                    * its own */
-    const char *neutral;           /* the value that changes nothing, as typed; NULL = none */
-    const char *instead;           /* what other commands have for it; NULL = nothing */
-    bool is_repeatable;            /* may be given several times (values are collected) */
-    bool is_common;                /* shown by -h; when no option is marked, the first ones are */
-    size_t value_at, given_at;     /* offsets of its fields, core/cli/wish.h; 0 = it has none */
-    const char *dashed;            /* "--micro-batches"; this and `usual` by pp_wish_table() */
-    const struct pp_option_value *usual; /* where it is not given; NULL = no value */
+    unsigned commands;             /* bit mask of the program's enum of commands; it may use further
+                                    * bits */
+    const char *neutral;           /* value that changes nothing, as typed; NULL = none */
+    const char *instead;           /* hint at what other commands have instead; NULL = none */
+    bool is_repeatable;            /* may be given several times; all values are kept */
+    bool is_common;                /* shown by -h; if no option is marked, the first ones are */
+    size_t value_at, given_at;     /* offsets of its fields, core/cli/wish.h; 0 = no fields */
+    const char *dashed;            /* "--micro-batches"; pp_wish_table() sets this and `usual` */
+    const struct pp_option_value *usual; /* value if it is not given; NULL = none */
 };
 
 struct pp_command {
@@ -50,25 +50,24 @@ struct pp_command {
     const char *usage; /* "pipesim program --schedule S --pp D --micro-batches N [-o FILE]" */
     const char *summary;
     int min_operands, max_operands; /* file arguments; max -1 = any */
-    bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated;
-                         the caller splits them and reads the parts with pp_option_read() */
+    bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated.
+                       * The caller splits them and reads the parts with pp_option_read() */
     const char *(*offered)(int i); /* names that a shell offers as operands, in addition to files */
 };
 
-struct pp_example { /* for -h, help and the man page; a test runs each */
+struct pp_example { /* example of -h, help and the man page; a test runs each */
     const char *command, *comment;
 };
 
-struct pp_exit { /* of the man page */
+struct pp_exit { /* exit status in the man page */
     int code;
     const char *meaning;
 };
 
-struct pp_topic { /* topics of "help NAME"; a topic goes before the command of that name
-                   */
+struct pp_topic { /* page of "help NAME"; printed before the help of a command of that name */
     const char *name, *title;
-    const char *const *lines;           /* paragraphs; from a blank on as it stands; NULL ends */
-    void (*more)(FILE *out, int width); /* after them; may be NULL */
+    const char *const *lines;           /* paragraphs, literal after a blank; NULL ends */
+    void (*more)(FILE *out, int width); /* prints more after the lines; may be NULL */
 };
 
 struct pp_preset;
@@ -86,7 +85,7 @@ struct pp_cli {
     const struct pp_preset *presets; /* core/cli/request.h; ends with a name of NULL; may be NULL */
 };
 
-/* For tables of options: a list of other names, and a bound for counts of things. */
+/* For tables of options: a list of other names, and a bound for counts. */
 #define PP_NAMES(...)                                                                              \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -94,11 +93,11 @@ struct pp_cli {
     }
 enum { PP_OPTION_BIG = 1 << 20 };
 
-/* What was typed. Indexed like cli->options. */
+/* Value of an option as typed; indexed like cli->options. */
 struct pp_option_value {
     int count;         /* times given, 0 = not */
     const char *text;  /* last argument as typed */
-    const char **all;  /* all arguments when repeatable, else just the last one */
+    const char **all;  /* all arguments if repeatable, else only the last one */
     const char *typed; /* the spelling used, with dashes, for messages */
     int64_t integer;   /* INT, LONG; CHOICE: index; FLAG: 1 */
     double number;     /* COUNT, FRAC */
@@ -106,33 +105,32 @@ struct pp_option_value {
 struct pp_parsed {
     const struct pp_cli *cli;
     int command;      /* index into cli->commands */
-    bool has_command; /* it was typed, not defaulted */
+    bool has_command; /* the command was typed, not defaulted */
     struct pp_option_value *values;
     const char **operands;
     int operand_count;
     bool wants_short_help, wants_help, wants_version; /* -h, --help, --version */
 };
 
-/* Parse argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
- * "--" ends options. An option of another command, an unknown one (with suggestion), a missing or
- * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. After -h,
+/* Parses argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
+ * "--" ends options. PP_EINVAL: an option of another command, an unknown one (with suggestion), a
+ * missing or bad argument, a non-repeatable option given twice with different values. After -h,
  * --help or --version nothing is an error any more. */
 enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli, int argc,
                                 char *const *argv, struct pp_parsed *parsed, struct pp_error *err);
-/* Read one argument by the option's type into text, integer and number of `value` (the rest is left
- * alone). The message does not name the option. */
+/* Reads one argument by the option's type; sets text, integer or number of `value`. The message
+ * does not name the option. */
 enum pp_status pp_option_read(const struct pp_option *option, const char *text,
                               struct pp_option_value *value, struct pp_error *err);
-/* The value of an option by its name or one of its other names; asserts that it exists. Where the
- * table has the name several times, the entry of the parsed command. */
+/* Returns the value of an option by any of its names; asserts that it exists. If the table has the
+ * name several times, it is the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name);
 
 /* ---- core/cli/command.c ---- */
-/* The same command by the names of the table and in its order, quoted for a shell where it needs to
- * be. In the arena. */
+/* Returns the same command, with names and order of the table, quoted for a shell if needed. */
 const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed);
 
-/* `width` columns, 80 when unknown. command -1: all of them. */
+/* `width` is in columns, 0 = unknown: 80. command -1: all commands. */
 void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width);
 void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width);
 void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out); /* roff, man(7) */
@@ -140,18 +138,18 @@ enum pp_shell { PP_SHELL_BASH, PP_SHELL_ZSH, PP_SHELL_FISH };
 void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *out);
 
 /* Answers -h, --help and the command "help". The operand of the latter is empty for everything, a
- * command, "man", or a shell's name for its completion. PP_EINVAL for other operands.
- * `*is_answered` is false when nothing was. */
+ * command, a topic, "man", or a shell's name for its completion. PP_EINVAL for other operands.
+ * `*is_answered` is false if the command line asks for no help. */
 enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int width,
                                  bool *is_answered, struct pp_error *err);
 
-/* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
- * case ignored), or NULL when nothing is near. */
+/* Returns the nearest entry of a NULL-terminated list (small edit distance, dashes and case
+ * ignored), or NULL. */
 const char *pp_suggest(const char *word, const char *const *names);
-/* Appends "; did you mean NEAR?" to a message of an unknown word. Without a near name it appends
+/* Appends "; did you mean NEAR?" to a message about an unknown word. Without a near name it appends
  * all names, as in "; known are A, B and C". Returns err->status. */
 enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const char *const *names);
-/* Names of presets, schedules: equal without regard to case, dashes and underscores. */
+/* Is true if names are equal without regard to case, dashes and underscores. */
 bool pp_same_name(const char *a, const char *b);
-/* Does `name` fit the pattern, where '*' stands for any run of characters? */
+/* Is true if `name` fits the pattern, where '*' stands for any run of characters. */
 bool pp_name_fits(const char *pattern, const char *name);

@@ -7,7 +7,7 @@
 
 enum { WORD_BYTES = 64, PREFIX_MIN = 3 };
 
-/* Lower case without dashes and underscores, cut at WORD_BYTES - 1. */
+/* Copies in lower case without dashes and underscores, cut at WORD_BYTES - 1; returns length. */
 static int fold(const char *text, char folded[WORD_BYTES])
 {
     int length = 0;
@@ -24,8 +24,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; optimal string alignment,
- * three rows of the matrix. */
+/* Returns the number of edits (insert, delete, replace, swap of neighbours) that turn a into b.
+ * Optimal string alignment with three rows of the matrix. */
 static int distance(const char *a, int a_length, const char *b, int b_length)
 {
     int rows[3][WORD_BYTES];
@@ -47,7 +47,7 @@ static int distance(const char *a, int a_length, const char *b, int b_length)
     return rows[a_length % 3][b_length];
 }
 
-/* A third of the word may be wrong, but never all of a short one. */
+/* Returns the edits that are allowed: a third of the word, but never all of a short one. */
 static int tolerance(int length)
 {
     return length < 2 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3;
@@ -64,7 +64,7 @@ const char *pp_suggest(const char *word, const char *const *names)
         const int name_length = fold(*names, name);
         const bool is_prefix = length >= PREFIX_MIN && !strncmp(name, wanted, (size_t)length);
         const int edits = distance(wanted, length, name, name_length);
-        /* Halves of an edit: "llama3" begins llama3-8b, and llama-30b only without its dash. */
+        /* In halves of an edit: "llama3" begins llama3-8b, but llama-30b only without its dash. */
         const int most = !is_prefix ? INT_MAX : strncmp(*names, word, strlen(word)) ? 3 : 2;
         const int score = least(2 * edits, most);
 

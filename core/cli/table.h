@@ -1,12 +1,11 @@
-/* core/cli/table.h — what the parser, the help and the completions ask of one table entry.
- * Internal to core. */
+/* core/cli/table.h — properties of one option for parser, help, completions. Internal to core. */
 #pragma once
 
 #include "core/cli/options.h"
 
 #include <string.h>
 
-/* Index of a command, or -1. */
+/* Returns the index of a command, or -1. */
 static inline int pp_cli_command(const struct pp_cli *cli, const char *name)
 {
     for (int i = 0; i < cli->command_count; i++)
@@ -25,7 +24,7 @@ static inline bool pp_option_has_argument(const struct pp_option *option)
     return option->type != PP_OPTION_FLAG;
 }
 
-/* The one-letter spelling of an option with a longer name, or NULL. */
+/* Returns the one-letter spelling of an option with a longer name, or NULL. */
 static inline const char *pp_option_letter(const struct pp_option *option)
 {
     for (const char *const *alias = option->aliases; alias && *alias; alias++)
@@ -40,7 +39,7 @@ static inline const char *pp_option_dashes(const char *name)
 }
 
 enum { PP_CHOICES_MAX = 64, PP_CHOICES_BYTES = 1024 };
-/* Cut "a|b|c" into names (NULL-terminated, stored in `text`); returns how many. */
+/* Splits "a|b|c" into names (NULL-terminated, stored in `text`); returns their number. */
 int pp_choices_split(const char *choices, char text[PP_CHOICES_BYTES],
                      const char *names[PP_CHOICES_MAX + 1]);
 
@@ -49,15 +48,15 @@ struct pp_option_text {
     char bytes[PP_TEXT_BYTES]; /* cut when full */
     size_t length;
 };
-/* "-o, --output FILE" */
+/* Writes "-o, --output FILE". */
 void pp_option_spell(const struct pp_option *option, struct pp_option_text *text);
-/* Help, kind of value, default, repetition, other names. */
+/* Writes help, kind of value, default, repetition, other names. */
 void pp_option_describe(const struct pp_option *option, struct pp_option_text *text);
-/* Append "[only sweep, plot]" for an option that the default command lacks. */
+/* Appends "[only sweep, plot]" for an option that the default command lacks. */
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
                                  struct pp_option_text *text);
 const char *pp_option_group(const struct pp_option *option);
-/* Groups stand in the order in which the table first names them for that command. */
+/* Is true for the first option of its group that the command has. */
 bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);
-/* An example belongs to the command that is its second word, else to the default one. */
+/* Is true if the example's second word names the command; without a name: the default one. */
 bool pp_example_is_of(const struct pp_cli *cli, const struct pp_example *example, int command);

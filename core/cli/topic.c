@@ -1,4 +1,4 @@
-/* Help: what a program says of itself. */
+/* The command help: topics, commands, the man page, completions. */
 #include "core/cli/table.h"
 #include "core/text/terminal.h"
 
@@ -22,7 +22,7 @@ static const struct pp_topic *topic_by_name(const struct pp_cli *cli, const char
     return NULL;
 }
 
-/* A blank line between paragraphs, and around what is not one. */
+/* Prints a topic, with a blank line between paragraphs and around literal lines. */
 static void explain(const struct pp_topic *topic, FILE *out, int width)
 {
     bool was_line = false;

@@ -1,9 +1,9 @@
-/* The values of options in the fields that their rows declare. */
+/* Stores values of options in the fields that their rows declare. */
 #include "core/cli/wish.h"
 
 #include "core/cli/table.h"
 
-/* The default of an option where it is a value. What help says of a text is prose. */
+/* Returns the default of an option if it is a value; that of a text in help is prose. */
 static const struct pp_option_value *usual_of(struct pp_arena *arena,
                                               const struct pp_option *option)
 {
@@ -65,7 +65,7 @@ static const char *typed(struct pp_arena *arena, const struct pp_option *option,
     return pp_arena_strdup(arena, text);
 }
 
-/* Defaults of all options, or only of those of a command. */
+/* Sets defaults of the options of a command; -1: of all options. */
 static void bind_usual(const struct pp_cli *cli, int command, char *wish)
 {
     static const struct pp_option_value NONE = {.count = 0};

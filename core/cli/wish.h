@@ -16,19 +16,17 @@
 
 #include <stddef.h>
 
-/* How an option was given. */
 struct pp_given {
     const struct pp_option *option;
     enum pp_origin origin;
     int count;           /* times given, 0 = not */
-    const char *text;    /* the argument as typed; of an option that is not given: its default */
-    const char **all;    /* all arguments when repeatable, else just the last one */
+    const char *text;    /* argument as typed; the default of an option that is not given */
+    const char **all;    /* all arguments if repeatable, else only the last one */
     const char *spelled; /* "--pp" */
     const char *typed;   /* for messages: "--pp 12", or "--pp" where it is not given */
 };
 
-/* Rows: field, argument, bounds or choices, heading, commands. The other members of struct
- * pp_option follow by name. */
+/* Rows: field, argument, bounds or choices, heading, commands; then members of struct pp_option. */
 #define PP_ROW_FLAG(field, group, commands, ...)                                                   \
     PP_ROW(FLAG, field, NULL, group, commands, __VA_ARGS__)
 #define PP_ROW_TEXT(field, argument, group, commands, ...)                                         \
@@ -64,10 +62,9 @@ struct pp_given {
      .given_at = offsetof(PP_WISH, given.field_),                                                  \
      __VA_ARGS__},
 
-/* Finish the rows of a table: names with dashes, defaults that are values. Strings and defaults are
- * in the arena. */
+/* Completes a table: names with dashes, defaults as values. Both are in the arena. */
 void pp_wish_table(struct pp_arena *arena, struct pp_option *options, int count);
-/* Fill the struct that begins with this request. An option that is given has the value of the
- * flags, else of the preset. Any other has its default where that is a value, neutral or as --help
- * shows it, else 0, and NULL for a text. */
+/* Fills the struct that begins with this request. An option that is given has the value of the
+ * flags, else of the preset. Any other has its default if that is a value (`neutral`, or as --help
+ * shows it), else 0, or NULL for a text. */
 void pp_wish_bind(struct pp_arena *arena, struct pp_request *request);

@@ -35,7 +35,7 @@ static const struct pp_cluster *find_cluster(const char *name)
     return NULL;
 }
 
-/* The preset cluster that is built of a device. */
+/* Returns the preset cluster that is built of a device. */
 static const struct pp_cluster *find_device(const char *name)
 {
     for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
@@ -74,7 +74,7 @@ struct words {
     int count;
 };
 
-/* The words of the text, split at white space and commas, not yet cut into key and value. */
+/* Splits the text at white space and commas; words are not yet cut into key and value. */
 static struct words words_of(struct pp_arena *arena, const char *text)
 {
     struct words words = {0};
@@ -99,7 +99,7 @@ static enum pp_status cut(struct word *word, struct pp_error *err)
     return PP_OK;
 }
 
-/* The preset that the text starts from: its device's, or the one it names first. */
+/* Finds the preset that the text starts from: its device's, or the one named first. */
 static enum pp_status find_base(struct words words, const struct pp_cluster **base,
                                 struct pp_error *err)
 {
@@ -130,7 +130,7 @@ static enum pp_status find_base(struct words words, const struct pp_cluster **ba
     return PP_OK;
 }
 
-/* A machine whose size is given must hold its nodes. */
+/* Checks that a machine of given size holds its nodes. */
 static enum pp_status check_size(struct pp_arena *arena, const struct pp_cluster *c,
                                  struct pp_error *err)
 {
@@ -147,7 +147,7 @@ static enum pp_status check_size(struct pp_arena *arena, const struct pp_cluster
     return pp_fabric_make(arena, c, (int)devices, &fabric, err);
 }
 
-/* Another number of devices in a node: as many NICs for each as the preset has. */
+/* Returns the NICs of a node with another number of devices: as many per device as the preset. */
 static int nics_of(const struct pp_cluster *preset, int gpus_per_node)
 {
     const int64_t nics = (int64_t)preset->fabric.nics * gpus_per_node / preset->gpus_per_node;

@@ -1,5 +1,5 @@
 /* core/cluster/cluster.h — devices and links. Numbers are per device and direction, SI, with
- * sources. Devices are numbered node by node; which is which: core/cluster/map.h. */
+ * sources. Devices are numbered node by node (order: core/cluster/map.h). */
 #pragma once
 
 #include "core/arena.h"
@@ -19,7 +19,7 @@ enum pp_precision {
 };
 extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NULL */
 
-/* At most ten constants of a device: seven of data sheets, three or four fitted (docs/costs.md). */
+/* Constants of a device: seven of data sheets, three or four fitted (docs/costs.md). */
 struct pp_device {
     const char *name;            /* "h100" */
     const char *title;           /* "H100-SXM 80GB" */
@@ -27,28 +27,27 @@ struct pp_device {
     enum pp_precision precision; /* of the training */
     double peak_flops_per_s;     /* dense, of that precision */
     double fp32_flops_per_s, half_flops_per_s, fp8_flops_per_s,
-        fp4_flops_per_s; /* dense. half is fp16 and, with has_bf16, bf16. fp8, fp4: 0 = the device
-                            has none */
+        fp4_flops_per_s; /* dense; half is fp16 and, with has_bf16, bf16. fp8, fp4: 0 = none */
     bool has_bf16;       /* Ampere and later: bf16, and tf32 at half that rate */
     double memory_bytes; /* usable by a program */
     double memory_bytes_per_s;
     int multiprocessors;
     double launch_s;             /* per kernel */
-    double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
-    double attention_eta;        /* of fused attention, forward, long sequences */
+    double gemm_eta, memory_eta; /* share of the two peaks that large kernels reach */
+    double attention_eta;        /* share of the peak of fused attention, forward, long sequences */
     const char *source;
-    bool is_attention_first;   /* fused as in FlashAttention 1, else as in its second version */
+    bool is_attention_first;   /* fused as in FlashAttention 1, else as in 2 */
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
 };
 
-/* Are only the matrices of blocks in that precision, and all else in bf16? fp8, nvfp4. */
+/* Is true if only the matrices of blocks have that precision, and all else bf16: fp8, nvfp4. */
 bool pp_precision_is_narrow(enum pp_precision precision);
-/* Dense peak for a precision; 0 where the device has none. */
+/* Returns the dense peak of a precision; 0 if the device has none. */
 double pp_device_peak(const struct pp_device *device, enum pp_precision precision);
-/* Train in another precision than the device's usual one; PP_EINVAL names those it has. */
+/* Sets the training precision; PP_EINVAL names those that the device has. */
 enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precision precision,
                                        struct pp_error *err);
-/* Another peak of the training precision: the others change in proportion. */
+/* Sets the peak of the training precision; the others change in proportion. */
 void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s);
 
 struct pp_link {
@@ -56,10 +55,10 @@ struct pp_link {
     double bytes_per_s; /* per device and direction */
 };
 
-/* A link as collectives see it if the library chooses the algorithm (`auto`, as NCCL): constants
- * next to those of a single message. docs/costs.md, "Collectives as measured". */
+/* Constants of collectives on a link if the library chooses the algorithm (`auto`, as NCCL); they
+ * add to those of a single message. docs/costs.md, "Collectives as measured". */
 struct pp_ring_link {
-    double start_s; /* once: launch on all members, handshake, filling of the pipeline */
+    double start_s; /* once per collective: launch on all members, handshake, filling */
     double frac;    /* bandwidth of large buffers relative to that of messages; 0 = 1 */
 };
 
@@ -75,25 +74,24 @@ enum pp_fabric_kind {
 enum { PP_TORUS_DIMS = 3 };
 extern const char *const pp_fabric_names[PP_FABRIC_KINDS]; /* "fat-tree" */
 
-/* Shape of the network. Bandwidths per direction, SI, before eta_link; 0 = derived from the links
- * of the cluster. */
+/* Shape of the network. Bandwidths per direction, SI, before eta_link; 0 = from the cluster. */
 struct pp_fabric_shape {
     enum pp_fabric_kind kind;
     bool is_pcie;            /* devices of a node meet in host memory, not in an NVSwitch */
-    double host_bytes_per_s; /* of that memory, shared by all its devices */
+    double host_bytes_per_s; /* bandwidth of host memory, shared by all its devices */
     int nics;                /* per node, shared by its devices; 0 = one each */
     int leaf_nodes;          /* fat tree: nodes of a leaf switch; 0 = all */
-    double oversubscription; /* fat tree: leaf ports down per bandwidth up; 0 = 1, never blocks */
-    bool is_static; /* a route keeps to one path: one uplink by destination on a fat tree (D-mod-K),
-                     * the minimal path on a dragonfly. Otherwise adaptive: a leaf's uplinks are
-                     * one, and so are a router's ports */
+    double oversubscription; /* fat tree: leaf bandwidth down per up; 0 = 1, never blocks */
+    bool is_static; /* a route keeps to one path: on a fat tree one uplink by destination (D-mod-K),
+                     * on a dragonfly the minimal path. Otherwise adaptive: a leaf's uplinks are one
+                     * link, and so are a router's ports */
     int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
-    double torus_bytes_per_s; /* of a link to a neighbour; 0 = as fast as a NIC */
+    double torus_bytes_per_s; /* of a link to a neighbour; 0 = that of a NIC */
     int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
                                                  * a chassis, nodes of a router */
     double chassis_bytes_per_s, group_bytes_per_s,
-        global_bytes_per_s; /* between two routers of a
-                             * chassis, two chassis of a group (per router), two groups (in all) */
+        global_bytes_per_s; /* between routers of a chassis, two chassis (per router), two groups
+                             * (in total) */
     const char *file;       /* SimGrid XML */
 };
 
@@ -104,23 +102,22 @@ struct pp_cluster {
     int gpus_per_node;
     int nodes; /* 0 = as many as needed */
     struct pp_link intra,
-        inter; /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
-    struct pp_ring_link intra_ring, inter_ring; /* `start_s` of both where a group has several nodes
-                                                 * with several members */
-    bool is_cube_mesh; /* no switch in the node: how many links a ring finds depends on its members
-                        * (DGX-1) */
+        inter; /* inside a node (NVLink, PCIe), between nodes (a device's share of NICs) */
+    struct pp_ring_link intra_ring, inter_ring; /* both `start_s` add up if a group has several
+                                                 * members in several nodes */
+    bool is_cube_mesh; /* no switch: the links of a ring depend on its members (DGX-1) */
     struct pp_fabric_shape fabric;
-    struct pp_tier_memory tiers[PP_TIERS]; /* of the device: device.memory_bytes */
-    double update_params_per_s;            /* Adam on the processors of a node; 0 = not known */
-    double eta_link;                       /* reached share of bytes_per_s for large messages */
+    struct pp_tier_memory tiers[PP_TIERS]; /* without the device's memory, device.memory_bytes */
+    double update_params_per_s;            /* Adam on the processors of a node; 0 = unknown */
+    double eta_link;                       /* share of bytes_per_s that large messages reach */
     double other_bytes; /* context, libraries, communication buffers per device */
     const char *source;
 };
 
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
-const char *pp_cluster_name(int i);                  /* of the i-th; NULL after the last */
+const char *pp_cluster_name(int i);                  /* of the i-th preset; NULL after the last */
 extern const struct pp_device pp_device_presets[];
-/* A preset by its name or an alias ("piz-daint"), ignoring case and dashes, or a text:
+/* Loads a preset by its name or an alias ("piz-daint"), ignoring case and dashes, or a text:
  *   "node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"
  * The default device is h100. Missing keys come from the device's preset cluster. A preset may come
  * first ("a100 nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share.
@@ -129,7 +126,6 @@ extern const struct pp_device pp_device_presets[];
  * with the key, the expected form and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);
-/* 1 when two devices (global numbers) are in one node. */
 static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)
 {
     return a / c->gpus_per_node == b / c->gpus_per_node;

@@ -19,8 +19,6 @@ int pp_fabric_links(const struct pp_fabric *f)
     return f->links;
 }
 
-/* ---- routes ------------------------------------------------------------------------------ */
-
 static struct pp_route empty_route(void)
 {
     return (struct pp_route){.bytes_per_s = INFINITY};
@@ -56,7 +54,7 @@ struct pp_route pp_fabric_route(const struct pp_fabric *f, int source, int dest,
     return route;
 }
 
-/* The slowest level of the route; its links have to be looked at only when single ones differ. */
+/* Uses the slowest level of the route; looks at its links only if single ones differ. */
 struct pp_route pp_fabric_cost(const struct pp_fabric *f, int source, int dest)
 {
     struct pp_route route = empty_route();

@@ -21,45 +21,45 @@ struct pp_fabric_link {
 
 struct pp_route {
     double alpha_s;     /* sum of the latencies, on a torus also those of both ends */
-    double bytes_per_s; /* of the slowest link: what a transfer gets that is alone; infinite from a
-                         * device to itself */
-    int count;          /* links; 0 from a device to itself */
+    double bytes_per_s; /* of the slowest link, which a lone transfer gets; infinite from a device
+                         * to itself */
+    int count;          /* number of links; 0 from a device to itself */
 };
 
-/* Fabric of a cluster with room for `devices` devices. PP_EINVAL when the cluster is too small (the
- * message says how many devices it has) or has no such shape. */
+/* Makes the fabric of a cluster with room for `devices` devices. PP_EINVAL if the cluster has too
+ * few devices (the message has their number) or no such shape. */
 enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
                               struct pp_fabric **fabric, struct pp_error *err);
-/* The source of routes that are not computed. Writes the link ids of a route into `links` (room for
- * `max`) and returns their number. If there is no route, it returns -1 with the reason in `err`. */
+/* Source of routes that are not computed. `find` writes the link ids of a route into `links` (room
+ * for `max`) and returns their number. Without a route it returns -1 with the reason in `err`. */
 struct pp_route_source {
     int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
     void *context;
-    double alpha_s; /* of every route, in addition to the latencies of its links */
+    double alpha_s; /* latency of every route, added to those of its links */
 };
-/* A fabric of listed links, `name` and `links` [link_count] kept by reference; routes are asked for
- * once and kept. */
+/* Makes a fabric of listed links; keeps `names` and `links` [link_count] by reference. Each route
+ * is asked for once and kept. */
 struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
                                    const struct pp_fabric_link *links, const char *const *names,
                                    int link_count, struct pp_route_source source);
-/* PP_EINVAL with the first route that was asked for and could not be found. A route that was not
- * found costs nothing and has no links: ask before results are used. */
+/* PP_EINVAL with the first requested route that was not found. Such a route costs nothing and has
+ * no links, so check before results are used. */
 enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *err);
 
-/* Multiply the bandwidth of links. `name` is a link, a name with '*' for any run of characters, or
- * a class of links. Classes are "node" (links of devices and hosts) and "network" (all others). A
- * file's links are all "network". PP_EINVAL with near names when nothing has that name. */
+/* Multiplies the bandwidth of links. `name` is a link, a name with '*' for any run of characters,
+ * or a class of links. Classes are "node" (links of devices and hosts) and "network" (all others).
+ * A file's links are all "network". PP_EINVAL with near names if nothing has that name. */
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
 bool pp_fabric_is_scaled(const struct pp_fabric *fabric); /* single links are, not only classes */
 
-/* How the nodes of a computed fabric are joined; 0 where the shape has no such thing. */
+/* Shape of a computed fabric; 0 for what it lacks. */
 struct pp_fabric_size {
     enum pp_fabric_kind kind;
     bool is_pcie;
     int gpus_per_node, nodes;
-    int rails;               /* NICs of a node that transfers can choose from */
-    int leaf_nodes, uplinks; /* fat tree: of a leaf. 0 uplinks never bind and are left out */
+    int rails;               /* NICs of a node among which transfers choose */
+    int leaf_nodes, uplinks; /* fat tree: of a leaf; 0 uplinks never limit and are left out */
     int torus[PP_TORUS_DIMS];
     int groups, chassis, routers, router_nodes;
     bool is_static;
@@ -74,8 +74,8 @@ enum { PP_LINK_NAME_BYTES = 128 };
 const char *pp_fabric_link_name(const struct pp_fabric *fabric, int link,
                                 char text[PP_LINK_NAME_BYTES]);
 int pp_fabric_route_max(const struct pp_fabric *fabric); /* links of the longest route */
-/* Links of a route into `links` (room for pp_fabric_route_max), in order. */
+/* Writes the links of a route in order into `links` (room for pp_fabric_route_max). */
 struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int dest,
                                 int32_t *links);
-/* Latency and bandwidth of a route without its links (count is 0), as cheap as the shape allows. */
+/* Returns latency and bandwidth alone (count is 0), as cheaply as the shape allows. */
 struct pp_route pp_fabric_cost(const struct pp_fabric *fabric, int source, int dest);

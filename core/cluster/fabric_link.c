@@ -19,7 +19,7 @@ static int pair_dest(const struct pp_fabric *f, int index)
     return other < source ? other : other + 1;
 }
 
-/* Level of a link of a computed fabric, and its index in the level. */
+/* Returns the level of a link of a computed fabric; sets its index in the level. */
 static enum pp_fabric_level_kind level_of(const struct pp_fabric *f, int link, int *index)
 {
     int level = 0;
@@ -151,7 +151,7 @@ static void print_pair(const struct pp_fabric *f, int i, char *text)
 
 static const struct {
     void (*print)(const struct pp_fabric *, int index, char *text);
-    bool is_network; /* "network" of --link-bw, else "node" */
+    bool is_network; /* class of --link-bw: "network", else "node" */
 } levels[PP_LEVELS] = {
     [PP_LEVEL_DEVICE] = {print_device, false},  [PP_LEVEL_HOST] = {print_host, false},
     [PP_LEVEL_NIC] = {print_nic, true},         [PP_LEVEL_LEAF] = {print_leaf, true},

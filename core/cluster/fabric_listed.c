@@ -13,10 +13,10 @@ struct entry {
 
 struct pp_fabric_cache {
     struct pp_route_source source;
-    struct pp_map64 index; /* of source * devices + dest */
+    struct pp_map64 index; /* key: source * devices + dest */
     struct entry *entries;
     int count, capacity;
-    struct pp_error failure; /* of the first route that was not found */
+    struct pp_error failure; /* why the first missing route was not found */
 };
 
 static void destroy(void *arena)
@@ -24,8 +24,7 @@ static void destroy(void *arena)
     pp_arena_destroy(arena);
 }
 
-/* Routes are kept in an arena of their own: they are found while others use the caller's for what
- * they soon release. */
+/* Routes have an arena of their own: the caller's may hold data that it soon releases. */
 struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
                                    const struct pp_fabric_link *links, const char *const *names,
                                    int link_count, struct pp_route_source source)

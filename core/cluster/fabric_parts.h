@@ -1,13 +1,11 @@
-/* core/cluster/fabric_parts.h — what the files of the fabric share. Private to
- * core/cluster/fabric*.c. */
+/* core/cluster/fabric_parts.h — declarations for the files of the fabric. Private to them. */
 #pragma once
 
 #include "core/cluster/fabric.h"
 
 #include <stdbool.h>
 
-/* Links of a computed fabric come in levels: all links of a level are alike but for their factor.
- * Their ids follow one another. */
+/* Level of a computed fabric. Its links differ only in their factor, and have consecutive ids. */
 enum pp_fabric_level_kind {
     PP_LEVEL_DEVICE,  /* 2 of a device: to and from the NVSwitch or the PCIe root */
     PP_LEVEL_HOST,    /* 1 of a node: host memory */
@@ -19,7 +17,7 @@ enum pp_fabric_level_kind {
     PP_LEVEL_GLOBAL,  /* dragonfly: between two groups */
     PP_LEVEL_TORUS,   /* torus: from a node to its neighbours, 2 in each dimension */
     PP_LEVEL_PAIR,    /* ideal: one for each ordered pair of devices */
-    PP_LEVEL_PAIR_NODE, /* those of them inside a node: speed and latency, no ids of its own */
+    PP_LEVEL_PAIR_NODE, /* ideal: pairs inside a node; speed and latency, no ids of its own */
     PP_LEVELS
 };
 
@@ -38,13 +36,13 @@ struct pp_fabric_cache; /* routes of a listed fabric */
 
 struct pp_fabric {
     struct pp_fabric_size size;
-    int devices; /* asked for */
+    int devices; /* number asked for */
     int links;
-    bool has_device, has_router, has_global; /* routes have links of those levels */
+    bool has_device, has_router, has_global; /* routes use links of those levels */
     double intra_s, inter_s;                 /* latency of a route inside a node, between nodes */
     struct pp_fabric_level level[PP_LEVELS];
     double *factors;  /* [link] --link-bw of single links; NULL = all 1 */
-    int32_t *scratch; /* room for a route, where costs need the links; else NULL */
+    int32_t *scratch; /* room for a route, if costs need its links; else NULL */
     struct pp_arena *arena;
 
     const struct pp_fabric_link *listed; /* [link], kind PP_FABRIC_FILE */
@@ -57,18 +55,17 @@ static inline int pp_fabric_node(const struct pp_fabric *f, int device)
     return device / f->size.gpus_per_node;
 }
 
-/* A computed route, whose links are written where there is room for them. */
+/* A computed route; its links are written if there is room for them. */
 struct pp_route_walk {
-    int32_t *links; /* NULL: only their levels are wanted */
+    int32_t *links; /* NULL: only the levels are wanted */
     int count;
-    unsigned levels; /* a set of bits */
+    unsigned levels; /* set of bits, one per level */
 };
 struct pp_route_walk pp_fabric_walk(const struct pp_fabric *fabric, int source, int dest,
                                     int32_t *links);
 
-/* "network" of --link-bw, else "node". */
+/* Is true if --link-bw counts the level as "network", false for "node". */
 bool pp_fabric_is_network(enum pp_fabric_level_kind level);
 
-/* Routes of a listed fabric; fabric_listed.c. */
 struct pp_route pp_fabric_listed_route(const struct pp_fabric *fabric, int source, int dest,
                                        int32_t *links);

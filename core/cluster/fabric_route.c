@@ -24,7 +24,7 @@ static void add_nic(struct pp_route_walk *walk, const struct pp_fabric *f, int n
 
 /* ---- fat tree ---------------------------------------------------------------------------- */
 
-/* Whether two nodes are under different leaves whose uplinks count. */
+/* Is true if two nodes are under different leaves whose uplinks count. */
 static bool climbs(const struct pp_fabric *f, int a, int b)
 {
     return f->size.uplinks > 0 && a / f->size.leaf_nodes != b / f->size.leaf_nodes;
@@ -74,7 +74,7 @@ static int of_others(int self, int other)
     return other < self ? other : other - 1;
 }
 
-/* Inside a group: first along the chassis to the slot of the target, then to its chassis. */
+/* Walks inside a group: first along the chassis to the slot of the target, then to its chassis. */
 static void walk_group(const struct pp_fabric *f, struct router from, int to,
                        struct pp_route_walk *walk)
 {
@@ -91,8 +91,7 @@ static void walk_group(const struct pp_fabric *f, struct router from, int to,
                 of_others(chassis, to_chassis));
 }
 
-/* One minimal path, as SimGrid's DRAGONFLY: router number h of a group holds its link to group h.
- */
+/* Walks one minimal path, as SimGrid's DRAGONFLY: router h of a group holds its link to group h. */
 static void walk_minimal(const struct pp_fabric *f, struct router from, struct router to,
                          struct pp_route_walk *walk)
 {
@@ -105,8 +104,8 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
     walk_group(f, from, to.number, walk);
 }
 
-/* Adaptive: a flow is spread over the paths of its group. Limits are all ports of a router
- * together, and the links between two groups. */
+/* Walks an adaptive route: a flow is spread over the paths of its group. Limits are all ports of a
+ * router together, and the links between two groups. */
 static void walk_adaptive(const struct pp_fabric *f, struct router from, struct router to,
                           struct pp_route_walk *walk)
 {
@@ -134,8 +133,7 @@ static void walk_dragonfly(const struct pp_fabric *f, int source, int dest,
 
 /* ---- torus ------------------------------------------------------------------------------- */
 
-/* Hops along one dimension, the shorter way round; at half way up, but to coordinate 0 down, as
- * SimGrid's TORUS. */
+/* Walks one dimension the shorter way; at half way up, but to 0 down, as SimGrid's TORUS. */
 static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stride, int target,
                           struct pp_route_walk *walk)
 {
@@ -174,7 +172,7 @@ static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-/* From one node to another, NICs included. */
+/* Walks from one node to another, NICs included. */
 static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_fabric *, int source, int dest,
                                              struct pp_route_walk *) = {
     [PP_FABRIC_FAT_TREE] = walk_fat_tree,

@@ -33,7 +33,7 @@ static enum pp_status scale_class(struct pp_fabric *f, bool is_network, double f
     return PP_OK;
 }
 
-/* Names to choose a suggestion from: the first links of every level. */
+/* Returns names to choose a suggestion from: the first links of every level. */
 static const char **near_names(struct pp_fabric *f)
 {
     const char **names = PP_ARRAY(f->arena, const char *, PP_LEVELS *NEAR_NAMES + 1);

@@ -1,4 +1,4 @@
-/* Sizes of a fabric from its cluster: how many links of each level, how fast. */
+/* Sizes of a fabric from its cluster: number and speed of the links of each level. */
 #include "core/cluster/fabric_parts.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ static double node_bytes_per_s(const struct pp_cluster *c)
     return c->inter.bytes_per_s * c->gpus_per_node;
 }
 
-/* A level as if its links had been counted before; pp_fabric_make() gives it ids. */
+/* Adds `count` links of a level; their ids follow those of earlier levels. */
 static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind level, int64_t count,
                                 double bytes_per_s, double latency_s, struct pp_error *err)
 {
@@ -34,7 +34,7 @@ static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind l
     return PP_OK;
 }
 
-/* Links of the devices, and of host memory. Half of the latency of a route inside a node each. */
+/* Adds the links of devices, each with half of the latency inside a node, and of host memory. */
 static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster *c,
                                     struct pp_error *err)
 {
@@ -53,8 +53,8 @@ static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster
     return f->size.is_pcie ? set_level(f, PP_LEVEL_HOST, f->size.nodes, host, 0, err) : PP_OK;
 }
 
-/* With one device a node its link and the NIC carry the same transfers: they are one link, as fast
- * as the slower. NICs have what device links leave of the latency between nodes. */
+/* Adds the links of nodes. With one device a node its link and the NIC carry the same transfers:
+ * they are one link, as fast as the slower. NICs have the rest of the latency between nodes. */
 static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c,
                                  struct pp_error *err)
 {
@@ -66,8 +66,8 @@ static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c
                      f->inter_s / 2 - f->level[PP_LEVEL_DEVICE].latency_s, err);
 }
 
-/* Uplinks of a leaf. Adaptive routing makes them one, which can only bind when it is slower than
- * the NICs below it. */
+/* Adds the uplinks of leaves. Adaptive routing makes those of a leaf one link, which only limits if
+ * it is slower than the NICs below it. */
 static enum pp_status shape_fat_tree(struct pp_fabric *f, const struct pp_cluster *c,
                                      struct pp_error *err)
 {
@@ -156,7 +156,7 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
                          : PP_OK;
 }
 
-/* As cubic as the nodes allow: the largest divisor up to the root of what is left, twice. */
+/* Makes a cubic torus: twice, takes the largest divisor up to the root of the rest. */
 static void cubic(int nodes, int torus[PP_TORUS_DIMS])
 {
     for (int dim = PP_TORUS_DIMS - 1; dim > 0; dim--) {
@@ -227,8 +227,7 @@ static enum pp_status (*const shapes[PP_FABRIC_KINDS])(struct pp_fabric *,
     [PP_FABRIC_IDEAL] = shape_ideal,       [PP_FABRIC_FILE] = shape_file,
 };
 
-/* Torus and dragonfly have their size from the whole machine; the others' part in use stands for
- * itself. */
+/* A torus or dragonfly has the size of the whole machine; other fabrics that of the used nodes. */
 enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *c, int devices,
                               struct pp_fabric **fabric, struct pp_error *err)
 {

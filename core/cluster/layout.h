@@ -1,4 +1,4 @@
-/* core/cluster/layout.h — how the devices are divided, and the batch. A value, copied freely.
+/* core/cluster/layout.h — division of the devices, and the batch. A value, copied freely.
  * gpus = tp * cp * pp * dp; ep times etp divides tp * cp * dp; gbs = dp * mbs * micro_batches. */
 #pragma once
 
@@ -20,7 +20,7 @@ static inline int pp_layout_etp(const struct pp_layout *layout)
 {
     return layout->etp > 0 ? layout->etp : layout->tp;
 }
-/* Devices of a pipeline rank's replicas that each hold a part of the experts. */
+/* Returns the number of devices that together hold the experts of a pipeline rank once. */
 static inline int pp_layout_expert_devices(const struct pp_layout *layout)
 {
     return layout->ep * pp_layout_etp(layout);

@@ -1,5 +1,4 @@
-/* core/cluster/map.h — which device is which: coordinates (tp, cp, dp, pp) to device numbers. A
- * value.
+/* core/cluster/map.h — maps coordinates (tp, cp, dp, pp) to device numbers. A value.
  *
  * Devices are numbered node by node; the map says which degree varies fastest. In the default order
  * tp, cp, dp, pp (from inside out) the devices of a tensor-parallel group are neighbors.
@@ -12,7 +11,7 @@
 enum pp_axis { PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP, PP_AXIS_PP, PP_AXES };
 
 struct pp_map_order {
-    uint8_t axis[PP_AXES]; /* enum pp_axis, from inside out; every one once */
+    uint8_t axis[PP_AXES]; /* enum pp_axis, from inside out; each once */
 };
 extern const struct pp_map_order pp_map_default;
 
@@ -20,10 +19,10 @@ struct pp_map {
     int stride[PP_AXES]; /* devices between neighbours along an axis */
 };
 
-/* "tp,cp,dp,pp", from inside out; '-' separates too, case does not matter. Axes left out follow in
- * the default order. Unknown or repeated axes are PP_EINVAL with what is known. */
+/* Parses "tp,cp,dp,pp", from inside out; '-' separates too, case does not matter. Axes left out
+ * follow in the default order. Unknown or repeated axes are PP_EINVAL with the known ones. */
 enum pp_status pp_map_parse(const char *text, struct pp_map_order *order, struct pp_error *err);
-/* "tp,cp,dp,pp"; `text` has PP_MAP_TEXT_BYTES. */
+/* Prints "tp,cp,dp,pp". */
 enum { PP_MAP_TEXT_BYTES = 16 };
 const char *pp_map_print(struct pp_map_order order, char text[PP_MAP_TEXT_BYTES]);
 bool pp_map_is_default(struct pp_map_order order);

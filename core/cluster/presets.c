@@ -12,7 +12,7 @@
 #define MICRO 1e-6
 
 /* clang-format off */
-/* What the devices of a generation have in common. */
+/* Values that the devices of a generation share. */
 #define HALF(peak) .peak_flops_per_s = (peak), .half_flops_per_s = (peak)
 #define FITTED(launch, gemm, memory, attention)                                                    \
     .launch_s = (launch) * MICRO, .gemm_eta = (gemm), .memory_eta = (memory),                      \

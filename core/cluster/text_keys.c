@@ -31,7 +31,7 @@ static enum pp_status read_count(const char *value, int high, int *count, struct
     return PP_OK;
 }
 
-/* A number above 0 with its unit, at most 1e18; a latency in seconds at most 10. */
+/* Reads a number above 0 with its unit, at most 1e18; seconds are at most 10. */
 static enum pp_status read_quantity(const char *value, enum pp_unit unit, double *number,
                                     struct pp_error *err)
 {
@@ -45,7 +45,7 @@ static enum pp_status read_quantity(const char *value, enum pp_unit unit, double
     return PP_OK;
 }
 
-/* "450GBps", or "450GBps@2us": without the second number, it stays unchanged. */
+/* Reads "450GBps", or "450GBps@2us". Without the second number, `second` stays unchanged. */
 static enum pp_status read_pair(const char *value, enum pp_unit unit, double *number,
                                 enum pp_unit second_unit, double *second, const char *expected,
                                 struct pp_error *err)
@@ -60,7 +60,7 @@ static enum pp_status read_pair(const char *value, enum pp_unit unit, double *nu
     return value[length] ? read_quantity(value + length + 1, second_unit, second, err) : PP_OK;
 }
 
-/* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
+/* Reads "16x16x8": from `least` to `most` numbers; those left out are 0. */
 static enum pp_status read_sizes(const char *value, int least, int most, int *sizes,
                                  struct pp_error *err)
 {
@@ -85,7 +85,7 @@ static enum pp_status read_sizes(const char *value, int least, int most, int *si
 
 /* ---- the devices ------------------------------------------------------------------------- */
 
-/* A rate, or the rate and the latency of a message. */
+/* Reads a rate, or the rate and the latency of a message. */
 static enum pp_status set_intra(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
@@ -110,7 +110,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
     return set_intra(text, value, err);
 }
 
-/* "8x400Gbps": eight cards in a node; "400Gbps": one. */
+/* Reads "8x400Gbps", eight cards in a node, or "400Gbps", one. */
 static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, struct pp_error *err)
 {
     char count_text[INT_BYTES];
@@ -216,7 +216,7 @@ static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
     return read_sizes(value, 1, PP_TORUS_DIMS, text->cluster.fabric.torus, err);
 }
 
-/* Groups, chassis of a group, routers of a chassis, nodes of a router. */
+/* Reads groups, chassis of a group, routers of a chassis, nodes of a router. */
 static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *value,
                                     struct pp_error *err)
 {
@@ -252,17 +252,17 @@ static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, 
 #define QUANTITY(member, of) .offset = offsetof(struct pp_cluster, member), .unit = PP_UNIT_##of
 #define NUMBER(member, high) .offset = offsetof(struct pp_cluster, member), .most = (high)
 
-/* A key sets a tier, a number or quantity of the cluster, or whatever `set` does with it. */
+/* Key of a cluster text: calls `set`, else sets a tier, a number or a quantity of the cluster. */
 static const struct key {
     const char *name;
     enum pp_status (*set)(struct pp_cluster_text *, const char *, struct pp_error *);
     const char *example;
-    unsigned fabrics;        /* the key is for these only; 0 = for all. One: it chooses it */
-    enum pp_tier tier;       /* bytes@rate of this tier */
-    size_t offset;           /* of an int or a double in struct pp_cluster; 0: of none */
-    int most;                /* of the int; 0: it is a double */
+    unsigned fabrics;        /* that have the key, 0 = all; without `fabric:` the first is set */
+    enum pp_tier tier;       /* tier whose bytes@rate it sets */
+    size_t offset;           /* of an int or a double in struct pp_cluster; 0 = none */
+    int most;                /* bound of the int; 0 = a double */
     enum pp_unit unit;       /* of the double */
-    bool is_alias, is_rival; /* of the row before: only one of both is given */
+    bool is_alias, is_rival; /* of the row before: only one of both may be given */
 } keys[] = {
     {"node", NULL, "2", NUMBER(nodes, MAX_NODES)},
     {"nodes", NULL, "2", NUMBER(nodes, MAX_NODES), .is_alias = true},
@@ -327,7 +327,6 @@ static enum pp_status set_value(struct pp_cluster_text *text, const struct key *
                          : read_quantity(value, key->unit, field, err);
 }
 
-/* NULL for an unknown key. */
 static const struct key *find_key(const char *word)
 {
     for (const struct key *key = keys; key < keys + KEYS; key++)
@@ -362,13 +361,12 @@ enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word
     return pp_error_append(err, " (as in %s:%s)", key->name, key->example);
 }
 
-/* The first fabric of a set. */
 static enum pp_fabric_kind first_of(unsigned fabrics)
 {
     return (enum pp_fabric_kind)__builtin_ctz(fabrics);
 }
 
-/* A key given whose fabrics are not the one there is; NULL when all agree. */
+/* Returns a given key that the chosen fabric does not have; NULL if there is none. */
 static const struct key *contradiction(const struct pp_cluster_text *text)
 {
     for (const struct key *key = keys; key < keys + KEYS; key++)

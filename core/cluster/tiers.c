@@ -1,4 +1,4 @@
-/* The rows of memory tiers, and the way from a device to each of them. */
+/* Rows of memory tiers, and routes between tiers. */
 #include "core/cluster/tiers.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ double pp_tier_sharers(enum pp_tier tier, double devices)
     return pp_tier_rows[tier].is_of_node ? devices : 1;
 }
 
-/* `tier` lies on the way from the device to `end`, the end included. */
+/* Is true if `tier` lies on the way from the device to `end`, the end included. */
 static bool is_on_way(enum pp_tier tier, enum pp_tier end)
 {
     while (end != PP_TIER_DEVICE && end != tier)

@@ -20,8 +20,8 @@ static double rounds(double members)
     return ceil(log2(members));
 }
 
-/* Seconds of `bytes` over all `latencies` rounds of a flat algorithm. Every round is as slow as its
- * slowest message, which leaves the node if the group does. */
+/* Returns the time of a flat algorithm for `bytes` over all its `latencies` rounds. Every round is
+ * as slow as its slowest message, which leaves the node if the group does. */
 static struct pp_collective_time flat(const struct input *in, double latencies, double bytes)
 {
     const bool is_network = in->m > 1;
@@ -38,7 +38,7 @@ static struct pp_collective_time twice(struct pp_collective_time time)
     return (struct pp_collective_time){2 * time.node_s, 2 * time.network_s, 2 * time.latency_s};
 }
 
-/* Of two at once. */
+/* Returns the slower of two concurrent parts. */
 static struct pp_collective_time slower(double node_s, double network_s, double latency_s)
 {
     return (struct pp_collective_time){.node_s = node_s >= network_s ? node_s : 0,
@@ -53,7 +53,7 @@ static struct pp_collective_time ring_pass(const struct input *in)
     return flat(in, in->n - 1, (in->n - 1) * (in->bytes / in->n));
 }
 
-/* Scattered by a binomial tree, then gathered around the ring. */
+/* Scatters by a binomial tree, then gathers around the ring. */
 static struct pp_collective_time ring_broadcast(const struct input *in)
 {
     const double share = (in->n - 1) / in->n;
@@ -73,14 +73,14 @@ static struct pp_collective_time tree_pass(const struct input *in)
     };
 }
 
-/* Along a chain through each node, and up a binary tree of nodes. */
+/* Returns the latency along a chain through each node, and up a binary tree of nodes. */
 static double tree_latency_s(const struct input *in)
 {
     return (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s;
 }
 
 /* Two binary trees across the nodes, each for one half of the data, so that every link is used both
- * ways. A chain through each node. Chunks are pipelined: the slower of the two counts. */
+ * ways. A chain through each node. Chunks are pipelined, so the slower part counts. */
 static struct pp_collective_time tree_broadcast(const struct input *in)
 {
     const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
@@ -107,7 +107,7 @@ static struct pp_collective_time level_pass(const struct input *in)
     };
 }
 
-/* Scattered in the root's node; every share to the other nodes as a ring broadcast; gathered. */
+/* Scatters in the root's node, sends shares to the other nodes as a ring broadcast, gathers. */
 static struct pp_collective_time level_broadcast(const struct input *in)
 {
     struct pp_collective_time time = twice(level_pass(in));
@@ -117,7 +117,7 @@ static struct pp_collective_time level_broadcast(const struct input *in)
     return time;
 }
 
-/* To every other member its share of 1/n, one after another. */
+/* Sends every other member its share of 1/n, one after another. */
 static struct pp_collective_time level_exchange(const struct input *in)
 {
     const double share = in->bytes / in->n, outside = in->n - in->g;
@@ -131,9 +131,8 @@ static struct pp_collective_time level_exchange(const struct input *in)
 
 /* ---- auto: what NCCL does -------------------------------------------------------------------- */
 
-/* Rings that NCCL finds among the first g devices of a DGX-1, whose cube mesh gives each device six
- * links. All-reduces measured by nccl-tests reach these multiples of a link's bandwidth
- * (VIA-Research/vTrain, trace/v100). */
+/* Rings that NCCL finds among the first g devices of a DGX-1, with six links each. All-reduces of
+ * nccl-tests reach these multiples of a link's bandwidth (VIA-Research/vTrain, trace/v100). */
 static double mesh_frac(int members)
 {
     static const double rings[] = {0, 6, 1, 2, 4, 2, 2, 4, 6};
@@ -153,7 +152,7 @@ static double start_s(const struct input *in)
 }
 
 /* Every ring crosses the NVLinks of a node and once its NICs; chunks are pipelined, so the slower
- * of the two counts. `bytes` pass each hop of the rings together. */
+ * part counts. `bytes` pass each hop of the rings together. */
 static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
 {
     const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
@@ -162,7 +161,6 @@ static struct pp_collective_time pipelined(const struct input *in, double bytes,
     return slower(node_s, network_s, start_s(in) + latency_s);
 }
 
-/* Once around. */
 static double ring_latency_s(const struct input *in)
 {
     return (in->n - in->m) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s;
@@ -184,8 +182,7 @@ static struct pp_collective_time auto_broadcast(const struct input *in)
     return pipelined(in, in->bytes, ring_latency_s(in));
 }
 
-/* Messages to all members at once; those within the node and those that leave it run concurrently.
- */
+/* Messages go to all members at once, concurrently within the node and out of it. */
 static struct pp_collective_time auto_exchange(const struct input *in)
 {
     const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
@@ -194,8 +191,7 @@ static struct pp_collective_time auto_exchange(const struct input *in)
     return slower(node_s, network_s, start_s(in) + ring_latency_s(in));
 }
 
-/* A sum of all but `auto` is its rule twice: scattered and gathered, or up to the roots and back.
- */
+/* Rules. Sums, but of `auto`, take theirs twice: scatter and gather, or up and down the tree. */
 static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
     const struct input *in) = {
     [PP_ALGORITHM_AUTO] = {[PP_AR] = auto_reduce,

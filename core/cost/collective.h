@@ -1,7 +1,7 @@
 /* core/cost/collective.h — seconds of a collective over a group of devices, by algorithm.
  *
- * A group has about `per_node` members in each of `nodes` nodes, and no fewer than `fewest` in any.
- * As many rings or trees enter and leave every node through NICs of their own. A message takes
+ * A group has about `per_node` members in each of `nodes` nodes, and at least `fewest` in any.
+ * `fewest` rings or trees enter and leave every node, each through NICs of its own. A message takes
  * alpha + bytes / bandwidth, inside a node of `intra`, between nodes of `inter`. The latter's
  * bandwidth is that of one device while the others of its node send too. Formulas with their
  * sources: docs/costs.md. */
@@ -12,11 +12,11 @@
 
 struct pp_device_group {
     int members, per_node, nodes;
-    int fewest; /* 0: per_node */
+    int fewest; /* 0 = per_node */
 };
 struct pp_device_links {
-    struct pp_link intra, inter;                /* bandwidths that are reached */
-    struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0: as the links */
+    struct pp_link intra, inter;                /* reached bandwidths */
+    struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0 = as the links */
     bool is_cube_mesh;
 };
 
@@ -30,15 +30,15 @@ enum pp_algorithm {
 };
 extern const char *const pp_algorithm_names[]; /* terminated by NULL */
 
-/* What an algorithm reckons with: `auto` has bandwidths of its own. */
+/* Returns the links with the bandwidths that an algorithm reaches: `auto` has its own. */
 struct pp_device_links pp_collective_links(struct pp_device_links links,
                                            enum pp_algorithm algorithm);
-/* The terms: bytes inside the nodes, bytes between them, latencies of all rounds. */
+/* Time of a collective: bytes inside the nodes, bytes between them, latencies of all rounds. */
 struct pp_collective_time {
     double node_s, network_s, latency_s;
 };
-/* `kind` is PP_AR, PP_RS, PP_AG, PP_BC or PP_A2A. `bytes`: AR, BC the buffer; RS, AG the whole that
- * is scattered or gathered; A2A what one member sends, its own share included. */
+/* Returns the time of AR, RS, AG, BC or A2A. `bytes`: AR, BC the buffer; RS, AG the whole that is
+ * scattered or gathered; A2A the data of one sender, its own share included. */
 struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algorithm algorithm,
                                              struct pp_device_group group,
                                              const struct pp_device_links *links, double bytes);

@@ -1,6 +1,6 @@
-/* core/cost/constants.h — the constants that are fitted on published measurements: their places,
- * and their values before any measurement. Everything else in the rows of devices, clusters and
- * frameworks comes from data sheets or from the source of a library.
+/* core/cost/constants.h — the constants fitted on published measurements: their places, and their
+ * values before any measurement. Everything else in the rows of devices, clusters and frameworks
+ * comes from data sheets or from the source of a library.
  *
  * A constant belongs to an owner: the generation of a device, or a framework. All A100 and A800
  * share "ampere", so a device without measurements is predicted from its siblings. docs/costs.md,
@@ -13,21 +13,20 @@
 enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_FRAMEWORK };
 
 struct pp_constant {
-    const char *name; /* "gemm_eta": that of the field */
+    const char *name; /* name of the field: "gemm_eta" */
     enum pp_constant_home home;
     size_t offset;      /* of a double in struct pp_device or pp_framework */
-    double typical;     /* before any measurement */
-    double least, most; /* what is physical, and the solver keeps to */
+    double typical;     /* value before any measurement */
+    double least, most; /* physical bounds, which the solver keeps */
     double spread;      /* of the logarithm: owners differ from each other by about this factor */
 };
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
-/* The owner of the constant for runs on this cluster with this framework: a generation of devices,
- * "ampere", or a framework, "megatron". NULL: none, as "plain" has no constants by definition. */
+/* Returns the owner of the constant for runs on this cluster with this framework: "ampere", a
+ * generation of devices, or "megatron", a framework. NULL for "plain", which has no constants. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);
 double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,
                        const struct pp_framework *framework);
-/* Of the copies given. */
 void pp_constant_set(const struct pp_constant *constant, struct pp_cluster *cluster,
                      struct pp_framework *framework, double value);

@@ -11,7 +11,7 @@ static const double UNIT_MAX = 1e6;
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/* No product of a duration and a count can overflow. */
+/* Divides first, so that no product of a duration and a count overflows. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole)
 {
     if (part == whole)
@@ -21,7 +21,7 @@ int64_t pp_costs_share_ps(int64_t ps, int part, int whole)
 
 static struct pp_cost share(struct pp_cost cost, int part, int whole)
 {
-    if (part == whole) { /* mostly */
+    if (part == whole) { /* the usual case */
         cost.latency_ps = 0;
         return cost;
     }
@@ -50,8 +50,8 @@ struct pp_cost pp_cost_sum(struct pp_cost a, struct pp_cost b)
                             .bytes = a.bytes + b.bytes};
 }
 
-/* A forward and a backward that run concurrently. The exchanges of experts of one overlap with the
- * compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
+/* Returns the cost of a concurrent forward and backward. The exchanges of experts of one overlap
+ * with the compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
 static struct pp_cost overlapped(struct pp_cost f, struct pp_cost b)
 {
     struct pp_cost both = pp_cost_sum(f, b);
@@ -63,7 +63,7 @@ static struct pp_cost overlapped(struct pp_cost f, struct pp_cost b)
     return both;
 }
 
-/* Cut into equal buckets; 0 or 1 = not cut. */
+/* Returns the time of one of `buckets` equal buckets; 0 or 1 = not cut. */
 static int64_t bucket_ps(int64_t ps, int64_t latency_ps, int buckets)
 {
     if (buckets < 2)
@@ -131,8 +131,8 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
         pair = &costs->overlap[(size_t)op->stage * (size_t)costs->stages + fused->stage];
     if (!pair)
         return overlapped(single(costs, op), single(costs, fused));
-    /* The table speaks of one whole micro-batch each way: the mean share of the two, and of a
-     * sequence split 1/q. */
+    /* The table is for one whole micro-batch each way. An op takes the mean share of the two, and
+     * 1/q of it for a sequence split. */
     return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);
 }
 
@@ -193,7 +193,7 @@ static enum pp_status parse_value(const char *text, size_t length, double *value
 
 const struct pp_unit_costs pp_unit_costs_usual = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
 
-/* One "KEY=number" of `length` bytes. */
+/* Parses one "KEY=number" of `length` bytes. */
 static enum pp_status parse_key(const char *text, size_t length, double value[UNIT_KEYS],
                                 struct pp_error *err)
 {
@@ -218,7 +218,7 @@ static enum pp_status parse_key(const char *text, size_t length, double value[UN
                         (int)(name < 80 ? name : 80), text);
 }
 
-/* Fill B, I and W from those given so that B = I + W. */
+/* Fills B, I and W from those given so that B = I + W. */
 static enum pp_status complete_backward(double v[UNIT_KEYS], struct pp_error *err)
 {
     const bool has_b = !isnan(v[KEY_B]), has_i = !isnan(v[KEY_I]), has_w = !isnan(v[KEY_W]);

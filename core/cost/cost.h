@@ -1,8 +1,7 @@
-/* core/cost/cost.h — what an instruction costs: tables filled once, then only indexed.
+/* core/cost/cost.h — costs of instructions: tables filled once, then only indexed.
  *
- * Times are int64 picoseconds, rounded once here, so that engines are exact to the bit.
- * In unit mode one unit of time is one second. Owned by the arena of the run; read-only afterwards.
- */
+ * Times are int64 picoseconds, rounded once here, so that engines are exact to the bit. In unit
+ * mode one unit of time is one second. Owned by the arena of the run; read-only afterwards. */
 #pragma once
 
 #include "core/arena.h"
@@ -12,11 +11,11 @@
 
 struct pp_cost {
     int64_t ps;         /* duration */
-    int64_t tp_ps;      /* share of ps spent in exposed tensor-parallel collectives */
-    int64_t cp_ps;      /* ... context-parallel */
-    int64_t ep_ps;      /* ... expert-parallel */
-    int64_t gather_ps;  /* ... in exposed gathers and scatters of sharded state */
-    int64_t copy_ps;    /* ... in exposed copies between memory tiers */
+    int64_t tp_ps;      /* share of ps in exposed tensor-parallel collectives */
+    int64_t cp_ps;      /* share of ps in exposed context-parallel messages */
+    int64_t ep_ps;      /* share of ps in exposed expert-parallel exchanges */
+    int64_t gather_ps;  /* share of ps in exposed gathers and scatters of sharded state */
+    int64_t copy_ps;    /* share of ps in exposed copies between memory tiers */
     int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
     double flops;       /* executed by the tp*cp devices of the program rank together */
     double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
@@ -34,36 +33,34 @@ struct pp_stage_memory {
     double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
     double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
                               * (0 for the last stage); the gradient coming back is as large */
-    /* what lives only while one op runs */
+    /* memory that lives only while one op runs */
     double forward_bytes, backward_bytes; /* F; B or I: of one whole micro-batch */
     double dense_grad_bytes;              /* B or W: a whole gradient before it is added up */
     double update_bytes;                  /* U: until the last U of the rank */
-    /* what lies on other tiers */
-    double resting_frac;  /* of what is saved, where it is kept in fewer bits until it is used; 0 =
-                           * all of it */
-    double moved_frac;    /* of that, what COPY moves; 0 = all of it */
-    double fetched_bytes; /* MOVE.fetch: buckets of optimizer state on the device, until the WAIT
-                           * for MOVE.store */
-    double away_bytes[PP_TIERS]; /* state, by the tier it lives on */
+    /* memory on other tiers */
+    double resting_frac;  /* share of saved_bytes left while they are quantised; 0 = all of it */
+    double moved_frac;    /* share of them that COPY moves; 0 = all of it */
+    double fetched_bytes; /* MOVE.fetch: optimizer buckets on the device, until MOVE.store */
+    double away_bytes[PP_TIERS]; /* state, by its home tier */
 };
 
-/* A stage with gradients that are cut, or parameters that are cut or live on another tier: units
- * are gathered or loaded one by one. Per device, bytes. */
+/* Buffers of a stage whose gradients are cut, or whose parameters are cut or live on another tier.
+ * Its units are gathered or loaded one by one. Per device, bytes. */
 struct pp_stage_gathers {
-    int units; /* of a chunk. 1 is the chunk at once; 0 means that parameters are whole, and here */
+    int units;   /* of a chunk; 1 = the chunk at once, 0 = parameters are whole and here */
     bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
     double unit_bytes, unit_grads_bytes; /* buffers of an inner unit; its whole gradients */
-    double gone_frac;   /* of a unit is never there with the rest: its tensors come and go alone */
-    double share_bytes; /* of an inner unit, loaded for its gather */
+    double gone_frac;   /* share of a unit whose tensors come and go alone, without the rest */
+    double share_bytes; /* share of an inner unit, loaded for its gather */
     double load_bytes, reload_bytes;      /* loaded inside of one F, of one B or I */
-    int64_t load_ps, reload_ps;           /* that long the link is busy with them */
+    int64_t load_ps, reload_ps;           /* time that these loads take on the link */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };
 
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 
-/* A gradient sum as a ring of devices, in the order in which they pass shares on. It has one
+/* Ring of devices for a gradient sum, in the order in which they pass shares on. It has one
  * position per device of the stage group with tp coordinate 0. Position i receives from i - 1, the
  * first from the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
 struct pp_ring {
@@ -71,29 +68,26 @@ struct pp_ring {
     int32_t *device;   /* [position] */
     uint16_t *rank;    /* [position]: pipeline rank */
     int32_t *replica;  /* [position] */
-    int64_t *hop_ps;   /* [position]: one step into this position, alone on its route */
-    int64_t *alpha_ps; /* [position]: the latency in hop_ps, which every bucket pays; NULL = 0 */
+    int64_t *hop_ps;   /* [position]: time of one step into it, alone on its route */
+    int64_t *alpha_ps; /* [position]: latency in hop_ps, which every bucket pays; NULL = 0 */
 };
 
 struct pp_costs {
     int stages, splits; /* dimensions of the tables; splits >= 1 */
-    int granules;       /* granules per micro-batch: an op covers op.granules / granules of one */
+    int granules;       /* granules per micro-batch; an op covers op.granules of them */
     int ranks;          /* pipeline ranks */
-    bool is_unit;       /* unit mode: nothing costs time but compute and C */
+    bool is_unit;       /* unit mode: only compute and C take time */
 
-    /* Duration for ONE WHOLE micro-batch-split: index [stage * splits + split]. A granule takes its
-     * share. NULL where the kind does not occur. COPY: either way. U, AG, RS, AR, BC: index
-     * [stage]. */
+    /* Costs of ONE WHOLE micro-batch-split: [stage * splits + split]. A granule takes its share.
+     * NULL if the kind does not occur. COPY: in either direction. U, AG, RS, AR, BC: [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
-    /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; if NULL, one entry for all
-     * stages. If that is NULL too, the sum of F and B, in which exchanges of experts overlap with
-     * compute. */
+    /* Costs of OVERLAP_F_B pairs: [stage of F * stages + stage of B]; if NULL, one entry for all.
+     * If that is NULL too: sum of F and B, in which exchanges of experts overlap with compute. */
     struct pp_cost *overlap, *overlap_all;
-    /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
-     * Latency is charged once per message, bandwidth by share. */
+    /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class. A
+     * message pays its latency once, and bandwidth by share. */
     int links;                 /* number of link classes, >= 1 */
-    const unsigned char *link; /* class of (source, destination) rank: [source * ranks + dest];
-                                * NULL = all 0 */
+    const unsigned char *link; /* [source * ranks + dest]: class of a pair of ranks; NULL = all 0 */
     const char *const *link_names;
     int64_t *alpha_ps;  /* [link] */
     double *s_per_byte; /* [link] */
@@ -102,49 +96,48 @@ struct pp_costs {
     int sync_ranks;         /* members per stage group: dp * pipelines */
     int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
     struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
-    struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL: none */
+    struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL = none */
     struct pp_cost *tied; /* AR of a tied embedding, one entry, or NULL when untied or local */
 
     struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
-    struct pp_stage_gathers *gathers; /* [stage]; NULL: both are whole */
-    int gather_buffers;               /* units that have room at the same time */
+    struct pp_stage_gathers *gathers; /* [stage]; NULL: parameters and gradients are whole */
+    int gather_buffers;               /* gathered units that have room at the same time */
     double other_bytes;               /* per device: context, libraries, workspace */
-    enum pp_tier saved_home;          /* where saved activations wait for their backward */
-    double fragment_frac;             /* of all tensors at the peak: what the allocator wastes, */
-    double stuck_frac;                /* and at least so much where it would not fit in */
-    double capacity_bytes;            /* the memory of a device, 0 = not known */
+    enum pp_tier saved_home;          /* tier where saved activations wait for their backward */
+    double fragment_frac;             /* allocator's waste with room, of all tensors at the peak */
+    double stuck_frac;                /* allocator's least waste, without room */
+    double capacity_bytes;            /* memory of a device, 0 = unknown */
 
     const char *origin; /* "analytic" | "table" | "measured" | "unit" */
-    const char *source; /* where the constants come from, one line */
+    const char *source; /* source of the constants, one line */
     bool is_calibrated;
 };
 
-/* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
+/* Returns `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
-/* Number of times that a collective passes its shares around a ring. Two for an all-reduce, one for
- * a scatter or a gather, 0 if it is no ring. */
+/* Returns how often a collective passes its shares around a ring: 2 for an all-reduce, 1 for a
+ * scatter or gather, 0 for others. */
 int pp_ring_turns(int kind);
-/* A collective of that kind whose members start together: all its steps at the pace of the slowest
- * hop. At most INT64_MAX / 4. */
+/* Returns the time of a collective of that kind whose members start together: all its steps at the
+ * pace of the slowest hop. At most INT64_MAX / 4. */
 int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets);
-/* One step of a ring into `position` when the sum is cut into `buckets` (0 or 1 = not cut). */
+/* Returns the time of one step into `position`; `buckets` 0 or 1 = not cut. */
 int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
-/* Duration and shares of one compute or collective op: the share of granules and splits applied.
- * A bucket of a collective takes all of its latency and its share of the rest. `fused` is the B of
- * an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
+/* Returns duration and shares of one compute or collective op, with its share of granules and
+ * splits. A bucket of a collective takes all of its latency and its share of the rest. `fused` is
+ * the B of an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
 struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
                            const struct pp_op *fused);
-/* Its duration alone. */
+/* Returns the duration of an op alone; see pp_costs_op(). */
 int64_t pp_costs_op_ps(const struct pp_costs *costs, const struct pp_op *op,
                        const struct pp_op *fused);
-/* Time on the wire of a SEND issued by rank `source` to rank op->peer. In unit mode C. */
+/* Returns the time on the wire of a SEND of rank `source` to rank op->peer; C in unit mode. */
 struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *send, int source);
-/* Bytes of a message per device. */
+/* Returns the bytes of a message per device. */
 double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op);
 
-/* Unit mode, `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…]`. B = I + W; with only B given
- * I = W = B/2; with F alone B = 2F; FB = F + B unless given. Unknown, repeated or negative keys are
- * PP_EINVAL. */
+/* Parses `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…]`. B = I + W. B alone gives I = W = B/2, F
+ * alone B = 2F. FB = F + B unless given. PP_EINVAL: unknown, repeated, negative keys. */
 struct pp_unit_costs {
     double f, b, i, w, c, fb;
 };

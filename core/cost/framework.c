@@ -19,8 +19,8 @@
 #define LOSS_FUSED .loss_traffic_bytes = {18, 22}
 #define LOSS_SPLIT .loss_traffic_bytes = {38, 22}
 
-/* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Those of one
- * framework differ from the others' by less than they are known. */
+/* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Frameworks
+ * differ by less than the error of these values. */
 #define HOST                                                                                       \
     .step_gap_s = 4 * MILLI, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
 
@@ -28,8 +28,8 @@
  * blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
 #define NCCL_SHARE 0.25
 
-/* What all of them share: memory of CUDA, libraries and NCCL, and 16-bit parameters with fp32
- * copies and Adam's state. */
+/* Values that all frameworks share: memory of CUDA, libraries and NCCL, and 16-bit parameters with
+ * fp32 copies and Adam's state. */
 #define SOFTWARE                                                                                   \
     HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
           .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE
@@ -45,12 +45,11 @@
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
- *   forward   times the probabilities, which are in fp32 (4), added to the output (10), put
- * together (8), cast (6) backward  cast (6), gradient of the output (6), of the biases (8 + 4), of
- * the probabilities (8 + 4), split (4) */
+ *   forward   times fp32 probabilities (4), added to the output (10), put together (8), cast (6)
+ *   backward  cast (6), gradients: output (6), biases (8 + 4), probabilities (8 + 4); split (4) */
 #define EXPERT_BIAS .expert_bias_bytes = {28, 40}
 
-/* Megatron-Core, alone and under NeMo. */
+/* Habits of Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
     SOFTWARE, LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03, .saves_fp8 = true,       \
                           .fp16_update_bytes = 4, .loss_bytes = 10,                                \
@@ -63,9 +62,8 @@
                                           .bucket_bytes = 80e6, /* 40e6 values in bf16 */          \
         .bucket_replica_bytes = 2e6
 
-/* Since its third version Megatron-LM overlaps the exchange of a matrix's input gradient with the
- * product of its weight gradient (core/tensor_parallel/layers.py,
- * LinearWithGradAccumulationAndAsyncCommunication). */
+/* Since version 3, Megatron-LM overlaps exchanges of input gradients with products of weight
+ * gradients (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). */
 #define MEGATRON_ASYNC .has_async_grads = true
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
@@ -73,7 +71,7 @@
     MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
                           .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
-/* PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
+/* Habits of PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
  * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
 #define TORCH_FSDP_HABITS                                                                          \
     SOFTWARE, LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03, .grads_bytes = 2,             \

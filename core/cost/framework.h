@@ -1,4 +1,4 @@
-/* core/cost/framework.h — what the software around the kernels costs: exposed host time, memory
+/* core/cost/framework.h — costs of the software around the kernels: exposed host time, memory
  * outside of tensors, and habits. One row per framework; each constant has its source in
  * docs/costs.md or is "fitted on rows ..." of the published measurements. */
 #pragma once
@@ -9,67 +9,62 @@
 
 struct pp_framework {
     const char *name, *title, *source;
-    /* host time that shows */
+    /* exposed host time */
     double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
     double op_gap_s;     /* per F and per B of a chunk of several: schedule, calls of p2p */
     double kernel_gap_s; /* to launch a kernel. A pass over a chunk lasts at least as long as it
                           * takes to launch all its kernels */
-    double host_frac; /* share of those launches that shows where the device is the slower one: it
-                       * starts each pass with an empty queue */
+    double host_frac; /* share of those launches that is exposed if the device is slower: it starts
+                       * each pass with an empty queue */
     double loss_traffic_bytes[2]; /* memory traffic of the loss per logit, forward and back */
-    bool pads_vocabulary;         /* to a multiple of 128 tp rows */
-    bool adds_grads_apart;        /* weight gradients are added up by kernels of their own, else in
-                                   * the product that makes them */
-    /* memory per device that belongs to no tensor of the program */
+    bool pads_vocabulary;         /* rounds it up to a multiple of 128 tp rows */
+    bool adds_grads_apart;        /* by separate kernels, not by the product itself */
+    /* memory per device outside of the program's tensors */
     double context_bytes;      /* CUDA context, library workspaces */
-    double communicator_bytes; /* of each group with more than one member: NCCL buffers */
-    double fragment_frac;      /* of the peak of what the allocator serves: wasted while there is
-                                * room, */
-    double stuck_frac;         /* and where there is none, as it then gives back whole blocks */
+    double communicator_bytes; /* NCCL buffers of each group with more than one member */
+    double fragment_frac;      /* allocator's waste while there is room, share of its peak */
+    double stuck_frac;         /* waste without room, as it then gives back whole blocks */
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
-    double update_params;          /* at most at a time where parameters are cut; 0 = all */
+    double update_params;          /* updated at most at a time if parameters are cut; 0 = all */
     double loss_bytes;             /* per logit at the peak of the loss */
     bool has_dropout;              /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
-    bool keeps_output;             /* what a stage sends stays until its backward */
+    bool keeps_output;             /* the message of a stage stays until its backward */
     bool saves_fp8;           /* with fp8, inputs of matrices are saved as they are multiplied */
     bool is_gate_unfused;     /* silu and product are two kernels: one more tensor is saved */
     bool stops_recompute;     /* of a block at the last tensor that its backward needs */
     bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other
                                * matrix product (PyTorch), else all but the attention core */
     /* habits */
-    bool has_async_grads; /* the tensor-parallel exchange of a matrix's input gradient overlaps with
-                           * its weight gradient */
+    bool has_async_grads;        /* tensor-parallel exchanges of input gradients overlap with weight
+                                  * gradients */
     bool has_sync_overlap;       /* gradient sums overlap with the last backward (--dp-overlap) */
-    double bucket_bytes;         /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
-    double bucket_replica_bytes; /* and at least so much for each replica: rings get slower with
-                                  * every member */
-    bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered during the next
-                            * forward */
-    bool has_param_broadcasts;  /* devices broadcast the parameters they updated, one after the
-                                 * other, instead of one gather */
+    double bucket_bytes;         /* bucket of a gradient sum; 0 = 25 MB, as PyTorch's DDP */
+    double bucket_replica_bytes; /* least bucket per replica: rings get slower with every member */
+    bool has_params_ahead;      /* parameters are gathered during the next forward (--dp-overlap) */
+    bool has_param_broadcasts;  /* devices broadcast updated parameters in turn, without a gather */
     bool has_gather_overlap;    /* parameters are fetched during compute */
-    bool is_gathered_by_tensor; /* and tensor by tensor: such a gather uses one network card of a
-                                 * node, not all */
-    double gathered_params;   /* that many at least stay gathered at a time then, one tensor at most
-                               * beyond; 0 = a unit */
+    bool is_gathered_by_tensor; /* parameters are gathered tensor by tensor: a gather uses one
+                                 * network card of a node, not all */
+    double gathered_params;   /* least parameters that stay gathered, plus at most one tensor; 0 = a
+                               * unit */
     double gather_share_frac; /* of compute that concurrent gathers and scatters take */
     bool has_gather_per_matrix; /* each matrix of a layer is gathered by itself */
     /* mixtures of experts */
-    double expert_bias_bytes[2]; /* of kernels of their own that weigh and add biases of experts,
-                                  * per value, forward and back; 0 = the products add them */
-    bool has_fused_experts; /* in fp8 on devices with scales of blocks. Products of experts, biases,
-                               activation and casts are one kernel each way. Whole steps are
-                               launched as one graph */
+    double expert_bias_bytes[2]; /* traffic of kernels that weigh and add biases of experts, per
+                                  * value, forward and back; 0 = products add them */
+    bool has_fused_experts; /* in fp8 on devices with scales of blocks. Products, biases, activation
+                             * and casts of experts are one kernel each way, and a graph launches a
+                             * whole step */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */
 extern const struct pp_framework *const pp_framework_plain; /* the row "plain" */
-/* Of the i-th row of the table; NULL after the last. */
+/* Returns the name of the i-th row; NULL after the last. */
 const char *pp_framework_name(int i);
-/* PP_EINVAL with a suggestion. */
+/* Finds a framework by name; PP_EINVAL with a suggestion. */
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
                                  struct pp_error *err);

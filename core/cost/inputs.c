@@ -1,4 +1,4 @@
-/* The words of recomputation and of the places of embedding and head. */
+/* Names of recomputation and of the places of embedding and head. */
 #include "core/cost/inputs.h"
 
 #include <stdio.h>

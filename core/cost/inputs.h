@@ -1,5 +1,5 @@
-/* core/cost/inputs.h — what the analytic costs of a run are computed from: model, cluster, layout,
- * state and how the framework overlaps. */
+/* core/cost/inputs.h — inputs of the analytic costs of a run: model, cluster, layout, state and how
+ * the framework overlaps. */
 #pragma once
 
 #include "core/cluster/cluster.h"
@@ -19,7 +19,7 @@ enum pp_recompute {
 };
 extern const char *const pp_recompute_names[];
 
-/* What selective recomputation computes again, as a sum; 0: what the framework does unasked.
+/* Modules that selective recomputation computes again, as a sum; 0 = the framework's default.
  * Megatron-Core's --recompute-modules. */
 enum pp_again {
     PP_AGAIN_CORE = 1,   /* attention between its projections */
@@ -29,21 +29,21 @@ enum pp_again {
     PP_AGAIN_MLP = 16    /* dense MLPs */
 };
 extern const struct pp_again_name {
-    const char *name; /* as Megatron-Core calls it, but for "act", which is not of experts alone;
-                       * the first of a module is printed */
+    const char *name; /* Megatron-Core's name, but for "act", which is not of experts alone; the
+                       * first of a module is printed */
     enum pp_again module;
 } pp_again_names[]; /* terminated by NULL */
-/* "core_attn+layernorm"; PP_EINVAL with the names that there are. */
+/* Parses "core_attn+layernorm"; PP_EINVAL with the known names. */
 enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
-/* The text of it, first names in their order; "" for 0. */
+/* Prints the modules by their first names, in their order; "" for 0. */
 void pp_again_print(unsigned again, char *text, size_t size);
 
 /* Place and price of embedding and head. All but PARALLEL put them in the first and the last stage.
  *   LAST      on top of an even share of blocks
  *   BALANCED  blocks are divided by time, with the times of both
  *   COUNTED   both count as a block each when blocks are divided
- *   IGNORED   as LAST without compute time, as formulas of bubbles assume; memory and gradients
- * stay PARALLEL  an equal part of both in every stage (vocabulary parallelism) */
+ *   IGNORED   as LAST without compute time (formulas of bubbles); memory and gradients stay
+ *   PARALLEL  an equal part of both in every stage (vocabulary parallelism) */
 enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_COUNTED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
 extern const char *const pp_head_names[];
 
@@ -56,20 +56,19 @@ struct pp_cost_inputs {
     const int *blocks_per_stage; /* [stage]; embedding is in stage 0, head in the last */
     enum pp_head head;
     enum pp_recompute recompute;
-    unsigned again;             /* PP_RECOMPUTE_SELECTIVE: of enum pp_again */
+    unsigned again;             /* PP_RECOMPUTE_SELECTIVE: set of enum pp_again */
     double first_stage_ratio;   /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
-    struct pp_state_spec state; /* where parameters, gradients, optimizer state live */
+    struct pp_state_spec state; /* shards and homes of parameters, gradients, optimizer state */
     const struct pp_framework *framework;
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
-    double ep_overlap_frac; /* share of the exchanges of experts that overlaps with other compute */
+    double ep_overlap_frac; /* share of expert exchanges that overlaps with other compute */
     bool is_sent_once; /* a token goes once to each node that has some of its experts, and is spread
                           there. Otherwise each of its copies is sent by itself */
-    double capacity_factor; /* tokens an expert works on per token it is sent on average; 0 = 1 */
+    double capacity_factor; /* tokens that an expert computes per token sent to it; 0 = 1 */
     bool is_dp_overlapped;  /* gradients are summed during the backward; if the framework does so,
                              * updated parameters are gathered during the next forward */
-    double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with the
-                             * matrices */
+    double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with matrices */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;

@@ -5,7 +5,7 @@
 
 const char *const pp_bound_names[] = {"compute", "memory", "launch", NULL};
 
-/* Of the products of one kernel, alone; 0 without products. */
+/* Returns the efficiency of the kernel's products alone, 0 without; adds their extra bytes. */
 static double products_eta(const struct pp_device *device, const struct pp_kernel *kernel,
                            double *bytes)
 {
@@ -40,7 +40,7 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struc
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
-/* How fast matrix products are by shape.
+/* Speed of matrix products by shape.
  *
  * The output is cut into tiles and a multiprocessor computes one tile at a time. The tiles
  * therefore run in waves, and the last wave may be nearly empty. (NVIDIA, "Matrix Multiplication
@@ -48,8 +48,7 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struc
  * its pipeline, worth a few steps along k. Libraries choose among tile shapes: large ones load less
  * per product. */
 
-/* Tile shapes with the share of the largest tile's speed: loads of tile_m + tile_n values feed
- * tile_m * tile_n products. */
+/* Tile shapes and relative speeds: tile_m + tile_n loads feed tile_m * tile_n products. */
 static const struct tile {
     int m, n;
     double speed;
@@ -109,7 +108,7 @@ struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_
         for (int parts = 1; parts <= PARTS_MAX; parts *= 2) {
             const double k = g.k / parts;
             const double waves = ceil(count * parts / device->multiprocessors);
-            /* steps of all multiprocessors against those that do useful work */
+            /* steps of all multiprocessors, idle ones included */
             const double steps =
                 waves * device->multiprocessors * (k + ramp) * tiles[t].m * tiles[t].n / speed_frac;
             const double eta = speed * g.m * g.n * g.k * g.batch / steps;

@@ -1,9 +1,9 @@
-/* core/cost/kernel.h — one kernel on one device and the time it takes.
+/* core/cost/kernel.h — one kernel on one device and its time.
  *
  *     time = launches * launch_s + max(flops / (peak * eta), bytes / (bandwidth * memory_eta))
  *
- * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention
- * from the device; kernels without products move bytes only. Values, copied freely; SI units. */
+ * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention from the
+ * device; kernels without products move bytes only. Values, copied freely; SI units. */
 #pragma once
 
 #include "core/cluster/cluster.h"
@@ -17,18 +17,18 @@ enum pp_kernel_kind {
 /* `batch` products out[m, n] = left[m, k] right[k, n]. */
 struct pp_gemm_shape {
     double m, n, k, batch;
-    bool is_misaligned; /* rows of an operand in memory do not start where tensor cores load them */
+    bool is_misaligned; /* rows of an operand do not start where tensor cores load them */
 };
-/* Whether rows of so many values would be. Sizes that are no whole numbers (--params) stand for
- * whole ones near them. */
+/* Is true if rows of so many values are misaligned. Sizes that are no whole numbers (--params)
+ * stand for whole ones near them. */
 bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision);
 
 struct pp_kernel {
     const char *name; /* "qkv" */
     enum pp_kernel_kind kind;
     enum pp_precision precision; /* of products */
-    unsigned modules;            /* of enum pp_again: with these it is computed again */
-    double again_frac;           /* share that runs again where PyTorch recomputes selectively */
+    unsigned modules;            /* set of enum pp_again: modules whose recomputation repeats it */
+    double again_frac;           /* share that PyTorch's selective recomputation repeats */
     bool is_never_again; /* after the last tensor that its block saves, where recomputation stops */
     int launches;
     struct pp_gemm_shape gemm;
@@ -42,15 +42,15 @@ extern const char *const pp_bound_names[]; /* "compute", "memory", "launch" */
 
 struct pp_kernel_time {
     double s;
-    double eta; /* share of the peak that the products would reach alone, 0 without products */
+    double eta; /* share of the peak that its products alone would reach, 0 without products */
     enum pp_bound bound;
 };
 struct pp_kernel_time pp_kernel_time(const struct pp_device *device,
                                      const struct pp_kernel *kernel);
 
-/* The way a library cuts a product. One multiprocessor computes a tile of the output. A wave has
- * one tile for each multiprocessor, and waves follow one another. If there are few tiles, k is cut
- * into `parts` that are summed afterwards. The fastest of a few shapes. */
+/* A library's plan for a product: the fastest of a few shapes. One multiprocessor computes a tile
+ * of the output. A wave has one tile for each multiprocessor, and waves follow one another. If
+ * there are few tiles, k is cut into `parts` that are summed afterwards. */
 struct pp_gemm_plan {
     int tile_m, tile_n, parts;
     double eta;         /* share of the peak */

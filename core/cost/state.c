@@ -66,7 +66,7 @@ struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose p
     return (struct pp_move){what, tier_at(spec, what, row->from), tier_at(spec, what, row->to)};
 }
 
-/* The host updates what it has, and nothing passes the device. */
+/* Is true if a movement is omitted because the host updates its own copy. */
 static bool is_spared(const struct pp_state_spec *spec, enum pp_purpose purpose)
 {
     switch (purpose) {
@@ -75,7 +75,7 @@ static bool is_spared(const struct pp_state_spec *spec, enum pp_purpose purpose)
         return spec->is_cpu_update;
     case PP_FOR_HOME:
         return pp_state_is_updated_at_home(spec);
-    case PP_FOR_PARAMS: /* all of them, or none */
+    case PP_FOR_PARAMS: /* omitted only if all parameters live there */
         return pp_state_is_updated_at_home(spec) && pp_state_moved(spec, PP_STATE_PARAMS) == 1;
     default:
         return false;
@@ -129,7 +129,7 @@ enum pp_status pp_mesh_parse(const char *text, struct pp_mesh *mesh, struct pp_e
     return PP_OK;
 }
 
-/* One "class=mesh". */
+/* Parses one "class=mesh". */
 static enum pp_status parse_class(const char *text, size_t length,
                                   struct pp_mesh shard[PP_STATE_SHARDED], struct pp_error *err)
 {
@@ -198,7 +198,7 @@ const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_T
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* "; nearest: 2, 4" of the numbers that divide `whole`. */
+/* Appends "; nearest: 2, 4", the divisors of `of` next to `value`. */
 static enum pp_status add_divisors(struct pp_error *err, int value, int of)
 {
     int below = value < of ? value : of, above = value;
@@ -238,7 +238,7 @@ static enum pp_status check_divides(const char *class, struct pp_mesh mesh, stru
     return PP_OK;
 }
 
-/* `fine` is cut in whole shards of `coarse`. */
+/* Checks that `fine` is cut in whole shards of `coarse`. */
 static enum pp_status check_nested(const struct pp_state_spec *spec, int coarse, int fine,
                                    struct pp_error *err)
 {

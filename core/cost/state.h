@@ -1,11 +1,11 @@
 /* core/cost/state.h — the places, pieces and lifetimes of parameters, gradients and optimizer
  * state: one description for ZeRO 0 to 3, MiCS, ZeRO++, AMSP and offloading. Values, copied freely.
  *
- * The replicas of a stage (dp * cp * pipelines devices) stand on `in_node` devices in each of
- * `nodes` nodes. A class is shared out over a mesh of in_node x nodes of them: every group of so
- * many devices holds it once. Rules (Chen et al. 2024, AMSP, section 4): per axis, parameters are
- * cut at most as finely as gradients, and those at most as finely as the optimizer state. Gradients
- * are cut like one of the other two. A mesh that crosses nodes takes whole nodes. */
+ * The replicas of a stage (dp * cp * pipelines devices) are `in_node` devices in each of `nodes`
+ * nodes. A class is cut over a mesh of in_node x nodes of them: every group of so many devices
+ * holds it once. Rules (Chen et al. 2024, AMSP, section 4): per axis, parameters are cut at most as
+ * finely as gradients, and those at most as finely as the optimizer state. Gradients are cut like
+ * one of the other two. A mesh that crosses nodes takes whole nodes. */
 #pragma once
 
 #include "core/arena.h"
@@ -28,95 +28,93 @@ static inline bool pp_mesh_is_same(struct pp_mesh a, struct pp_mesh b)
 {
     return pp_mesh_size(a) == pp_mesh_size(b) && (pp_mesh_size(a) == 1 || a.in_node == b.in_node);
 }
-/* `fine` cuts whole shards of `coarse`; both are given. */
+/* Is true if `fine` cuts whole shards of `coarse`; both are given. */
 static inline bool pp_mesh_fits(struct pp_mesh coarse, struct pp_mesh fine)
 {
     return fine.in_node % coarse.in_node == 0 && fine.nodes % coarse.nodes == 0;
 }
-/* Devices that hold different shards of `fine` and the same shard of `coarse`. */
+/* Returns the mesh of devices with different shards of `fine` and the same shard of `coarse`. */
 struct pp_mesh pp_mesh_within(struct pp_mesh fine, struct pp_mesh coarse);
-/* "8x4", or "8" for 8x1; both at least 1. PP_EINVAL says what was expected. */
+/* Parses "8x4", or "8" for 8x1; both at least 1. PP_EINVAL says what was expected. */
 enum pp_status pp_mesh_parse(const char *text, struct pp_mesh *mesh, struct pp_error *err);
 
-/* What is gathered at once before it is used: a layer, or all layers of a chunk. */
+/* Unit of a gather before its use: a layer, or all layers of a chunk. */
 enum pp_gather { PP_GATHER_LAYER, PP_GATHER_CHUNK };
 extern const char *const pp_gather_names[]; /* terminated by NULL */
 
 struct pp_state_spec {
     struct pp_mesh replicas; /* of a stage */
     struct pp_mesh shard[PP_STATE_SHARDED];
-    struct pp_mesh secondary; /* ZeRO++: after the forward gather parameters are kept cut over this
-                               * mesh, and backward gathers from it; {0, 0}: no such copy */
+    struct pp_mesh secondary; /* ZeRO++: mesh over which parameters stay cut after the forward
+                               * gather; backward gathers from it. {0, 0}: no such copy */
     enum pp_gather gather;
     int buffers; /* gathered units that have room at the same time: 1 = no overlap, 2 = the next one
                   * is fetched while one is used */
     enum pp_tier home[PP_STATE_CLASSES];
-    double moved_frac[PP_STATE_CLASSES]; /* share of a class that lives at its home, of parameters
-                                          * and of what is saved; 0 = all of it */
+    double moved_frac[PP_STATE_CLASSES]; /* share of parameters and of saved activations that lives
+                                          * at their home; 0 = all of it */
     bool is_cpu_update;                  /* the optimizer runs on the host where its state lives */
-    int activation_bits;                 /* of what is saved for the backward, 0 = as computed */
+    int activation_bits;                 /* of saved activations, 0 = as computed */
 };
 
-/* ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients too, 3 parameters
- * too. `replicas` is the mesh of all of them. */
+/* Returns the spec of ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients
+ * too, 3 parameters too. `replicas` is the mesh of all of them. */
 struct pp_state_spec pp_state_spec_zero(int zero, struct pp_mesh replicas);
-/* The same with everything but the meshes taken from `spec`. */
+/* Returns `spec` with the meshes of ZeRO stage `zero`. */
 struct pp_state_spec pp_state_with_zero(const struct pp_state_spec *spec, int zero);
-/* The ZeRO stage that a spec is, or -1; with one replica 0. */
+/* Returns the ZeRO stage of a spec, or -1; with one replica 0. */
 int pp_state_zero(const struct pp_state_spec *spec);
 
-/* Over how many devices a class is cut. */
+/* Returns over how many devices a class is cut. */
 static inline int pp_state_cut(const struct pp_state_spec *spec, enum pp_state_class class)
 {
     return pp_mesh_size(spec->shard[class]);
 }
 
-/* A device updates fewer parameters than it keeps: gradients are scattered to the devices that
- * update them, and parameters are gathered afterwards. */
+/* Is true if a device updates fewer parameters than it keeps. Gradients are scattered to the
+ * devices that update them, and parameters are gathered afterwards. */
 static inline bool pp_state_is_spread(const struct pp_state_spec *spec)
 {
     return pp_state_cut(spec, PP_STATE_OPTIMIZER) > pp_state_cut(spec, PP_STATE_PARAMS);
 }
-/* A scattered sum is summed again, over the groups of devices that hold all of its shards. */
+/* Is true if a scattered sum is summed again, over groups of devices that hold all its shards. */
 static inline bool pp_state_has_rest(const struct pp_state_spec *spec)
 {
     return pp_state_is_spread(spec) &&
            pp_mesh_size(spec->replicas) > pp_state_cut(spec, PP_STATE_OPTIMIZER);
 }
-/* Gradients are cut more finely than parameters: scattered after every backward. */
+/* Is true if gradients are cut more finely than parameters: scattered after every backward. */
 static inline bool pp_state_has_parts(const struct pp_state_spec *spec)
 {
     return pp_state_cut(spec, PP_STATE_GRADS) > pp_state_cut(spec, PP_STATE_PARAMS);
 }
-/* Parameters are cut: gathered before each use, and their gradients scattered after it. */
+/* Is true if parameters are cut: gathered before each use, their gradients scattered after it. */
 static inline bool pp_state_is_gathered(const struct pp_state_spec *spec)
 {
     return pp_state_cut(spec, PP_STATE_PARAMS) > 1;
 }
 
-/* A class lives on another tier. */
+/* Is true if a class lives on another tier than the device. */
 static inline bool pp_state_is_away(const struct pp_state_spec *spec, enum pp_state_class class)
 {
     return spec->home[class] != PP_TIER_DEVICE;
 }
-/* Parameters are brought into buffers before each use: gathered, or loaded from their tier. */
+/* Is true if parameters come into buffers before each use: gathered, or loaded from their tier. */
 static inline bool pp_state_is_fetched(const struct pp_state_spec *spec)
 {
     return pp_state_is_gathered(spec) || pp_state_is_away(spec, PP_STATE_PARAMS);
 }
-/* What forwards save is quantised until a backward uses it. */
 static inline bool pp_state_is_quantised(const struct pp_state_spec *spec)
 {
     return spec->activation_bits > 0;
 }
-/* How much of a class lives on another tier: 0 to 1. */
+/* Returns the share of a class that lives on another tier: 0 to 1. */
 static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_state_class class)
 {
     return spec->home[class] == PP_TIER_DEVICE ? 0
            : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
                                                : 1;
 }
-/* Some class lives on another tier. */
 static inline bool pp_state_is_offloaded(const struct pp_state_spec *spec)
 {
     bool is_offloaded = false;
@@ -125,32 +123,32 @@ static inline bool pp_state_is_offloaded(const struct pp_state_spec *spec)
         is_offloaded |= pp_state_is_away(spec, (enum pp_state_class) class);
     return is_offloaded;
 }
-/* What a COPY or MOVE moves, and between which tiers. */
+/* Class that a COPY or MOVE moves, and its tiers. */
 struct pp_move {
     enum pp_state_class what;
     enum pp_tier from, to;
 };
 struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose purpose);
-/* Programs of this spec have such a movement. */
+/* Is true if programs of this spec have such a movement. */
 bool pp_state_moves(const struct pp_state_spec *spec, enum pp_purpose purpose);
 
-/* The host has all parameters of its device after an update, so that none have to go home. */
+/* Is true if the host has all updated parameters of its device, so that none have to go home. */
 static inline bool pp_state_is_updated_at_home(const struct pp_state_spec *spec)
 {
     return spec->is_cpu_update && !pp_state_is_spread(spec);
 }
 
-/* "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out stay {0, 0}. PP_EINVAL: an
- * unknown or repeated class, a mesh that is none. */
+/* Parses "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out are {0, 0}. PP_EINVAL: an
+ * unknown or repeated class, a bad mesh. */
 enum pp_status pp_state_parse(const char *text, struct pp_mesh shard[PP_STATE_SHARDED],
                               struct pp_error *err);
-/* Classes that are left out are cut as coarsely as the rules allow: parameters not at all,
- * gradients like parameters, the optimizer state like gradients. Then all rules are checked for
- * spec->replicas; PP_EINVAL names the class and the nearest legal values. */
+/* Cuts classes that are left out as coarsely as the rules allow: parameters not at all, gradients
+ * like parameters, the optimizer state like gradients. Then checks all rules for spec->replicas;
+ * PP_EINVAL names the class and the nearest legal values. */
 enum pp_status pp_state_complete(struct pp_state_spec *spec, struct pp_error *err);
 
 enum { PP_STATE_TEXT_BYTES = 128 };
-/* "p=1x1,g=1x1,os=8x4", as --shard takes it. */
+/* Prints "p=1x1,g=1x1,os=8x4", as --shard takes it. */
 const char *pp_state_print(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
-/* The ZeRO stage if it is one ("ZeRO 1"), else as above. */
+/* Prints the ZeRO stage ("ZeRO 1"), or the meshes if it is none. */
 const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);

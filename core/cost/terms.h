@@ -1,16 +1,15 @@
-/* core/cost/terms.h — bytes of values, and abilities, that follow from framework, model and device
- * together. */
+/* core/cost/terms.h — bytes of values, and abilities, by framework, model and device. */
 #pragma once
 
 #include "core/cost/inputs.h"
 
 double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
-/* The framework, "plain" where the inputs name none. */
+/* Returns the framework; "plain" if the inputs name none. */
 const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in);
-/* Hidden vectors and attention scores pass dropout: models without a gated MLP, where the framework
- * trains them so. */
+/* Is true if hidden vectors and attention scores pass dropout: in models without a gated MLP, if
+ * the framework trains them so. */
 bool pp_cost_has_dropout(const struct pp_cost_inputs *in);
-/* Fused kernels compute experts, and graphs launch whole steps. */
+/* Is true if fused kernels compute experts, and graphs launch whole steps. */
 bool pp_cost_has_fused_experts(const struct pp_cost_inputs *in);
 bool pp_cost_is_fp16(const struct pp_cost_inputs *in);
 

@@ -5,8 +5,8 @@
 
 /* ---- windows ----------------------------------------------------------------------------------*/
 
-/* Attention windows in config.json: a width, and which blocks have it, by "layer_types" or by what
- * the family's configuration class does without. */
+/* Attention windows: a width, and the blocks with it, by "layer_types" or by the defaults of the
+ * family's configuration class. */
 
 static bool is_full(const json_t *type)
 {
@@ -15,7 +15,7 @@ static bool is_full(const json_t *type)
     return text != NULL && strcmp(text, "full_attention") == 0;
 }
 
-/* Does "layer_types" name blocks without full attention? */
+/* Is true if "layer_types" names blocks without full attention. */
 static bool has_windows(json_t *object)
 {
     const json_t *types = json_object_get(object, "layer_types");
@@ -26,7 +26,7 @@ static bool has_windows(json_t *object)
     return false;
 }
 
-/* Full ones are every n-th, or the first n. */
+/* Is true if the model's windows are those of the list. */
 static bool is_pattern(const json_t *types, const struct pp_model *model)
 {
     for (size_t i = 0; i < json_array_size(types); i++)
@@ -35,7 +35,8 @@ static bool is_pattern(const json_t *types, const struct pp_model *model)
     return true;
 }
 
-/* `model` has the width; false: no rule of ours gives the list. */
+/* Finds the rule of a list: full blocks are every n-th, or the first n. `model` has the width.
+ * False if no rule gives the list. */
 static bool find_pattern(const json_t *types, struct pp_model *model)
 {
     const int count = (int)json_array_size(types);
@@ -65,9 +66,7 @@ static enum pp_status read_rule(const struct pp_model_reader *r,
     return PP_OK;
 }
 
-/* Attention windows; a "layer_types" that no rule gives stays in the notes, and all blocks are
- * full.
- */
+/* Reads windows. If no rule gives "layer_types", all blocks are full, and the notes say so. */
 static enum pp_status read_window(const struct pp_model_reader *r,
                                   const struct pp_model_family *family, struct pp_model *model)
 {
@@ -92,7 +91,7 @@ static enum pp_status read_window(const struct pp_model_reader *r,
 
 enum { LONG_SEQ = 8192 };
 
-/* Fields that would change a prediction and are not modeled: named in the notes when present. */
+/* Fields that would change a prediction and are not modeled; the notes name those present. */
 static const char *const unused[] = {
     "rope_scaling",
     "quantization_config",
@@ -112,7 +111,7 @@ static bool is_present(json_t *object, const char *key)
     return value != NULL && !json_is_null(value) && !json_is_false(value);
 }
 
-/* The first rows of such a table are never reached, so that a sample is shorter than it. */
+/* The first rows of such a table are never used, so a sample is shorter than it. */
 static enum pp_status read_padding(const struct pp_model_reader *r, int *seq)
 {
     int64_t padding;
@@ -179,7 +178,7 @@ static enum pp_status read_flags(const struct pp_model_reader *r,
     return PP_OK;
 }
 
-/* BERT: which heads exist is said by the class the weights were saved from. */
+/* BERT: the class that saved the weights determines which heads exist. */
 static enum pp_status read_encoder(const struct pp_model_reader *r, struct pp_model *m)
 {
     const char *class = pp_model_architecture(r->object);
@@ -192,7 +191,7 @@ static enum pp_status read_encoder(const struct pp_model_reader *r, struct pp_mo
     return PP_OK;
 }
 
-/* OPT-350m alone projects its embedding and normalizes after the blocks. */
+/* Only OPT-350m projects its embedding and normalizes after the blocks. */
 static enum pp_status check_opt(const struct pp_model_reader *r, const struct pp_model *m)
 {
     int width = m->hidden;
@@ -209,7 +208,7 @@ static enum pp_status check_opt(const struct pp_model_reader *r, const struct pp
     return PP_OK;
 }
 
-/* " bfloat16", " 4096"; "" for what is not plain. */
+/* Returns " bfloat16", " 4096"; "" if the value is not plain. */
 static const char *value_of(struct pp_arena *arena, const json_t *value)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";

@@ -1,5 +1,4 @@
-/* core/model/config_json.h — the reader of config.json, in its parts. Internal to core/model.
- */
+/* core/model/config_json.h — parts of the reader of config.json. Internal to core/model. */
 #pragma once
 
 #include "core/model/model.h"
@@ -16,41 +15,41 @@ struct pp_model_family {
     bool has_padding_offset; /* positions are counted from the padding token's id + 1 (RoBERTa) */
     int ffn_divisor;         /* Qwen 1 stores twice the size of the gated layer */
     int head_dim;            /* 0 = hidden size / heads */
-    int norms;               /* of a block; 0 = 2 */
-    const char *bias_key;    /* switch of attention's biases, NULL = none */
+    int norms;               /* norms of a block; 0 = 2 */
+    const char *bias_key;    /* key that switches attention's biases, NULL = none */
     /* attention windows: by the configuration class of the family */
-    const char *window_key;  /* of their width, NULL = none */
-    int window;              /* where the file does not have it; null there means none */
-    bool has_window_switch;  /* off unless "use_sliding_window" says so */
-    int full_every;          /* so many blocks a full one, where the file does not say; 0 = none */
-    const char *pattern_key; /* "full_every" of a file, NULL = none */
-    const char *switched_from; /* the first block with a window, NULL = 0 */
+    const char *window_key;  /* key of their width, NULL = none */
+    int window;              /* width if the file has none; null there means no windows */
+    bool has_window_switch;  /* off unless "use_sliding_window" is true */
+    int full_every;          /* one full block in so many, unless the file has a number; 0 = none */
+    const char *pattern_key; /* key of full_every, NULL = none */
+    const char *switched_from; /* key of the first block with a window, NULL = 0 */
     bool is_chunked;
 };
 
-/* A document being read; `object` is the part that describes the text model. */
+/* A document; `object` is the part that describes the text model. */
 struct pp_model_reader {
     const struct pp_json *json;
     json_t *object;
     struct pp_error *err;
 };
 
-/* First of "architectures", "" = none. */
+/* Returns the first of "architectures", "" if there is none. */
 const char *pp_model_architecture(json_t *object);
-/* By "model_type", else by "architectures". PP_EINVAL with those that are known. */
+/* Finds the family by "model_type", else by "architectures". PP_EINVAL with the known ones. */
 enum pp_status pp_model_find_family(const struct pp_model_reader *r,
                                     const struct pp_model_family **family);
 
-/* An optional value keeps `*value` when it is absent; a required one has to be there. */
+/* An optional value keeps `*value` if it is absent; a required one must be there. */
 enum pp_status pp_model_read_int(const struct pp_model_reader *r, const char *keys, int64_t high,
                                  int *value);
 enum pp_status pp_model_read_required(const struct pp_model_reader *r, const char *keys,
                                       int64_t high, int *value);
 enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *keys, bool *value);
 
-/* Experts of the families that have them; PP_EINVAL where others name some, and for patterns of
- * dense blocks that are not modeled. */
+/* Reads the experts of families that have them. PP_EINVAL for experts of other families, and for
+ * patterns of dense blocks that are not modeled. */
 enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
                                      struct pp_model *model);
-/* Ranks and widths of latent attention, where the file has them. */
+/* Reads ranks and widths of latent attention, if the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);

@@ -1,16 +1,16 @@
-/* Mixtures of experts and latent attention in config.json: every family names them its own way. */
+/* Mixtures of experts and latent attention in config.json: every family has its own names. */
 #include "core/model/config_json.h"
 
 #include <string.h>
 
-/* Keys of one family; NULL = it has no such thing. */
+/* Keys of one family; NULL = none. */
 struct keys {
     const char *type;
     const char *count, *ffn;
-    const char *shared_ffn;   /* width of what is shared ... */
-    const char *shared_count; /* ... or how many experts of the usual width */
+    const char *shared_ffn;   /* width of all shared experts ... */
+    const char *shared_count; /* ... or their number, of the usual width */
     const char *dense_first, *every;
-    const char *dense_ffn; /* where "intermediate_size" is that of an expert */
+    const char *dense_ffn; /* if "intermediate_size" is that of an expert */
     bool has_router_bias, has_shared_gate;
 };
 
@@ -51,7 +51,7 @@ static enum pp_status refuse(const struct pp_model_reader *r)
     return PP_OK;
 }
 
-/* Lists of blocks that are dense: only those at the start can be said otherwise. */
+/* Refuses lists of dense blocks; only those at the start are modeled. */
 static enum pp_status check_pattern(const struct pp_model_reader *r)
 {
     int frequency = 1;

@@ -1,5 +1,4 @@
-/* Families of Hugging Face's config.json: what a file leaves unsaid, by the defaults of the
- * configuration class of the architecture. */
+/* Families of Hugging Face's config.json, with the defaults of their configuration classes. */
 #include "core/model/config_json.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Presets by name: as typed, with a suggestion for what is unknown, and as papers print them. */
+/* Presets by name: as typed, with a suggestion for unknown ones, and as papers print them. */
 #include "core/cli/options.h"
 #include "core/model/model.h"
 #include "core/text/file.h"
@@ -97,11 +97,9 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
     return PP_OK;
 }
 
-/* ---- names as they are printed -----------------------------------------------------------------
- */
+/* ---- names as they are printed --------------------------------------------------------------- */
 
-/* Models of a kind whose sizes are many: what a preset of them says of everything but dimensions.
- * The first that fits counts. */
+/* Kinds with many sizes: the preset that gives all but dimensions. The first match counts. */
 static const struct {
     const char *start, *like;
 } kinds[] = {
@@ -112,7 +110,7 @@ static const struct {
 };
 enum { KINDS = PP_COUNT(kinds), PLAIN_BYTES = 96 };
 
-/* Letters in lower case, digits and points; the end of each word of the name is marked. */
+/* A name's letters in lower case, digits and points; the ends of its words are marked. */
 struct plain {
     char text[PLAIN_BYTES];
     bool is_end[PLAIN_BYTES];
@@ -139,7 +137,7 @@ static struct plain plain_of(const char *name)
     return plain;
 }
 
-/* "1.7b" -> 1.7e9; 0 where no size stands there. */
+/* Returns 1.7e9 for "1.7b"; 0 if there is no size. */
 static double size_at(const char *text)
 {
     static const struct {
@@ -157,7 +155,7 @@ static double size_at(const char *text)
     return 0;
 }
 
-/* Whether both begin alike: what separates numbers in one ("GPT-2 2B") does so in the other. */
+/* Is true if `given` begins with `own`, with numbers separated alike ("GPT-2 2B"). */
 static bool is_start(const struct plain *own, const struct plain *given)
 {
     if (own->length > given->length || memcmp(own->text, given->text, (size_t)own->length) != 0)
@@ -169,8 +167,8 @@ static bool is_start(const struct plain *own, const struct plain *given)
     return given->is_end[own->length - 1];
 }
 
-/* Is the given name the preset's name, alone or followed only by a remark or the preset's own size
- * ("grok1" of "grok1" "314b")? */
+/* Is true if the name is the preset's, alone or followed only by a remark or the preset's own size
+ * ("grok1" of "grok1" "314b"). */
 static bool is_named(const struct plain *given, const char *name, const struct pp_model *model)
 {
     const struct plain own = plain_of(name);
@@ -185,7 +183,7 @@ static bool is_named(const struct plain *given, const char *name, const struct p
                           strpbrk(own.text, "0123456789") != NULL;
 }
 
-/* The preset with the longest name that fits. */
+/* Returns the preset with the longest name that fits. */
 static const struct pp_model *named(const struct plain *given)
 {
     const struct pp_model *best = NULL;
@@ -214,7 +212,7 @@ static const struct pp_model *like(const struct plain *given)
     return NULL;
 }
 
-/* "(8-layer proxy)": the number before the words, 0 = none. */
+/* Returns the number in "(8-layer proxy)", 0 = none. */
 static int proxy_layers(const char *name)
 {
     const char *words = strstr(name, "-layer proxy");
@@ -231,7 +229,7 @@ bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_mode
                         bool *is_exact)
 {
     struct plain given = plain_of(name);
-    if (given.length > 0 && size_at(given.text) > 0) /* a size alone is one of Megatron's */
+    if (given.length > 0 && size_at(given.text) > 0) /* a lone size is one of Megatron's */
         given = plain_of(pp_arena_printf(arena, "gpt-%s", name));
     const struct pp_model *found = given.length > 0 ? named(&given) : NULL;
     const int layers = proxy_layers(name);

@@ -19,8 +19,8 @@ static double ends_params(const struct pp_model *m)
            m->mtp * pp_model_layer_params(m, PP_LAYER_MTP);
 }
 
-/* GPT-like dimensions of about `params` with the given number of blocks. Solves 12 l h^2 + (13 l +
- * rows) h = params for h, rounded to whole heads. */
+/* Sets GPT-like dimensions of about `params` with the given number of blocks. Solves 12 l h^2 + (13
+ * l + rows) h = params for h, rounded to whole heads. */
 static void gpt_dimensions(struct pp_model *m, double params, int layers)
 {
     const double a = 12.0 * layers, b = 13.0 * layers + m->vocab + m->positions + 2;
@@ -43,7 +43,7 @@ enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struc
     double best = HUGE_VAL;
     struct pp_model m;
 
-    (void)arena; /* nothing of such a model needs room */
+    (void)arena; /* such a model needs no memory */
     if (!(params >= lowest && params <= highest))
         return pp_error_set(err, PP_EINVAL, "--params %g: a model has between %g and %g parameters",
                             params, lowest, highest);
@@ -93,7 +93,6 @@ static enum pp_status check_range(const char *what, int value, int low, int high
     return PP_OK;
 }
 
-/* The divisors of `hidden` next to `heads` on both sides, for a message. */
 static enum pp_status heads_error(const struct pp_model *m, struct pp_error *err)
 {
     int below = m->heads, above = m->heads;
@@ -108,7 +107,6 @@ static enum pp_status heads_error(const struct pp_model *m, struct pp_error *err
                         m->hidden, m->heads, below, above);
 }
 
-/* The first of the ranges that a value leaves. */
 struct range {
     const char *what;
     int value, low, high;

@@ -9,20 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What stands in for the feed-forward layer of blocks that are mixtures of experts: a router picks
- * `top_k` of `count` experts for each token. */
+/* Mixture of experts as feed-forward layer: a router picks `top_k` of `count` for each token. */
 struct pp_experts {
-    int count; /* 0 = the model is dense, and nothing else here counts */
+    int count; /* 0 = the model is dense, all else is unused */
     int top_k;
     int ffn;         /* width of one expert */
-    int shared_ffn;  /* width of what every token also passes, all shared experts together; 0 = none
-                      */
-    int dense_first; /* so many blocks at the start are dense */
-    int every; /* of the blocks every n-th is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
-    int groups, group_limit; /* a token's experts lie in at most `group_limit` of so many groups of
+    int shared_ffn;  /* width of all shared experts, which every token passes; 0 = none */
+    int dense_first; /* number of dense blocks at the start */
+    int every;       /* every n-th block is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
+    int groups, group_limit; /* a token's experts lie in at most `group_limit` of `groups` groups of
                               * neighbours (DeepSeek-V3, section 2.1.2); 0 = anywhere */
     bool has_router_bias;    /* a number per expert: GPT-OSS, DeepSeek's balancing */
-    bool has_shared_gate;    /* what is shared is weighted by a gate (Qwen2-MoE) */
+    bool has_shared_gate;    /* a gate weighs the shared experts (Qwen2-MoE) */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): keys and values of all
@@ -34,14 +32,12 @@ struct pp_latent {
     int rope_dim, value_dim;
 };
 
-/* Windows of attention. A query meets its own key and those before it, `keys` together. Blocks with
- * full attention are the first `full_first` and every `full_every`-th (the n-th, 2n-th, ...; 0:
- * none). */
+/* Windows of attention. A query meets its own key and those before it, `keys` in total. Blocks with
+ * full attention are the first `full_first` and every `full_every`-th (n, 2n, ...; 0: none). */
 struct pp_window {
     int keys; /* 0 = every block meets all keys */
     int full_every, full_first;
-    bool is_chunked; /* samples are cut into chunks of so many keys, and a query meets those of its
-                      * own (Llama 4) */
+    bool is_chunked; /* samples are cut into chunks of `keys`; queries meet their own (Llama 4) */
 };
 
 struct pp_model {
@@ -65,14 +61,13 @@ struct pp_model {
     struct pp_experts experts;
     struct pp_latent latent;
     struct pp_window window;
-    int mtp; /* multi-token prediction: blocks after the last that predict further tokens. Each has
-              * a projection of 2h to h and the head again (DeepSeek-V3, section 2.2)
-              */
+    int mtp; /* blocks of multi-token prediction, each with a projection of 2h to h and the head
+              * again (DeepSeek-V3, section 2.2) */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
     const char *notes;      /* fields of a file that were not used, "" = none */
 };
 
-/* BLOCK is a dense block, MOE one with experts, MTP what predicts one further token: norms, a
+/* BLOCK is a dense block, MOE one with experts. MTP predicts one further token: norms, a
  * projection, a block, the head's matrix once more. */
 enum pp_layer_kind {
     PP_LAYER_EMBEDDING,
@@ -82,66 +77,65 @@ enum pp_layer_kind {
     PP_LAYER_MTP,
     PP_LAYER_KINDS
 };
-/* Of the `count` blocks from `first` on, those that are mixtures of experts. */
+/* Returns how many of the `count` blocks from `first` on are mixtures of experts. */
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
-/* Does block `block`, from 0, meet near keys only? How many do? */
+/* Is true if block `block`, from 0, meets near keys only; number of such blocks. */
 bool pp_model_is_windowed(const struct pp_model *model, int block);
 int pp_model_windowed_blocks(const struct pp_model *model);
-/* Average number of keys that the queries at positions [from, to) of a causal sample meet in such a
- * block. For a whole sample of s tokens and a window of w <= s keys it is w - w^2 / 2s. */
+/* Returns the average keys that queries at [from, to) of a causal sample meet in such a block. For
+ * a whole sample of s tokens and a window of w <= s keys it is w - w^2 / 2s. */
 double pp_model_window_keys(const struct pp_window *window, double from, double to);
-/* The kind of the last block, which MTP repeats. */
+/* Returns the kind of the last block, which MTP repeats. */
 enum pp_layer_kind pp_model_last_kind(const struct pp_model *model);
-/* Parameters of one layer (HEAD excludes a tied matrix). */
+/* Returns the parameters of one layer (HEAD excludes a tied matrix). */
 double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind kind);
-/* Those of them that only some tokens meet: the routed experts of a layer. */
+/* Returns the parameters of a layer's routed experts. */
 double pp_model_routed_params(const struct pp_model *model, enum pp_layer_kind kind);
-/* Exact total; a tied matrix counts once. */
+/* Returns the exact total; a tied matrix counts once. */
 double pp_model_params(const struct pp_model *model);
-/* Parameters that one token meets, embedding and head included. */
+/* Returns the parameters that one token meets, embedding and head included. */
 double pp_model_active_params(const struct pp_model *model);
-/* Width of attention over all heads: its two products take 4 t c d flops for t queries that meet c
- * keys. The mean of keys and values where they differ. */
+/* Returns the width of attention over all heads, the mean of keys and values. Its two products take
+ * 4 t c d flops for t queries that meet c keys. */
 double pp_model_attention_width(const struct pp_model *model);
 
 enum pp_flops_rule { PP_FLOPS_MEGATRON, PP_FLOPS_PALM, PP_FLOPS_CAUSAL };
-extern const char *const pp_flops_rule_names[]; /* NULL-terminated */
-/* Keys that a query of a sample of `seq` tokens meets by such a rule, on average over all blocks.
- */
+extern const char *const pp_flops_rule_names[];
+/* Returns the keys that a query of `seq` tokens meets by that rule, on average over all blocks. */
 double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule);
-/* Forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all matrix
- * multiplications with full attention (Narayanan SC'21 appendix). CAUSAL counts the keys that
- * causal queries meet: half of them, fewer in windows, on average over all blocks. PALM is 2 per
- * parameter and token without embedding lookup, plus full attention (Chowdhery et al. 2022,
+/* Returns the forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all
+ * matrix multiplications with full attention (Narayanan SC'21 appendix). CAUSAL counts the keys
+ * that causal queries meet: half of them, fewer in windows, on average over all blocks. PALM is 2
+ * per parameter and token without embedding lookup, plus full attention (Chowdhery et al. 2022,
  * appendix B). A backward is twice a forward. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
-/* Model flops of one sample's forward and backward (no recomputation). */
+/* Returns the model flops of one sample's forward and backward (no recomputation). */
 double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule);
 
-/* A preset by a name as papers and tables print it. Case, punctuation and remarks in brackets do
- * not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"), except "N-layer proxy", which leaves N
+/* Finds a preset by a name as papers and tables print it. Case, punctuation and remarks in brackets
+ * do not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"), except "N-layer proxy", which leaves N
  * blocks. If no preset has the name, one of its kind ("GPT 14.6B", "Llama-65B") gives everything
  * but the dimensions, and `*is_exact` is false. Returns false for unknown models. */
 bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_model *model,
                         bool *is_exact);
 
-/* Presets: name, ..., source; alphabetical; terminated by name NULL. */
+/* Presets, alphabetical; terminated by name NULL. */
 extern const struct pp_model pp_model_presets[];
-const char *pp_model_name(int i); /* of the i-th; NULL after the last */
-/* A preset (case and dashes ignored) or the path of a config.json (anything with a '/' or ending in
- * .json). Unknown names are PP_EINVAL with a suggestion. */
+const char *pp_model_name(int i); /* name of the i-th preset; NULL after the last */
+/* Loads a preset (case and dashes ignored) or a config.json (a path with '/' or ending in .json).
+ * Unknown names are PP_EINVAL with a suggestion. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err);
-/* Hugging Face config.json of the families in the table of core/model/config_json.c. */
+/* Reads a Hugging Face config.json of the families in core/model/families.c. */
 enum pp_status pp_model_from_json(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_model *model, struct pp_error *err);
-/* The same from a file; a file that cannot be opened is PP_EFAIL. */
+/* Reads a config.json from a file; PP_EFAIL if it cannot be opened. */
 enum pp_status pp_model_from_file(struct pp_arena *arena, const char *path, struct pp_model *model,
                                   struct pp_error *err);
-/* A model known only by its size: dimensions of the GPT family scaled to it, total exact; its name
- * is "gpt-like", its size pp_model_params(). */
+/* Makes a model from its size alone: dimensions of the GPT family scaled to it, total exact; its
+ * name is "gpt-like", its size pp_model_params(). */
 enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struct pp_model *model,
                                     struct pp_error *err);
-/* Consistency after overrides by flags (hidden divisible by heads, ...): PP_EINVAL. */
+/* Checks consistency after overrides by flags (hidden divisible by heads, ...): PP_EINVAL. */
 enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err);

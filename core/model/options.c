@@ -12,8 +12,8 @@ static bool is_same(const struct pp_model *a, const struct pp_model *b)
            a->is_gated == b->is_gated && a->is_tied == b->is_tied && a->positions == b->positions;
 }
 
-/* --positions. Megatron-LM's --max-position-embeddings bounds the samples of every model, and is a
- * table only where the model learns one. */
+/* Returns --positions. Megatron-LM's --max-position-embeddings bounds the samples of every model;
+ * it sizes a table only if the model learns one. */
 static int positions_of(const struct pp_request *request, const struct pp_model *model)
 {
     const struct pp_option_value *value = pp_request_get(request, "positions", NULL);

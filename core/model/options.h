@@ -1,5 +1,4 @@
-/* core/model/options.h — a model of the command line: its name or file, dimensions changed by
- * flags. */
+/* core/model/options.h — the model of a command line: a name or file, and flags that change it. */
 #pragma once
 
 #include "core/cli/wish.h"
@@ -59,13 +58,13 @@
                    "Further tokens to predict, each by its own block and the head, in place of "   \
                    "the model's.")
 
-/* --model (or `usual`), a preset or a config.json, with the dimensions of the flags. Sizes that
- * follow another one keep their ratio to it; a table of positions has at least --seq rows.
+/* Loads --model (or `usual`), a preset or a config.json, with the dimensions of the flags. Sizes
+ * that follow another one keep their ratio to it; a table of positions has at least --seq rows.
  * PP_EINVAL for dimensions that do not divide, PP_EFAIL for a file that cannot be read. */
 enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *request,
                              const char *usual, struct pp_model *model, struct pp_error *err);
 
-/* The flags of PP_OPTIONS_EXPERTS on top. PP_EINVAL for what does not fit together, or where a flag
- * needs experts and there are none. */
+/* Applies the flags of PP_OPTIONS_EXPERTS. PP_EINVAL for contradictions, and for flags that need
+ * experts in a model without. */
 enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
                                      struct pp_model *model, struct pp_error *err);

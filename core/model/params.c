@@ -1,4 +1,4 @@
-/* Parameters and model flops, layer by layer. Conventions are those of docs/costs.md, "Parameters".
+/* Parameters and model flops, layer by layer, by the conventions of docs/costs.md, "Parameters".
  * The embedding holds the token, position and token-type tables. With token types (BERT) it also
  * holds its normalization. The head holds the final normalization, an untied output matrix, BERT's
  * pooler and prediction heads. */
@@ -39,7 +39,6 @@ static double latent_matrices(const struct pp_model *m)
            value_width(m) * h;
 }
 
-/* Elements of the matrices between hidden vectors and attention, both ways. */
 static double attention_matrices(const struct pp_model *m)
 {
     const double h = m->hidden, kv = (double)m->kv_heads * m->head_dim;
@@ -49,7 +48,6 @@ static double attention_matrices(const struct pp_model *m)
     return h * (query_width(m) + 2 * kv) + query_width(m) * h;
 }
 
-/* Biases, and norms inside attention. */
 static double attention_vectors(const struct pp_model *m)
 {
     double params = 0;
@@ -82,7 +80,7 @@ static double expert_params(const struct pp_model *m)
     return mlp_matrices(m, m->experts.ffn) + mlp_biases(m, m->experts.ffn);
 }
 
-/* Without attention and routed experts. */
+/* Returns the matrices of a mixture without attention and routed experts. */
 static double shared_matrices(const struct pp_model *m)
 {
     const struct pp_experts *e = &m->experts;
@@ -135,8 +133,8 @@ static double embedding_params(const struct pp_model *m)
     return rows * m->hidden + (m->token_types > 0 || m->has_embedding_norm ? norm_params(m) : 0);
 }
 
-/* Norms of the hidden vector, of the next token's embedding and of the output, the projection of
- * both to one, a block. */
+/* Returns norms of the hidden vector, of the next token's embedding and of the output, the
+ * projection of both to one, a block. */
 static double mtp_params(const struct pp_model *m)
 {
     const double h = m->hidden;
@@ -210,7 +208,7 @@ double pp_model_active_params(const struct pp_model *model)
 static double block_flops(const struct pp_model *m, enum pp_layer_kind kind, double tokens,
                           double seq, enum pp_flops_rule rule)
 {
-    /* With --params the matrices are scaled to the size that was given. */
+    /* --params scales the matrices to the given size. */
     const double params = pp_model_layer_params(m, kind),
                  scale = kind == PP_LAYER_BLOCK ? params / block_params(m, kind) : 1;
     const double attention =

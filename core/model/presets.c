@@ -1,7 +1,7 @@
-/* Models that are built in. Finding them by name: core/model/find.c. */
+/* Built-in models. Finding them by name: core/model/find.c. */
 #include "core/model/model.h"
 
-/* Shapes shared by the families: what is biased, normalized, tied. */
+/* Shapes of families: biases, norms, tied matrices. */
 #define GPT_SHAPE                                                                                  \
     .is_causal = true, .has_bias_attn_qkv = true, .has_bias_attn_out = true, .has_bias_mlp = true, \
     .has_bias_norm = true, .has_final_norm = true, .norms_per_layer = 2, .notes = ""
@@ -10,17 +10,17 @@
     .has_bias_norm = true, .norms_per_layer = 2, .notes = ""
 #define DECODER_SHAPE .is_causal = true, .is_gated = true, .has_final_norm = true, .notes = ""
 #define LLAMA_SHAPE   DECODER_SHAPE, .norms_per_layer = 2
-/* Latent attention as DeepSeek and Kimi have it; queries of 128 + 64. */
+/* Latent attention of DeepSeek and Kimi; queries of 128 + 64. */
 #define LATENT(rank) .latent = {.kv_rank = 512, .q_rank = (rank), .rope_dim = 64, .value_dim = 128}
 
-/* A row of the table; what it does not say is 0. */
+/* A row of the table; fields that it leaves out are 0. */
 #define MODEL(preset, kind, l, h, a, kv, d, f, v, s, text, ...)                                    \
     {                                                                                              \
         .name = (preset), .family = (kind), .source = (text), .layers = (l), .hidden = (h),        \
         .heads = (a), .kv_heads = (kv), .head_dim = (d), .ffn = (f), .vocab = (v), .seq = (s),     \
         __VA_ARGS__                                                                                \
     }
-/* With as many keys as queries, and the feed-forward four times as wide as the model. */
+/* A row with as many keys as queries, and a feed-forward four times as wide as the model. */
 #define PLAIN(preset, kind, l, h, a, v, s, text, ...)                                              \
     MODEL(preset, kind, l, h, a, a, (h) / (a), 4 * (h), v, s, text, __VA_ARGS__)
 
@@ -44,7 +44,7 @@
           .window = {.keys = 128, .full_every = 2},                                                \
           .experts = {.count = (e), .top_k = 4, .ffn = 2880, .has_router_bias = true},             \
           LLAMA_SHAPE)
-/* As measured by its makers: learned positions as long as the sample. */
+/* MPT as its makers measure it: learned positions as long as the sample. */
 #define MPT(preset, l, h, a)                                                                       \
     PLAIN(preset, "mpt", l, h, a, 50368, 2048,                                                     \
           "MosaicML 2023, llm-foundry, scripts/train/benchmarking", .positions = 2048,             \

@@ -1,4 +1,4 @@
-/* Blocks whose queries meet near keys only: which ones, and how many keys. */
+/* Blocks with windows: which ones, and the keys that their queries meet. */
 #include "core/model/model.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ int pp_model_windowed_blocks(const struct pp_model *model)
     return windowed;
 }
 
-/* Keys of all queries before position x: a window's grow to its width and stay there, a chunk's
- * start anew with each chunk. */
+/* Returns the keys of all queries before position x. Those of a window grow to its width and stay
+ * there; those of a chunk start anew with each chunk. */
 static double keys_before(const struct pp_window *w, double x)
 {
     if (w->keys == 0 || x <= w->keys)

@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes of one launch. */
 struct ranks {
     const char *rank;
-    const char *count;     /* NULL: says only the rank; another row knows how many */
-    const char *needed[2]; /* all must be set as well, else the row is of another launcher */
-    bool is_of_step;       /* means nothing in a batch script or in the shell of salloc */
+    const char *count;     /* NULL: gives only the rank; another row has the number */
+    const char *needed[2]; /* all must be set, too, else the row is of another launcher */
+    bool is_of_step;       /* meaningless in a batch script or in the shell of salloc */
 };
 /* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
  * all variables come from one launcher, so those of an outer one cannot get mixed in. SLURM_PROCID
@@ -36,7 +35,7 @@ static const struct ranks ranks_table[] = {
 
 /* Tasks of a job array. Without a `last` the number of tasks is unknown. */
 struct array {
-    const char *id, *first, *last, *step, *count; /* NULL: not told; first is 1, step is 1 */
+    const char *id, *first, *last, *step, *count; /* NULL: unknown; first is 1, step is 1 */
     const char *none;                             /* value of `id` outside of an array */
 };
 static const struct array arrays_table[] = {
@@ -56,11 +55,11 @@ static const struct array arrays_table[] = {
 };
 
 struct place {
-    const char *source; /* NULL: none */
+    const char *source; /* NULL = none */
     int index, count;
 };
 
-/* Set and not empty. */
+/* Returns the value of a variable that is set and not empty, else NULL. */
 static const char *variable(const char *name)
 {
     const char *value = name ? getenv(name) : NULL;
@@ -79,8 +78,8 @@ static enum pp_status read_int(const char *name, int low, int *value, struct pp_
     return PP_OK;
 }
 
-/* The shell of salloc has what srun sets for its tasks, but is there once. Slurm gives such steps
- * the last numbers of 32 bits. */
+/* Is true in the shell of salloc: it has srun's variables for tasks, but is one process. Slurm
+ * gives such steps the last numbers of 32 bits. */
 static bool is_outside_of_tasks(void)
 {
     const char *step = variable("SLURM_STEP_ID");
@@ -98,7 +97,7 @@ static bool is_set(const struct ranks *row)
     return variable(row->rank) && !(row->is_of_step && is_outside_of_tasks());
 }
 
-/* `count` would say it; NULL: nothing would. */
+/* Reports an unknown number; `count` is the variable for it, or NULL. */
 static enum pp_status lacks_count(const char *name, int index, const char *what, const char *count,
                                   struct pp_error *err)
 {
@@ -128,7 +127,7 @@ static enum pp_status find_ranks(struct place *place, struct pp_error *err)
     return PP_OK;
 }
 
-/* 1 for what the manager does not tell. */
+/* Reads a bound; 1 if the manager does not set it. */
 static enum pp_status read_bound(const char *name, int low, int *value, struct pp_error *err)
 {
     *value = 1;

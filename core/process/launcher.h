@@ -9,10 +9,10 @@
 
 struct pp_launched {
     int index, count; /* 0-based; an array of srun steps counts through both */
-    char source[128]; /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" when there is no launcher */
+    char source[128]; /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" without a launcher */
 };
-/* {0, 1, ""} without a launcher. PP_EINVAL when variables contradict each other or do not say how
- * many there are; the message names them. */
+/* Detects the launcher; {0, 1, ""} without one. PP_EINVAL if variables contradict each other or
+ * lack the number of processes; the message names them. */
 enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err);
-/* The same without the job arrays: processes of one run. */
+/* Detects the rank among the processes of one run, without job arrays. */
 enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err);

@@ -34,7 +34,6 @@ int pp_pool_cores(void)
 static const int SIGNALS[] = {SIGINT, SIGTERM};
 enum { SIGNAL_COUNT = PP_COUNT(SIGNALS) };
 
-/* A handler has no other way to say something. */
 static volatile sig_atomic_t is_interrupted;
 static struct sigaction former[SIGNAL_COUNT], former_child;
 
@@ -51,7 +50,7 @@ static void interrupt(int signal_number)
     give_back();
 }
 
-/* Ignored, SIGCHLD would hide how workers end. */
+/* Resets an ignored SIGCHLD, which would hide how workers end. */
 static void show_ends(void)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -61,8 +60,7 @@ static void show_ends(void)
         sigaction(SIGCHLD, &plain, NULL);
 }
 
-/* The first SIGINT or SIGTERM is remembered; a second one finds the former handlers. Where they
- * were ignored, they still are. */
+/* A second SIGINT or SIGTERM meets the former handlers. Ignored signals stay ignored. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
@@ -92,22 +90,22 @@ struct run {
     struct pp_worker_board *board;
     struct pp_pool_worker *workers;
     struct pollfd *polls;
-    int count, poll_count; /* workers that there may be, and up to the last that there is */
-    unsigned char *seen;   /* a bit for every item that done() has had */
+    int count, poll_count; /* most workers; 1 + index of the last one */
+    unsigned char *seen;   /* a bit for every item passed to done() */
     int64_t seen_count;
-    double tick_s;   /* when it was last */
-    bool is_short;   /* no more processes are to be had for now */
-    int idle_deaths; /* in a row, of workers that were at no item */
+    double tick_s;   /* time of the last tick */
+    bool is_short;   /* no more processes can be started for now */
+    int idle_deaths; /* in a row, of workers without an item */
     char death[PP_WORKER_DEATH_BYTES];
 };
 
-/* Wait for one of `count`, or a signal, but not for long. */
+/* Waits for one of `count`, or a signal, at most TICK_MS. */
 static int wait_for(struct pollfd *polls, int count)
 {
     const struct timespec patience = {.tv_nsec = TICK_MS * 1000000L};
     sigset_t before;
 
-    pp_process_hold(&before); /* no signal comes between the look and the waiting */
+    pp_process_hold(&before); /* no signal comes between check and wait */
     const int ready = is_interrupted ? 0 : ppoll(polls, (nfds_t)count, &patience, &before);
     pp_process_release(&before);
     return ready;
@@ -128,7 +126,7 @@ static enum pp_status finish_item(struct run *run, int64_t item, const char *tex
                            : PP_OK;
 }
 
-/* Hand on the complete frames; what a crashing worker may have sent is not trusted. */
+/* Passes on complete frames. Checks them: a crashing worker may have sent anything. */
 static enum pp_status hand_on(struct run *run, struct pp_pool_worker *worker, bool *is_sound,
                               struct pp_error *err)
 {
@@ -151,7 +149,7 @@ static enum pp_status hand_on(struct run *run, struct pp_pool_worker *worker, bo
     return status;
 }
 
-/* Read once; `*has_more` is false when nothing can come, at least now. */
+/* Reads once; `*has_more` is false if nothing can come, at least now. */
 static enum pp_status receive(struct run *run, struct pp_pool_worker *worker, bool *has_more,
                               bool *is_sound, struct pp_error *err)
 {
@@ -188,7 +186,7 @@ static bool was_everybody_meant(int wait_status)
     return is_interrupted;
 }
 
-/* A process is gone: what it had sent counts, and the item that it was at is lost. */
+/* Handles the end of a worker: its results count, its unfinished item is lost. */
 static enum pp_status bury(struct run *run, int index, int wait_status, bool is_sound,
                            struct pp_error *err)
 {
@@ -220,7 +218,7 @@ static int wait_end(pid_t pid, int options, int *wait_status)
     return ended != 0;
 }
 
-/* It has sent something, or has closed its end, which it does by ending. */
+/* Reads from a worker that has sent data, or has closed its end by ending. */
 static enum pp_status listen_to(struct run *run, int index, struct pp_error *err)
 {
     struct pp_pool_worker *worker = &run->workers[index];
@@ -230,12 +228,12 @@ static enum pp_status listen_to(struct run *run, int index, struct pp_error *err
     PP_TRY(receive(run, worker, &has_more, &is_sound, err));
     if (has_more && is_sound)
         return PP_OK;
-    kill(worker->pid, SIGKILL); /* nothing to a process that ends */
+    kill(worker->pid, SIGKILL); /* no effect on a process that ends */
     wait_end(worker->pid, 0, &wait_status);
     return bury(run, index, wait_status, is_sound, err);
 }
 
-/* The end of a worker is not heard while a child of its own holds the pipe open. */
+/* Finds ended workers whose pipe a child of theirs holds open. */
 static enum pp_status look_after_all(struct run *run, struct pp_error *err)
 {
     for (int i = 0; i < run->count; i++) {
@@ -246,14 +244,14 @@ static enum pp_status look_after_all(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-/* As many workers as there may be, or as can be; false with errno when there is none. Where no more
- * can be had, it is not tried again before the next tick. */
+/* Starts workers, as many as possible; false with errno if there is none. After a failure it does
+ * not try again before the next tick. */
 static bool fill(struct run *run)
 {
     int living = 0, why = 0;
     sigset_t before;
 
-    pp_process_hold(&before); /* nor over a fork */
+    pp_process_hold(&before); /* no signal comes during a fork */
     for (int i = 0; i < run->count; i++) {
         struct pp_pool_worker *worker = &run->workers[i];
         const bool is_wanted = worker->pid == 0 && why == 0 && (!run->is_short || living == 0);
@@ -263,7 +261,7 @@ static bool fill(struct run *run)
         run->polls[i] = (struct pollfd){.fd = worker->results, .events = POLLIN};
         living += worker->pid != 0;
         if (worker->pid != 0)
-            run->poll_count = i + 1; /* more of them than descriptors are refused by poll() */
+            run->poll_count = i + 1; /* poll() refuses more of them than descriptors */
     }
     pp_process_release(&before);
     run->is_short |= why != 0;
@@ -284,7 +282,7 @@ static enum pp_status tick(struct run *run, struct pp_error *err)
     return look_after_all(run, err);
 }
 
-/* Until all is done, or a signal asks for an end. */
+/* Runs until all is done, or a signal ends the run. */
 static enum pp_status serve(struct run *run, struct pp_error *err)
 {
     while (!is_interrupted) {
@@ -302,7 +300,7 @@ static enum pp_status serve(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-/* Whatever is still there ends now; complete results count unless done() has refused one. */
+/* Ends all workers; complete results count unless done() has refused one. */
 static enum pp_status end_all(struct run *run, enum pp_status status, struct pp_error *err)
 {
     for (int i = 0; i < run->count; i++)
@@ -321,7 +319,7 @@ static enum pp_status end_all(struct run *run, enum pp_status status, struct pp_
     return status;
 }
 
-/* A worker that ends right between taking an item and saying so leaves one of these. */
+/* Reports items of workers that ended between taking an item and storing it. */
 static enum pp_status report_lost(struct run *run, struct pp_error *err)
 {
     for (int64_t item = 0; run->seen_count < run->pool->items; item++)

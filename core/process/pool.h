@@ -19,20 +19,20 @@ struct pp_pool {
     int64_t items;
     int workers; /* 0 = as many as there are cores for this process; never more than items */
     void *context;
-    /* In a worker: write the result of an item to `out`. `scratch` is emptied after every item;
-     * data that shall outlive it belongs to the worker's copy of the context. */
+    /* Writes the result of an item to `out`; runs in a worker. `scratch` is emptied after every
+     * item; data that must outlive it belongs to the worker's copy of the context. */
     void (*work)(void *context, struct pp_arena *scratch, int64_t item, FILE *out);
-    /* In the parent, once for every item. `death` is NULL, or says why the worker ended while it
-     * was at this item ("ended by signal 11 (Segmentation fault)"); then `text` is "". A NUL
-     * follows the text. An error ends the run. NULL: results lie in shared memory. */
+    /* Takes the result of an item; runs once for each in the parent. `death` is NULL, or why the
+     * worker ended during this item ("ended by signal 11 (Segmentation fault)"); then `text` is "".
+     * A NUL follows the text. An error ends the run. NULL: results lie in shared memory. */
     enum pp_status (*done)(void *context, int64_t item, const char *text, size_t length,
                            const char *death, struct pp_error *err);
-    /* In the parent, a few times a second; may be NULL. */
+    /* Runs in the parent a few times a second; may be NULL. */
     void (*tick)(void *context);
 };
 
-/* All items, unless interrupted (PP_EINTR) or refused by done(); PP_EFAIL when not even one worker
- * can be started. The parent's other children are left alone. */
+/* Runs all items, unless interrupted (PP_EINTR) or refused by done(). PP_EFAIL if no worker can be
+ * started. Leaves the parent's other children alone. */
 enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err);
-/* Cores that this process may use. */
+/* Returns the number of cores that this process may use. */
 int pp_pool_cores(void);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The wrong way round, so that reading and writing fail as they would have. */
+/* Opens closed streams the wrong way round, so that reading and writing still fail. */
 static void open_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -62,7 +62,7 @@ static struct {
     struct sigaction before[ENDINGS];
 } guard;
 
-/* Only what a handler of signals may call. The signal comes again, to what was there before. */
+/* Calls only functions allowed in a handler. Raises the signal again for the former handler. */
 static void remove_guarded(int signal_number)
 {
     struct stat now;
@@ -107,8 +107,7 @@ void pp_process_guard(const char *path)
 
 /* ---- children --------------------------------------------------------------------------------*/
 
-/* One byte of core file is less than any, and not passed to a program that collects them, as 0
- * would be. */
+/* One byte leaves no core file; with 0, programs that collect core files would still get it. */
 bool pp_process_follow(pid_t parent)
 {
     const struct rlimit no_core = {1, 1};

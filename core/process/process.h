@@ -1,4 +1,4 @@
-/* core/process/process.h — what every program does first and last. */
+/* core/process/process.h — begin and end of every program. */
 #pragma once
 
 #include "core/error.h"
@@ -7,23 +7,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Locale and signals; `interrupted` handles SIGINT unless that is ignored. Of stdin, stdout and
- * stderr what is closed is opened, so that no file gets its number; using it still fails. */
+/* Sets locale and signals; `interrupted` handles SIGINT unless that is ignored. Opens closed
+ * standard streams, so that no file gets their numbers; using them still fails. */
 void pp_process_begin(void (*interrupted)(int));
-/* SIGINT and SIGTERM wait until the mask is `before` again. */
+/* Block SIGINT and SIGTERM until the mask is `before` again. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);
-/* A file that is useless once this process has ended. SIGINT, SIGTERM and SIGHUP remove it before
+/* Guards a file that is useless after this process. SIGINT, SIGTERM and SIGHUP remove it before
  * they end the process, unless another file is in its place. One at a time; NULL: none any more. */
 void pp_process_guard(const char *path);
-/* First in a child: it ends with its parent, and leaves no core file. False when the parent has
- * gone already. */
+/* Called first in a child: it ends with its parent, without a core file. False if that is gone. */
 bool pp_process_follow(pid_t parent);
-/* For what a child process prints: a file in memory of PP_PROCESS_LOG_BYTES that cannot grow, so
- * that what was said first stays; -1 with errno. */
+/* Creates a log for a child: a file in memory of PP_PROCESS_LOG_BYTES that cannot grow, so that its
+ * first output stays; -1 with errno. */
 enum { PP_PROCESS_LOG_BYTES = 1 << 16 };
 int pp_process_log(void);
-/* Append how a child has ended: "has ended with exit code 1", "was ended by signal 9 (Killed)". */
+/* Appends how a child has ended: "has ended with exit code 1", "was ended by signal 9 (Killed)". */
 void pp_process_tell_end(const siginfo_t *info, struct pp_error *err);
-/* Flush stdout, print an error; the exit code. */
+/* Flushes stdout, prints an error; returns the exit code. */
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err);

@@ -18,7 +18,7 @@ enum { LINE_BYTES = 240 };
 
 /* ---- the worker -------------------------------------------------------------------------- */
 
-/* Ignored signals stay ignored, as a shell sets them for a program in the background. */
+/* Drops a handler. Ignored signals stay ignored, as in a program in the background. */
 static void drop_handler(int signal_number)
 {
     struct sigaction action;
@@ -27,7 +27,7 @@ static void drop_handler(int signal_number)
         signal(signal_number, SIG_DFL);
 }
 
-/* End with the parent. Messages go to the log. */
+/* Makes a worker end with the parent, and its messages go to the log. */
 static bool settle(pid_t parent, int log)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -85,7 +85,7 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
     _Atomic int64_t *mine = &board->slots[index].item;
     struct pp_arena *scratch = pp_arena_create();
 
-    while (atomic_load(&board->next) < pool->items) { /* else it would grow without bound */
+    while (atomic_load(&board->next) < pool->items) { /* else `next` would grow without bound */
         const int64_t item = atomic_fetch_add(&board->next, 1);
 
         if (item >= pool->items)
@@ -114,7 +114,7 @@ bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
     if (pipe2(ends, O_CLOEXEC) == 0) {
         worker->results = ends[0];
         atomic_store(&board->slots[index].item, -1);
-        fflush(NULL); /* else what is buffered could be written by both */
+        fflush(NULL); /* else both could write what is buffered */
         if (fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
             worker->pid = fork();
     }
@@ -145,7 +145,7 @@ void pp_worker_close(struct pp_pool_worker *worker)
     worker->length = 0;
 }
 
-/* The last line that it wrote, without what does not print. */
+/* Copies the last line of the log, with '?' for what does not print. */
 static void last_line(int log, char line[LINE_BYTES])
 {
     char text[4096];

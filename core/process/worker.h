@@ -7,36 +7,35 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In memory that all share. A worker says what it is at before it begins. */
+/* Memory that all workers share. A worker stores its item before it begins. */
 struct pp_worker_slot {
-    _Alignas(64) _Atomic int64_t item; /* -1: none */
+    _Alignas(64) _Atomic int64_t item; /* -1 = none */
 };
 struct pp_worker_board {
-    _Atomic int64_t next; /* the first item that no worker has taken */
+    _Atomic int64_t next; /* first item that no worker has taken */
     struct pp_worker_slot slots[];
 };
 
-/* A result on its way: this, the text, a NUL. */
+/* A result in the pipe: this frame, the text, a NUL. */
 struct pp_worker_frame {
     int64_t item;
-    uint64_t length; /* of the text, the NUL not counted */
+    uint64_t length; /* of the text, without the NUL */
 };
 enum { PP_WORKER_TEXT_MAX = 1 << 30, PP_WORKER_DEATH_BYTES = 512 };
 
 struct pp_pool_worker {
-    pid_t pid;           /* 0: none */
-    int results;         /* frames; does not block */
-    int log;             /* what it has written to stderr */
-    char *data;          /* the part of a frame that has come */
-    size_t length, room; /* of it */
+    pid_t pid;           /* 0 = none */
+    int results;         /* pipe of frames; does not block */
+    int log;             /* its stderr */
+    char *data;          /* received part of a frame */
+    size_t length, room; /* of `data` */
 };
 
-/* Fork; false with errno. `mask` is the signal mask of a worker. The caller blocks the signals that
- * it handles meanwhile. */
+/* Forks a worker with signal mask `mask`; false with errno. The caller blocks handled signals. */
 bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask);
-/* "ended by signal 6 (Aborted): LAST LINE IT WROTE". */
+/* Writes "ended by signal 6 (Aborted): LAST LINE OF ITS LOG". */
 void pp_worker_death(const struct pp_pool_worker *worker, int wait_status,
                      char text[PP_WORKER_DEATH_BYTES]);
-/* Close what the parent holds of a process that is gone. */
+/* Closes the parent's descriptors of an ended worker. */
 void pp_worker_close(struct pp_pool_worker *worker);

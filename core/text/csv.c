@@ -7,7 +7,7 @@
 
 enum { FIELDS_MAX = 1 << 28 };
 
-/* Spreadsheets put it in front of the first line. */
+/* Spreadsheets put it before the first line. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 struct reader {
@@ -17,7 +17,7 @@ struct reader {
     char *bytes;         /* room for every byte of the text */
     size_t field_count;
     struct pp_csv *csv;
-    int line, row_line; /* line being fed; on which the open row began */
+    int line, row_line; /* line being fed; line on which the open row began */
     bool is_open;       /* a row has begun and not ended */
 };
 
@@ -112,7 +112,7 @@ static size_t count_bytes(const char *text, size_t length, char wanted)
     return count;
 }
 
-/* Room for every row, field and byte of the text at once: nothing grows while reading. */
+/* Allocates room for all rows, fields and bytes of the text: nothing grows while reading. */
 static enum pp_status make_room(struct pp_arena *arena, struct reader *reader, const char *text,
                                 size_t length, struct pp_error *err)
 {
@@ -178,7 +178,7 @@ enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char
     return status;
 }
 
-/* What the reader would trim, cut or take for something else. */
+/* Is true for a field that the reader would trim, cut or take for something else. */
 static bool needs_quotes(const char *field, size_t length)
 {
     return length == 0 || strpbrk(field, "\",\r\n") || is_space((unsigned char)field[0]) ||

@@ -1,5 +1,4 @@
-/* core/text/csv.h — rows from libcsv with line numbers, and quoting on the way out. No other
- * file sees libcsv's callbacks. */
+/* core/text/csv.h — CSV by libcsv, rows with line numbers. No other file sees its callbacks. */
 #pragma once
 
 #include "core/arena.h"
@@ -17,11 +16,11 @@ struct pp_csv {
     int count;
 };
 
-/* Parse strictly: unterminated and stray quotes are PP_EINVAL with name:line. Lines that
- * begin with '#' are comments. They are returned verbatim in `comments`, as rows with one
- * field, when that is not NULL. Blank lines give a row with count 0. CRLF is accepted. */
+/* Parses strictly: unterminated and stray quotes are PP_EINVAL with name:line. Lines that begin
+ * with '#' are comments. `comments`, if not NULL, gets them verbatim as rows with one field. Blank
+ * lines give a row with count 0. CRLF is accepted. */
 enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char *text,
                             size_t length, struct pp_csv *csv, struct pp_csv *comments,
                             struct pp_error *err);
-/* Write one field, quoted when needed (libcsv's rule). */
+/* Writes one field, quoted if needed (libcsv's rule). */
 void pp_csv_write_field(FILE *out, const char *field);

@@ -1,4 +1,4 @@
-/* Whole files in memory, decompressed if they end in .gz. */
+/* Files, decompressed if they end in .gz. */
 #include "core/text/file.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ bool pp_has_suffix(const char *path, const char *suffix)
     return length > tail && !strcmp(path + length - tail, suffix);
 }
 
-/* Open and look, before a byte is read into memory. */
+/* Opens a file and checks its size before any byte is read. */
 static enum pp_status open_stream(const char *path, const char *name, size_t limit, gzFile *stream,
                                   struct pp_error *err)
 {

@@ -37,7 +37,7 @@ static void put_text(FILE *out, const char *text)
     escape(out, pp_printable(arena, text ? text : ""));
 }
 
-/* One conversion, up to and with its letter. */
+/* Copies one conversion with its letter; returns the rest of the format. */
 enum { SPEC_BYTES = 16 };
 static const char *read_spec(const char *format, char spec[SPEC_BYTES])
 {

@@ -1,20 +1,19 @@
-/* core/text/html.h — pages that hold text of others. What is written is HTML and well-formed XML at
- * once, so that any reader of XML can check a page. */
+/* core/text/html.h — pages with foreign text. They are HTML and well-formed XML at once, so that
+ * any reader of XML can check a page. */
 #pragma once
 
 #include <stdio.h>
 
-/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%. Every text
- * that comes by %s is escaped: markup and quotes. Control characters and bytes that are not
- * UTF-8 become "\xe9". The format itself is not escaped. Errors of the stream are sticky. */
+/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%. Text of %s is
+ * escaped: markup and quotes. Control characters and bytes that are not UTF-8 become "\xe9". The
+ * format itself is not escaped. Errors of the stream are sticky. */
 void pp_html(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
-/* Words as the reports in text have them: "~" is a blank at which no line ends. */
+/* Writes words of text reports: no line ends at "~", a blank. */
 void pp_html_words(FILE *out, const char *words);
-/* Several lines as they are, for <pre>. */
+/* Writes lines as they are, for <pre>. */
 void pp_html_lines(FILE *out, const char *lines);
-/* A figure for people and for programs. <data> has the name of its member in --json and its
- * value to 17 digits. "-" where the value is no number. */
+/* Writes a figure for people and for programs. <data> has the name of its member in --json and its
+ * value to 17 digits. "-" if the value is no number. */
 void pp_html_figure(FILE *out, const char *key, double value, const char *text);
-/* The text of a program or style sheet of ours as the content of an element; "]]>" must not be in
- * it. */
+/* Writes our program or style sheet as the content of an element; "]]>" must not be in it. */
 void pp_html_code(FILE *out, const char *code, size_t bytes);

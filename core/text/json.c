@@ -41,7 +41,7 @@ void pp_json_close(struct pp_json *json)
 
 /* ---- typed access ---------------------------------------------------------------------------- */
 
-/* One of "a|b|c" being looked up. */
+/* One key of "a|b|c". */
 struct key {
     const char *text;
     int length;
@@ -58,7 +58,7 @@ static const char *type_name(const json_t *value)
     return names[json_typeof(value)];
 }
 
-/* The value of the first key that is there and not null; *value NULL when there is none. */
+/* Looks up the first key that is there and not null; *value is NULL if there is none. */
 static enum pp_status look_up(const struct pp_json *json, const json_t *object, const char *keys,
                               struct key *key, json_t **value, struct pp_error *err)
 {
@@ -89,7 +89,7 @@ enum {
     STRING = 1 << JSON_STRING,
 };
 
-/* A value of the types that are wanted: *value is NULL with PP_OK only where `found` allows it. */
+/* Takes a value of the wanted types; *value is NULL with PP_OK only if `found` allows it. */
 static enum pp_status take(const struct pp_json *json, const json_t *object, const char *keys,
                            int types, const char *wanted, struct key *key, json_t **value,
                            bool *found, struct pp_error *err)

@@ -1,6 +1,4 @@
-/* core/text/json.h — strict reading over jansson: every access names the file and the key in its
- * error.
- */
+/* core/text/json.h — strict reading over jansson: every error names the file and the key. */
 #pragma once
 
 #include "core/arena.h"
@@ -10,13 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A file being read. */
 struct pp_json {
     const char *name; /* for messages */
     json_t *root;
 };
 
-/* Load a file; syntax errors are PP_EINVAL with name:line:column, duplicate keys refused, nesting
+/* Loads a file; syntax errors are PP_EINVAL with name:line:column, duplicate keys refused, nesting
  * is bounded. pp_json_close() frees it; accepts a zeroed struct. */
 enum pp_status pp_json_open(struct pp_arena *arena, const char *path, struct pp_json *json,
                             struct pp_error *err);

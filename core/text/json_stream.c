@@ -9,14 +9,14 @@
 
 enum { CHUNK_BYTES = 1 << 20, MOST_KEY = 256 };
 
-/* What is expected next. */
+/* The expected next part. */
 enum state { OBJECT, FIRST_KEY, KEY, FIRST_ELEMENT, ELEMENT, NOTHING };
 
 struct pp_json_stream {
-    struct pp_file *file; /* NULL: all of it is in `data` from the start */
+    struct pp_file *file; /* NULL: all text is in `data` from the start */
     const char *name, *array;
     char *buffer;     /* of `room` bytes; NULL without a file */
-    const char *data; /* the buffer, or the text; those not taken yet are [begin, end) */
+    const char *data; /* buffer or text; bytes not taken yet are [begin, end) */
     size_t room, begin, end;
     int64_t taken; /* bytes of the file before data[0] */
     bool has_ended;
@@ -54,7 +54,7 @@ static enum pp_status make_room(struct pp_json_stream *s, struct pp_error *err)
     return PP_OK;
 }
 
-/* Read more bytes after those at hand, whose addresses change. */
+/* Reads more bytes; the addresses of those at hand change. */
 static enum pp_status fill(struct pp_json_stream *s, struct pp_error *err)
 {
     size_t got = 0;
@@ -68,7 +68,7 @@ static enum pp_status fill(struct pp_json_stream *s, struct pp_error *err)
     return PP_OK;
 }
 
-/* The next byte that is no space; it is not taken. 0 at the end. */
+/* Looks at the next byte that is no space, without taking it; 0 at the end. */
 static enum pp_status look(struct pp_json_stream *s, char *byte, struct pp_error *err)
 {
     *byte = '\0';
@@ -86,14 +86,14 @@ static enum pp_status look(struct pp_json_stream *s, char *byte, struct pp_error
 
 /* ---- values ----------------------------------------------------------------------------------*/
 
-/* Where a value ends, resumed when there are more bytes. */
+/* Search for the end of a value, resumed when there are more bytes. */
 struct search {
-    size_t at; /* bytes of the value that were looked at */
+    size_t at; /* searched bytes of the value */
     int depth;
     bool is_in_string, is_scalar;
 };
 
-/* The position after the closing quote, or the end of what is there. */
+/* Returns the position after the closing quote, or `end`. */
 static const char *skip_string(struct search *f, const char *value, const char *p, const char *end)
 {
     for (;;) {
@@ -116,7 +116,7 @@ static const bool ENDS_SCALAR[UCHAR_MAX + 1] = {
     ['}'] = true, [':'] = true,  ['['] = true,  ['{'] = true,  ['"'] = true};
 static const signed char BRACKETS[UCHAR_MAX + 1] = {['{'] = 1, ['['] = 1, ['}'] = -1, [']'] = -1};
 
-/* Is the end of the value within [value + f->at, end)? Then f->at is its length. */
+/* Is true if the value ends within [value + f->at, end); then f->at is its length. */
 static bool find_end(struct search *f, const char *value, const char *end)
 {
     const char *p = value + f->at;
@@ -147,7 +147,6 @@ static bool find_end(struct search *f, const char *value, const char *end)
     return false;
 }
 
-/* The value that begins at s->begin, taken. */
 static enum pp_status take_value(struct pp_json_stream *s, const char **text, size_t *length,
                                  struct pp_error *err)
 {
@@ -197,7 +196,7 @@ static enum pp_status take_key(struct pp_json_stream *s, struct pp_error *err)
     return expect(s, ":", "':' is expected after a key", &first, err);
 }
 
-/* Another element of the array, or its end. */
+/* Takes another element of the array, or its end. */
 static enum pp_status next_element(struct pp_json_stream *s, struct pp_json_piece *piece,
                                    bool *is_one, struct pp_error *err)
 {
@@ -219,7 +218,7 @@ static enum pp_status next_element(struct pp_json_stream *s, struct pp_json_piec
     return take_value(s, &piece->text, &piece->length, err);
 }
 
-/* Another member, or the end of the object; `is_one` false: its elements are to come. */
+/* Takes another member, or the end of the object; `is_one` is false if elements follow. */
 static enum pp_status next_member(struct pp_json_stream *s, struct pp_json_piece *piece,
                                   bool *is_one, struct pp_error *err)
 {

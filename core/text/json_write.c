@@ -1,4 +1,4 @@
-/* Members and values of the JSON that reports are made of. */
+/* Members and values of JSON reports. */
 #include "core/text/json_write.h"
 
 #include "core/printable.h"

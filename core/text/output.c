@@ -39,7 +39,7 @@ static FILE *gz_stream(int fd)
     return file;
 }
 
-/* Several runs may write the same name at once, so the temporary one is unique to the process. */
+/* Creates a temporary file. Its name is unique, as several runs may write the same target. */
 static int create_temporary(struct pp_arena *arena, struct pp_output *output)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -76,8 +76,8 @@ char *pp_output_place(struct pp_arena *arena, const char *path)
     return NULL;
 }
 
-/* A descriptor that the shell has opened, "/dev/fd/63" for >(command): opening it again could lose
- * its position, and cannot be done with a socket. */
+/* Returns a descriptor of the shell, "/dev/fd/63" for >(command), else -1. Opening it again could
+ * lose its position, and fails for a socket. */
 static int inherited(const char *path)
 {
     static const char folder[] = "/dev/fd/";
@@ -147,8 +147,8 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
     return PP_OK;
 }
 
-/* Flush and close; NULL, or why not all bytes are there. The reason of a write that failed long ago
- * is not known any more. */
+/* Flushes and closes; returns NULL, or why not all bytes are written. The reason of an earlier
+ * failure is not known any more. */
 static const char *finish(struct pp_output *output)
 {
     FILE *file = output->file;
@@ -202,7 +202,7 @@ void pp_output_discard(struct pp_output *output)
     forget(output, 1);
 }
 
-/* ---- what can be said before there is a result ------------------------------------------------*/
+/* ---- checks before the work ------------------------------------------------------------------ */
 
 static char *folder_of(struct pp_arena *arena, const char *place)
 {

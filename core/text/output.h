@@ -18,28 +18,26 @@ struct pp_output {
     FILE *file;       /* write here; errors are sticky and reported by the commit */
     const char *path; /* the target, as given */
     char *place;      /* the target after all links; NULL for a descriptor */
-    char *temporary;  /* NULL where nothing is replaced */
+    char *temporary;  /* NULL if nothing is replaced */
 };
 
-/* PP_EFAIL when the file cannot be created. */
+/* PP_EFAIL if the file cannot be created. */
 enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct pp_output *output,
                               struct pp_error *err);
-/* Flush, check and rename. PP_EFAIL leaves neither a half-written nor a temporary file. */
+/* Flushes, checks and renames. PP_EFAIL leaves neither a half-written nor a temporary file. */
 enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err);
-/* Files that belong together: none gets its name before all of them are complete. */
+/* Commits files that belong together: none gets its name before all of them are complete. */
 enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct pp_error *err);
-/* Close without a commit: nothing is left but what was written in place. */
+/* Closes without a commit: only bytes written in place remain. */
 void pp_output_discard(struct pp_output *output);
 
-/* ---- known before the work ---- */
-/* PP_EFAIL for what opening would refuse now: no such folder, no permission, a folder.
- * Creates nothing. */
+/* PP_EFAIL if the path cannot be opened: no such folder, no permission, a folder. Creates
+ * nothing. */
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err);
-/* PP_EINVAL: two options, "--json" and "--gantt", that both write to stdout. */
+/* Reports two options, "--json" and "--gantt", that both write to stdout: PP_EINVAL. */
 enum pp_status pp_output_clash(const char *first, const char *second, struct pp_error *err);
-/* Whether two paths lead to one file, be it there or not: by another spelling, or by links. */
+/* Is true if two paths lead to one file, existing or not: by another spelling, or by links. */
 bool pp_output_is_same(struct pp_arena *arena, const char *a, const char *b);
 
-/* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
- */
+/* Returns the end of a chain of links, existing or not; NULL with errno if there is none. */
 char *pp_output_place(struct pp_arena *arena, const char *path);

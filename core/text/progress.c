@@ -11,8 +11,8 @@
 static const double PATIENCE_S = 1, PERIOD_S = 0.2;
 enum { LINE_BYTES = 128 };
 
-/* The run and the time since the last line are long enough, and stderr is a terminal. The run
- * begins with the first call. */
+/* Is true if the run and the time since the last line are long enough, and stderr is a terminal.
+ * The first call begins the run. */
 static bool is_due(struct pp_progress *progress, double now, int64_t done)
 {
     if (progress->started_s == 0) {
@@ -31,7 +31,7 @@ static int room(void)
     return width < LINE_BYTES ? width - 1 : LINE_BYTES - 1;
 }
 
-/* Over the line before, whose rest is blanked. */
+/* Overwrites the former line and blanks its rest. */
 static void put(struct pp_progress *progress, double now, const char *text)
 {
     const int before = progress->columns;

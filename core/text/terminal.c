@@ -27,7 +27,7 @@ static int find_width(int fd)
     return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : (int)width;
 }
 
-/* Asks for the locale of the environment without making it the program's. */
+/* Reads the locale of the environment without making it the program's. */
 static bool find_utf8(void)
 {
     const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -61,14 +61,12 @@ struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out)
                                 .has_utf8 = find_utf8()};
 }
 
-/* ---- text wrapped to a width ---------------------------------------------------------------- */
-
 int pp_text_columns(const char *text, size_t bytes)
 {
     int count = 0;
 
     for (size_t i = 0; i < bytes; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80; /* not the inside of a letter */
+        count += ((unsigned char)text[i] & 0xc0) != 0x80; /* not for continuation bytes */
     return count;
 }
 

@@ -1,5 +1,4 @@
-/* core/text/terminal.h — what a stream can show: its width, colour, UTF-8; and text fitted to it.
- */
+/* core/text/terminal.h — width, colour and UTF-8 of a stream; text fitted to it. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,11 +10,9 @@ struct pp_terminal {
 };
 struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* auto|always|never */
 
-/* "  label    words", wrapped at `width` with the words indented by `indent`; '~' is a space inside
- * a word. */
+/* Prints "  label    words" wrapped at `width`, words indented by `indent`; '~' is a space. */
 void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
-/* The words alone, after `column` columns already printed, and the end of the line. Returns how
- * many lines they took. */
+/* Prints words after `column` printed columns, and ends the line. Returns the number of lines. */
 int pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
-/* Columns of that many bytes of UTF-8. */
+/* Returns the columns of that many bytes of UTF-8. */
 int pp_text_columns(const char *text, size_t bytes);

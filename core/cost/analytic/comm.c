@@ -1,17 +1,16 @@
-/* Communication inside ops, by the roofline model. A layer exchanges values over
- * the tensor-parallel and the context-parallel devices, a shared head over all stages. */
+/* Communication inside ops, by the roofline model. A layer exchanges values over the
+ * tensor-parallel and the context-parallel devices, a shared head over all stages. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
 
 /* Devices of experts, and their exchanges. Devices of a pipeline rank's replicas hold experts in
  * ascending order, as in Megatron Core's parallel groups. A group of etp neighbours shares one
- * expert, and ep such groups hold all experts. The remaining devices are replicas of these groups.
- */
+ * expert, and ep such groups hold all experts. Other devices are replicas of these groups. */
 
 /* ---- experts: groups ------------------------------------------------------------------------*/
 
-/* Position i of the replicas' devices in ascending order, without pipeline ranks. */
+/* Returns device `position` of the replicas in ascending order, without pipeline ranks. */
 static int device_at(const struct pp_cost_inputs *in, int position)
 {
     int axis[] = {PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP}, device = 0;
@@ -30,7 +29,7 @@ static int device_at(const struct pp_cost_inputs *in, int position)
     return device;
 }
 
-/* `members` devices, `step` positions apart. */
+/* Returns a group of `members` devices, `step` positions apart. */
 static struct pp_device_group group_of(const struct pp_cost_inputs *in, int members, int step)
 {
     int nodes = 1;
@@ -72,8 +71,8 @@ double pp_analytic_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer
            pp_dtype_bytes(&in->cluster->device);
 }
 
-/* All experts are divided between `places`. Returns the expected number of places that have one of
- * `chosen` experts, if all choices of different experts are equally likely. */
+/* Returns the expected number of places that have one of `chosen` experts. All experts are divided
+ * between `places`, and all choices of different experts are equally likely. */
 static double places_met(double places, double experts, double chosen)
 {
     double missed = 1;
@@ -95,7 +94,7 @@ double pp_analytic_places_met(const struct pp_experts *e, double places)
     return within > 1 ? places_met(within, experts, e->top_k) : 1;
 }
 
-/* Once to each node, then within it. The links inside of nodes and between them work at once. */
+/* Returns the time to send once to each node, and within it; both run concurrently. */
 static double once_s(const struct pp_cost_inputs *in, struct pp_device_group group,
                      struct pp_layer_work work)
 {
@@ -109,7 +108,7 @@ static double once_s(const struct pp_cost_inputs *in, struct pp_device_group gro
                 pp_analytic_collective_s(in, PP_A2A, node, to_devices));
 }
 
-/* Tokens go out and come back, in the backward their gradients. */
+/* Tokens go out and come back; in the backward their gradients do. */
 double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass)
 {
@@ -124,7 +123,7 @@ double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
                 : pp_analytic_collective_s(in, PP_A2A, group, pp_analytic_expert_bytes(in, work)));
 }
 
-/* Devices that share an expert gather what they were sent and scatter the sums. */
+/* Returns seconds in which devices that share an expert gather its tokens and scatter the sums. */
 static double etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                     struct pp_layer_work work, enum pp_pass pass)
 {
@@ -180,16 +179,16 @@ double pp_analytic_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
     return link.alpha_s + bytes / group.members / link.bytes_per_s;
 }
 
-/* Exchanges of t h values between the matrices of a layer. With sequence parallelism, gathers
- * before and scatters after them (Korthikanti et al. 2022, section 4.2.2); the gathers that weight
- * gradients need overlap with these. Without it, sums after them. The forward has sums in the
- * embedding and in a block's two halves, the backward in the head and in the halves (Shoeybi et al.
- * 2019, section 3). */
+/* Returns the number of exchanges of t h values between the matrices of a layer. With sequence
+ * parallelism, gathers before and scatters after them (Korthikanti et al. 2022, section 4.2.2); the
+ * gathers that weight gradients need overlap with these. Without it, sums after them. The forward
+ * has sums in the embedding and in a block's two halves, the backward in the head and in the halves
+ * (Shoeybi et al. 2019, section 3). */
 static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {
     static const int gathers[][PP_PASSES] = {
         [PP_LAYER_EMBEDDING] = {1, 1, 0}, [PP_LAYER_BLOCK] = {4, 4, 0}, [PP_LAYER_HEAD] = {1, 1, 0},
-        [PP_LAYER_MOE] = {2, 2, 0}, /* attention's; those that share an expert: below */
+        [PP_LAYER_MOE] = {2, 2, 0}, /* attention's; etp_s() has those of shared experts */
         [PP_LAYER_MTP] = {2, 2, 0}, /* the merging matrix */
     };
     static const int sums[][PP_PASSES] = {
@@ -225,9 +224,9 @@ double pp_analytic_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     return s;
 }
 
-/* Ring attention (Liu et al. 2023): cp - 1 rounds, each passes one device's keys and values on
- * while the attention over another's is computed. Only what takes longer than that is exposed. The
- * backward passes keys, values and their gradients. */
+/* Ring attention (Liu et al. 2023): cp - 1 rounds. Each passes one device's keys and values on
+ * while the attention over another's is computed. Only the rest of a round is exposed. The backward
+ * passes keys, values and their gradients. */
 double pp_analytic_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                         enum pp_pass pass)
 {
@@ -266,6 +265,6 @@ double pp_analytic_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work
             3 * pp_analytic_collective_s(in, PP_AR, ranks, work.tokens * 4);
     if (pass == PP_PASS_I)
         s = pp_analytic_collective_s(in, PP_AR, ranks, bytes);
-    /* Each stage of a rank takes its part of them. */
+    /* Each stage of a rank has its part of the messages. */
     return fmax(0, s * in->layout.pp / in->stages - blocks_s);
 }

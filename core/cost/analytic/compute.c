@@ -31,7 +31,7 @@ struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int 
     return work;
 }
 
-/* Kernels of a layer that count. */
+/* Choice of the kernels of a layer that count. */
 enum choice { ALL, OF_MODULES, UNTIL_END, SELECTED };
 
 static double share_of(const struct pp_kernel *kernel, enum choice choice, unsigned modules)

@@ -2,7 +2,7 @@
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
-/* A quantity as text that lives until the end of the block. */
+/* Text of a quantity; lives until the end of the block. */
 #define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
 #define TIME(value)       TEXT(value, PP_UNIT_SECONDS)
 

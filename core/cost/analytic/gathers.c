@@ -8,19 +8,18 @@
 
 /* ---- gathers of layers, inside of an op ------------------------------------------------------ */
 
-/* Of a unit; more in the first and in the last. */
+/* Value of a unit, with more in the first and in the last. */
 struct by_unit {
     double each, first, last;
 };
 
-/* The units of a stage: blocks, of which the first has the embedding with it and the last the head.
- */
+/* Units of a stage: blocks; the first includes the embedding, the last the head. */
 struct units {
     const struct pp_cost_inputs *in;
     const struct pp_device_links *links;
     int stage, count;
     struct by_unit params;
-    double moved_frac;                           /* of a unit's parameters: loaded by this device */
+    double moved_frac;                           /* share of a unit's parameters to load */
     double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
 };
 
@@ -65,7 +64,7 @@ static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
     return pp_analytic_layer(in, kind, work, pass).s + pp_analytic_tp_s(in, kind, work, pass);
 }
 
-/* Seconds of one pass, unit by unit: the ends take what is theirs, blocks share the rest. */
+/* Returns seconds of one pass by unit: the ends take their own time, blocks share the rest. */
 static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pass, int64_t ps)
 {
     const struct pp_cost_inputs *in = u->in;
@@ -82,8 +81,9 @@ static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pas
     return s;
 }
 
-/* A layer at once; or qkv, projection and the two or three matrices of the MLP one by one. Gathers
- * of single tensors are too small for NCCL to open a ring through each network card. */
+/* Returns the time of a unit's collective: for a layer at once, or matrix by matrix (qkv,
+ * projection, two or three of the MLP). Gathers of single tensors are too small for NCCL to open a
+ * ring through each network card. */
 static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
                                            struct pp_mesh mesh, double bytes)
 {
@@ -130,14 +130,14 @@ static double scatter_s(const struct units *u, int unit)
     return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
 }
 
-/* A pass through the units of an op: the communication that overlaps with its compute, in order. */
+/* A pass through the units of an op, with the communication that overlaps with its compute. */
 struct stream {
     const struct units *u;
-    struct pp_mesh mesh; /* over which parameters are cut for it */
+    struct pp_mesh mesh; /* over which its parameters are cut */
     bool is_backward, has_fetch, has_scatter, has_load;
-    double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads */
+    double clock_s, end_s, load_end_s; /* ends of compute, of collectives and of loads */
     double collectives_s;              /* sum of collectives */
-    int gathered, loaded;              /* units that are, or are about to be */
+    int gathered, loaded;              /* units that are fetched, or about to be */
 };
 
 static int unit_at(const struct stream *l, int i)
@@ -145,7 +145,7 @@ static int unit_at(const struct stream *l, int i)
     return l->is_backward ? l->u->count - 1 - i : i;
 }
 
-/* A collective that needs what is there at `from_s`. */
+/* Runs a collective whose input is ready at `from_s`; returns its end. */
 static double run_collective(struct stream *l, double from_s, double s)
 {
     l->end_s = fmax(l->end_s, fmax(l->clock_s, from_s)) + s;
@@ -153,7 +153,7 @@ static double run_collective(struct stream *l, double from_s, double s)
     return l->end_s;
 }
 
-/* After unit i - 1 its gradients are scattered; those of unit i have a buffer. */
+/* Scatters the gradients of unit i - 1, and waits for a buffer for those of unit i. */
 static void scatter_after(struct stream *l, int i)
 {
     const int buffers = l->u->in->state.buffers;
@@ -168,7 +168,6 @@ static void scatter_after(struct stream *l, int i)
         l->clock_s = there_s[i - 1];
 }
 
-/* Up to number `until` at the most. */
 static void load_ahead(struct stream *l, int until)
 {
     for (; l->has_load && l->loaded < until && l->loaded < l->u->count; l->loaded++)
@@ -176,8 +175,7 @@ static void load_ahead(struct stream *l, int until)
             fmax(l->load_end_s, l->clock_s) + load_s(l->u, unit_at(l, l->loaded));
 }
 
-/* As far ahead of number i as there are buffers, shares for gathers one unit further; and number i
- * itself is there. */
+/* Gathers as far ahead of unit i as buffers allow, loads one unit further, waits for unit i. */
 static void fetch_ahead(struct stream *l, int i)
 {
     const int buffers = l->u->in->state.buffers, left = l->u->count - i,
@@ -197,13 +195,13 @@ static void fetch_ahead(struct stream *l, int i)
         l->clock_s = fmax(l->clock_s, l->u->gathered_s[i]);
 }
 
-/* What of a pass is not compute: in gathers and scatters, in loads. */
+/* Exposed seconds of a pass: in gathers and scatters, in loads. */
 struct shown {
     double gather_s, load_s;
 };
 
-/* Seconds by which a pass outlasts its compute. Other transfers over the same link are counted by
- * the evaluator (schedules/evaluate/). */
+/* Returns the seconds by which a pass outlasts its compute. The evaluator (schedules/evaluate/)
+ * counts other transfers over the same link. */
 static double outlasting_s(struct stream *l, const struct by_unit *pass_s)
 {
     double compute_s = 0;
@@ -220,10 +218,9 @@ static double outlasting_s(struct stream *l, const struct by_unit *pass_s)
 }
 
 /* With k buffers, unit i + k - 1 is gathered once unit i - 1 has left its buffer. The gradients of
- * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, one after the
- * other, and take their share of the device. Loads use links of their own. With one buffer nothing
- * overlaps. The gather before the first unit and the scatter after the last one belong to the
- * program. */
+ * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, in turn, and take
+ * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
+ * gather before the first unit and the scatter after the last belong to the program. */
 static struct shown shown_of(const struct units *u, const struct by_unit *pass_s, bool is_backward,
                              bool has_fetch, bool has_scatter)
 {
@@ -271,7 +268,7 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
                              input = pass_of(u, q, PP_PASS_I, i->ps),
                              weight = pass_of(u, q, PP_PASS_W, w->ps),
                              again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
-        /* Blocks that are computed again use what is gathered for their backward. */
+        /* Recomputed blocks use the parameters that are gathered for their backward. */
         const struct by_unit backward = both(input, again), whole = both(backward, weight);
         expose(f, shown_of(u, &forward, false, true, false));
         expose(i, shown_of(u, &backward, true, true, false));
@@ -280,8 +277,7 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
     }
 }
 
-/* ---- gathers, scatters and sums of the program ------------------------------------------------
- */
+/* ---- gathers, scatters and sums of the program ----------------------------------------------- */
 
 static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
                                 double bytes)
@@ -289,8 +285,8 @@ static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, str
     return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
 }
 
-/* Size of attention's widest matrix. Queries, keys and values are one matrix; latent attention has
- * one that widens the queries and one that widens keys and values. */
+/* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent
+ * attention has one that widens the queries and one that widens keys and values. */
 static double widest_of_attention(const struct pp_model *m)
 {
     const struct pp_latent *l = &m->latent;
@@ -303,7 +299,7 @@ static double widest_of_attention(const struct pp_model *m)
     return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
 }
 
-/* The widest of a block on one device: of attention, up of the MLP, or of one expert. */
+/* Returns the size of a block's widest matrix: of attention, up of the MLP, or of one expert. */
 static double widest_params(const struct pp_cost_inputs *in)
 {
     const struct pp_model *m = in->model;
@@ -322,7 +318,7 @@ static double gone_frac(const struct units *u)
     return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params.each) : 0;
 }
 
-/* What is not done has no bytes. */
+/* Returns the buffers of a stage; communication that it does not have gets 0 bytes. */
 static struct pp_stage_gathers gathers_of(const struct units *u)
 {
     const struct pp_state_spec *state = &u->in->state;
@@ -351,7 +347,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
     };
 }
 
-/* Of one stage; where the parameters are cut, its gathers too. */
+/* Fills the costs of one stage, and its buffers if the run has any. */
 static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in,
                        const struct pp_device_links *links, int stage, struct pp_costs *costs)
 {
@@ -393,7 +389,7 @@ void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 {
     const bool is_moved = pp_state_is_away(&in->state, PP_STATE_PARAMS);
 
-    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing is cut */
+    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing cut or moved */
         return;
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
         costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, in->stages);

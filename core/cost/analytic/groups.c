@@ -1,4 +1,4 @@
-/* Groups of devices that communicate, how they stand in nodes, and the links between them. */
+/* Groups of devices that communicate, their places in nodes, and the links between them. */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -23,7 +23,6 @@ struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in)
     };
 }
 
-/* Between two devices in the same node or in different ones. */
 static struct pp_link hop_between(const struct pp_cost_inputs *in, int source, int dest)
 {
     if (in->fabric) {
@@ -62,21 +61,19 @@ struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum p
 enum { STAGE_AXES = 3 };
 struct walk {
     int axis[STAGE_AXES], count[STAGE_AXES];
-    uint16_t rank[PP_COST_RANKS_MAX]; /* that hold the stage, ascending */
+    uint16_t rank[PP_COST_RANKS_MAX]; /* ranks that hold the stage, ascending */
 };
 
-/* Coordinate i along the axis of a level. */
 static int coordinate(const struct walk *walk, int level, int i)
 {
     return walk->axis[level] == PP_AXIS_PP ? walk->rank[i] : i;
 }
 
-/* Counts the nodes of devices that come in ascending order, and the devices of the node that has
- * fewest. */
+/* Counts the nodes of devices in ascending order, and the devices of the node with fewest. */
 struct count {
     int gpus_per_node;
     int64_t nodes, last;
-    int64_t in_last, fewest; /* of the nodes before the last; 0: none */
+    int64_t in_last, fewest; /* devices of the last node; fewest of the nodes before it, 0 = none */
 };
 
 static void take_fewest(struct count *c, int64_t devices)
@@ -85,7 +82,7 @@ static void take_fewest(struct count *c, int64_t devices)
         c->fewest = devices;
 }
 
-/* Those of `count` devices, `stride` apart, that lie below a node. */
+/* Returns how many of `count` devices, `stride` apart, lie below a node. */
 static int64_t below(const struct count *c, int64_t first, int64_t stride, int64_t count,
                      int64_t node)
 {
@@ -95,8 +92,7 @@ static int64_t below(const struct count *c, int64_t first, int64_t stride, int64
     return fit < count ? fit : count;
 }
 
-/* `count` devices, `stride` apart. Nodes in between hold as many as fit, or one each where not
- * every node has one. */
+/* Counts `count` devices, `stride` apart. Nodes in between hold as many as fit, or one each. */
 static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
 {
     const int64_t first_node = first / c->gpus_per_node,
@@ -119,7 +115,7 @@ static void count_run(struct count *c, int64_t first, int64_t stride, int64_t co
     c->last = last_node;
 }
 
-/* Two inner axes that continue one another are one run. */
+/* Counts the devices of a level. Two inner axes that continue one another are one run. */
 static void count_axes(struct count *c, const struct pp_cost_inputs *in, const struct walk *walk,
                        int level, int64_t first)
 {
@@ -147,7 +143,7 @@ static void count_axes(struct count *c, const struct pp_cost_inputs *in, const s
     }
 }
 
-/* Each rank once, in ascending order. */
+/* Lists the ranks of a stage, each once, in ascending order; returns their number. */
 static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ranks)
 {
     uint64_t seen[PP_COST_RANKS_MAX / 64];
@@ -195,8 +191,7 @@ struct pp_device_group pp_analytic_stage_group(const struct pp_cost_inputs *in, 
                                   (int)count.fewest);
 }
 
-/* The other coordinates of the two ranks are alike, so that only those matter that do not shift
- * both by whole nodes. */
+/* Other coordinates are equal in both ranks. Only those matter that do not shift by whole nodes. */
 bool pp_analytic_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b)
 {
     const int gpn = in->cluster->gpus_per_node, *stride = in->map.stride;
@@ -278,7 +273,6 @@ struct pp_ring pp_analytic_ring(struct pp_arena *arena, const struct pp_cost_inp
     return ring;
 }
 
-/* The link into a position. */
 static struct pp_link hop_into(const struct pp_cost_inputs *in, const struct pp_ring *ring,
                                int position)
 {

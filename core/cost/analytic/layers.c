@@ -1,9 +1,9 @@
-/* One layer: each pass with what it exchanges, and what recomputation does again of it. */
+/* One layer: its passes with their exchanges, and its recomputation. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
 
-/* Flops of the attention products of one block, counted in full, all devices of the rank. */
+/* Returns the flops of a block's attention products, counted in full, all devices of the rank. */
 static double attention_flops(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
@@ -16,7 +16,7 @@ static bool has_attention(enum pp_layer_kind kind)
     return kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD;
 }
 
-/* Weight gradients are the part of a backward that belongs to the matrices. */
+/* Returns the flops of a layer. Weight gradients are the matrices' part of a backward. */
 static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                           enum pp_pass pass)
 {
@@ -33,7 +33,7 @@ static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     return by_pass[pass];
 }
 
-/* Collectives of a block in one pass that the host launches. */
+/* Returns the number of a block's collectives in one pass, which the host launches. */
 static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
 {
     return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
@@ -54,8 +54,8 @@ static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
     return (1 - f->gather_share_frac) * fmin(share * all_tp_s, matrix_s);
 }
 
-/* The exposed part of the exchanges. If asked for, they overlap with products, `matrix_s` of the
- * same pass; if the framework does so, with weight gradients. */
+/* Returns the exposed part of the exchanges. If asked for, they overlap with products, `matrix_s`
+ * of the same pass; if the framework does so, with weight gradients. */
 static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                          struct pp_layer_work work, enum pp_pass pass, double matrix_s)
 {
@@ -85,7 +85,7 @@ struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum 
     };
 }
 
-/* A part of a layer once more; its exchanges overlap with its products if that is asked for. */
+/* Returns a repeated part of a layer; its exchanges overlap with products if that is asked for. */
 static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_compute part,
                                     double all_tp_s, double cp_s)
 {
@@ -101,9 +101,9 @@ static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_c
     };
 }
 
-/* Modules once more. Keys and values of the other context-parallel devices are not kept during
- * attention. Half of a block's exchanges are those of its MLP: a gather and a scatter of four, or
- * one sum of two. */
+/* Returns the recomputation of modules. Keys and values of the other context-parallel devices are
+ * not kept during attention. Half of a block's exchanges are those of its MLP: a gather and a
+ * scatter of four, or one sum of two. */
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
@@ -118,11 +118,11 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
                     has_core ? pp_analytic_cp_s(in, work, PP_PASS_F) : 0);
 }
 
-/* Selective recomputation of a block: modules, or as PyTorch does, nearly everything but the
- * attention. With sequence parallelism PyTorch keeps what was scattered (torchtitan,
- * parallelize.py) and gathers again, which is half of the exchanges of a forward. Without it, sums
- * are not kept. The sum of the attention's projection is computed again and is half of them, too;
- * nothing needs the sum of the MLP again. */
+/* Returns selective recomputation of a block: modules, or as PyTorch does, nearly everything but
+ * the attention. With sequence parallelism PyTorch keeps scattered outputs (torchtitan,
+ * parallelize.py) and gathers them again, which is half of the exchanges of a forward. Without it,
+ * sums are not kept. The sum of the attention's projection is computed again and is half of them,
+ * too; nothing needs the sum of the MLP again. */
 static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                         struct pp_layer_work work)
 {
@@ -132,8 +132,8 @@ static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp
                     pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2, 0);
 }
 
-/* A whole forward once more, or up to the last tensor that the backward needs: then without the
- * last exchange, of the output. */
+/* Returns a repeated forward, whole or up to the last tensor that the backward needs. The latter
+ * lacks the last exchange, that of the output. */
 static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                      struct pp_layer_work work)
 {

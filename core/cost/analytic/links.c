@@ -1,6 +1,6 @@
 /* Link classes of the messages between pipeline ranks. Each device of a rank sends its part of a
- * message to its counterpart. All replicas take one cost, the least of any of them: so no engine
- * with contention is faster. */
+ * message to its counterpart. All replicas have one cost, the least of any of them, so that no
+ * engine with contention is faster. */
 #include "core/cost/analytic/parts.h"
 #include "core/quantile.h"
 #include "core/units.h"
@@ -38,7 +38,6 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
     return layout->tp * layout->cp;
 }
 
-/* One lane of a message. */
 struct lane {
     int source, dest;
 };
@@ -57,8 +56,8 @@ static struct class min_class(struct class a, struct class b)
     return b.link.bytes_per_s < a.link.bytes_per_s ? b : a;
 }
 
-/* Links that several lanes cross together: the last is done when the bytes of all have passed,
- * after the latency of the first. */
+/* Returns the slowest link that several lanes cross together. The last lane is done when the bytes
+ * of all have passed, after the latency of the first. */
 static struct class crowded_class(const struct table *t, int count, struct class first)
 {
     struct class slowest = {.link.bytes_per_s = INFINITY};
@@ -75,12 +74,12 @@ static struct class crowded_class(const struct table *t, int count, struct class
     return slowest;
 }
 
-/* The slowest lane of one replica's message, or its share next to the others. */
+/* Returns the slowest lane of one replica's message, alone or on a link that lanes share. */
 static struct class replica_class(const struct table *t, struct lane ranks, int replica)
 {
     const struct pp_cost_inputs *in = t->in;
     struct class slowest = {.link.bytes_per_s = INFINITY};
-    struct class first = {.link.alpha_s = INFINITY, .kind = NODE}; /* of all lanes */
+    struct class first = {.link.alpha_s = INFINITY, .kind = NODE}; /* over all lanes */
     int count = 0;
 
     for (int k = 0; k < t->lanes; k++) {
@@ -110,7 +109,7 @@ static int add_class(struct table *t, struct class class)
         t->class[t->count] = class;
         return t->count++;
     }
-    struct class *last = &t->class[MAX_CLASSES - 1]; /* stands for all that are left */
+    struct class *last = &t->class[MAX_CLASSES - 1]; /* stands for all further classes */
     last->link.alpha_s = fmin(last->link.alpha_s, class.link.alpha_s);
     last->link.bytes_per_s = fmax(last->link.bytes_per_s, class.link.bytes_per_s);
     return MAX_CLASSES - 1;

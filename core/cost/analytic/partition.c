@@ -1,7 +1,7 @@
-/* Blocks shared out over stages: evenly, with counted ends, or by time. */
+/* Division of blocks into stages: evenly, with counted ends, or by time. */
 #include "core/cost/analytic/parts.h"
 
-/* "1 layer", "2 layers" */
+/* Returns the suffix in "1 layer", "2 layers". */
 static const char *plural(int64_t count)
 {
     return count == 1 ? "" : "s";
@@ -21,7 +21,7 @@ static enum pp_status too_many_stages(int blocks, int stages, struct pp_error *e
     return PP_EINVAL;
 }
 
-/* The flags that were given, as typed. */
+/* Begins the message with the given flags, as typed. */
 static enum pp_status set_given(int first, int last, struct pp_error *err)
 {
     pp_error_set(err, PP_EINVAL, "%s", "");
@@ -107,8 +107,8 @@ enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stag
     return PP_OK;
 }
 
-/* Block by block to the stage that is the fastest with it: the best division of equal blocks. Inner
- * stages are alike, so a round gives each of them one. */
+/* Gives block by block to the stage that is the fastest with it: the best division of equal blocks.
+ * Inner stages are alike, so a round gives each of them one. */
 enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                      int **blocks_per_stage, struct pp_error *err)
 {

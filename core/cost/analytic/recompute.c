@@ -1,5 +1,4 @@
-/* Recomputation: its share of a stage, its flops, and what selective recomputation means to a
- * framework. */
+/* Recomputation: its share of a stage, its flops, and a framework's selection. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
@@ -37,8 +36,8 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
     return fracs;
 }
 
-/* Products of a forward that a recomputation leaves out, one sample: of matrices only, which no
- * rule counts differently. */
+/* Returns the flops that a recomputation omits of a forward, one sample. They are products of
+ * matrices, which all rules count alike. */
 static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct pp_layer_work work = pp_analytic_work(in, 0);
@@ -48,7 +47,7 @@ static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind k
            in->splits / in->layout.mbs;
 }
 
-/* Of one block again, one sample. PyTorch's selection is of matrices only, too. */
+/* Returns the flops that one block repeats, one sample. PyTorch selects matrices only, too. */
 static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                           enum pp_flops_rule rule)
 {
@@ -71,7 +70,7 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
 {
     static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
-    double again[2] = {0, 0}; /* blocks of each kind */
+    double again[2] = {0, 0}; /* repeated blocks of each kind */
     double flops = 0;
 
     for (int s = 0; s < in->stages; s++) {

@@ -7,7 +7,6 @@
 
 /* ---- memory -----------------------------------------------------------------------------------*/
 
-/* Parameters, gradients and optimizer state. */
 static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
@@ -24,8 +23,8 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 
-/* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
- * its norm, read and written to be clipped; afterwards it is cleared. */
+/* Adam reads gradient and state and writes state and parameters. The gradient is first read for its
+ * norm, then read and written to be clipped, and finally cleared. */
 double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_class_bytes state = pp_cost_state_bytes(in);
@@ -41,7 +40,7 @@ double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
            in->model->hidden * pp_dtype_bytes(&in->cluster->device);
 }
 
-/* Bytes per parameter that live only while the optimizer runs. */
+/* Returns the bytes per parameter that live only while the optimizer runs. */
 static double update_values(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_cost_framework(in);
@@ -51,7 +50,7 @@ static double update_values(const struct pp_cost_inputs *in)
                                                     : f->update_bytes;
 }
 
-/* Where parameters are cut an optimizer may take its shard in turns. */
+/* Returns the parameters that are updated at once: an optimizer may take a shard in turns. */
 static double updated_at_once(const struct pp_cost_inputs *in, int stage)
 {
     const double all = pp_analytic_updated_params(in, stage),
@@ -60,7 +59,7 @@ static double updated_at_once(const struct pp_cost_inputs *in, int stage)
     return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;
 }
 
-/* Groups of devices that talk to each other: each has buffers of its own. */
+/* Returns the number of communicators; each has buffers of its own. */
 static int groups_of(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
@@ -69,8 +68,8 @@ static int groups_of(const struct pp_cost_inputs *in)
            pp_analytic_has_tied_copy(in);
 }
 
-/* Per device, without tensors: context and communicators of the framework, or the value of the
- * cluster. */
+/* Returns the bytes per device outside of tensors: context and communicators of the framework, or
+ * the value of the cluster. */
 static double other_bytes(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_cost_framework(in);
@@ -90,9 +89,9 @@ static void fill_memory(const struct pp_cost_inputs *in, const double *recompute
 }
 
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
-static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
+static const double longest_s = 1e5; /* bound for one instruction: more is a mistake in the input */
 
-/* ---- what cannot be priced ----------------------------------------------------------------- */
+/* ---- checks of inputs ----------------------------------------------------------------------- */
 
 static enum pp_status check_heads(const struct pp_cost_inputs *in, struct pp_error *err)
 {

@@ -1,7 +1,5 @@
 /* core/cost/analytic/roofline.h — analytic costs and memory sizes of the stages of a model on a
- * cluster: a roofline per layer, alpha-beta for messages and collectives. Simple, honest, labelled
- * analytic.
- */
+ * cluster: a roofline per layer, alpha-beta for messages and collectives. */
 #pragma once
 
 #include "core/cost/cost.h"
@@ -10,51 +8,50 @@
 
 #include <stdio.h>
 
-/* Parameters of a stage on one device of the tp group, before they are cut. */
+/* Returns the parameters of a stage on one device of the tp group, before they are cut. */
 double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage);
 
-/* The mesh of the dp * cp * pipelines devices that hold the same parameters. If pipelines lie
- * differently, that of the stage with the fewest in a node. Reads layout, map, cluster, pipelines,
- * stages, rank_of. */
+/* Returns the mesh of the dp * cp * pipelines devices that hold the same parameters. If pipelines
+ * lie differently, it is that of the stage with the fewest in a node. Reads layout, map, cluster,
+ * pipelines, stages, rank_of. */
 struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in);
 
-/* Devices of a program rank that differ in what their messages meet: 1 where each has a NIC of its
- * own, else all tp * cp. */
+/* Returns how many devices of a program rank differ in their links: 1 if each has its own NIC, else
+ * all tp * cp. */
 int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
 
-/* Blocks per stage. `first` and `last` are fixed when > 0; the others are as even as possible.
- * Extra blocks go to the inner stages first, as the ends hold embedding and head. Every block is
- * placed. PP_EINVAL when there are fewer blocks than stages that must have one (nearest legal pp in
- * the message). */
+/* Sets blocks per stage; places all. `first` and `last` are fixed when > 0; the others are as even
+ * as possible. Extra blocks go to the inner stages first, as the ends hold embedding and head.
+ * PP_EINVAL for fewer blocks than stages that must have one (nearest legal pp in the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
-/* Blocks per stage by pp_partition_blocks if embedding and head count as a block each. So 22 blocks
- * fill 24 stages. Sources: Megatron-LM, account_for_embedding_in_pipeline_split and
+/* Sets blocks per stage by pp_partition_blocks if embedding and head count as a block each: 22
+ * blocks fill 24 stages. Sources: Megatron-LM, account_for_embedding_in_pipeline_split and
  * account_for_loss_in_pipeline_split; zero-bubble-pipeline-parallelism's allocation of layers.
  * PP_EINVAL when that leaves a stage empty. */
 enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stages,
                                     int **blocks_per_stage, struct pp_error *err);
-/* Blocks per stage for the fastest slowest stage, embedding and head included. Reads model,
- * cluster, layout, stages and recompute of `in`. The last stage may be left with the head alone.
- * PP_EINVAL as above. */
+/* Sets blocks per stage so that the slowest stage, with embedding and head, is as fast as possible.
+ * Reads model, cluster, layout, stages and recompute of `in`. The last stage may be left with the
+ * head alone. PP_EINVAL for too few blocks. */
 enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                      int **blocks_per_stage, struct pp_error *err);
-/* Share of a stage's blocks that an R before each backward computes again, [stage]. All 0 without;
- * all 1 for full (whole blocks) and selective (the attention of every block). */
+/* Returns the share of each stage's blocks that an R before each backward computes again, [stage].
+ * All 0 without; all 1 for full (whole blocks) and selective (the attention of every block). */
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);
 
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                  struct pp_costs **costs, struct pp_error *err);
 
-/* Fill costs->rings: large, and only needed where gradient sums are really passed on. */
+/* Fills costs->rings: large, and only needed if gradient sums are simulated step by step. */
 void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
                     struct pp_costs *costs);
 
-/* Flops that recomputation executes again for one sample, by the counting rule of the model flops:
- * HFU counts both. */
+/* Returns the flops that recomputation executes again for one sample, by the counting rule of the
+ * model flops; HFU counts both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
 
-/* For --explain. It prints one line per term of a layer, such as
+/* Prints the terms of --explain, one line per term of a layer, such as
  *   block forward, qkv: ... = 348 us (compute bound)
  * Then come formulas of messages, gradient sums and the optimizer, and values of each run of equal
  * stages. No line is longer than 100 columns. */

@@ -1,32 +1,30 @@
-/* What layers keep for their backward, and what lives only while one op runs. Formulas and sources:
- * docs/costs-memory.md, "Memory". */
+/* Memory that layers keep for their backward, and memory that lives only while one op runs.
+ * Formulas and sources: docs/costs-memory.md, "Memory". */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
 
-/* Values per token in the training precision, as widths. `whole` lie between the matrices: with
- * sequence parallelism a device holds 1/tp of the tokens, without all of them. `cut` lie between a
- * column- and a row-parallel matrix: a device holds 1/tp of the width either way. */
+/* Values per token in the training precision, as widths. `whole` lie between the matrices: a device
+ * holds 1/tp of the tokens with sequence parallelism, otherwise all. `cut` lie between a column-
+ * and a row-parallel matrix: a device always holds 1/tp of the width. */
 struct widths {
     double whole, cut;
-    double whole_byte, cut_byte; /* of one byte each: masks, operands in fp8 */
+    double whole_byte, cut_byte; /* values of one byte: masks, operands in fp8 */
 };
 
-/* The sizes that all terms are made of. */
 struct sizes {
     double tokens;      /* of one whole micro-batch on one device */
     double value_bytes; /* of one value */
-    double share;       /* of `whole` on this device */
+    double share;       /* share of `whole` on this device */
     double tp;
-    double h, q, kv, out, ffn; /* queries, keys and values on average, what attention puts out */
+    double h, q, kv, out, ffn; /* widths: queries, keys/values on average, output of attention */
     double latent;             /* narrow vectors of latent attention, before their norms */
-    double normed;             /* and after */
-    double routed;             /* copies of hidden vectors that experts work on */
-    double fused;              /* of ffn: after an activation that is no kernel of its own */
-    int fan;                   /* matrices into the activation function */
+    double normed;             /* narrow vectors of latent attention, after their norms */
+    double routed;             /* copies of hidden vectors that experts process */
+    double fused;              /* part of ffn after an activation that is no kernel of its own */
+    int fan;                   /* matrices that feed the activation function */
 };
 
-/* Widths of all experts that a token meets, and of what its copies need. */
 static void set_experts(const struct pp_cost_inputs *in, struct sizes *z)
 {
     const struct pp_experts *e = &in->model->experts;
@@ -78,8 +76,8 @@ static double bytes_of(const struct sizes *z, struct widths w)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Transformer Engine saves the inputs of its matrices as they are multiplied
- * (transformer_engine/pytorch/module/linear.py, layernorm_linear.py), others in 16 bits. */
+/* Is true if inputs of matrices are saved in fp8, as in Transformer Engine
+ * (transformer_engine/pytorch/module/linear.py, layernorm_linear.py). Others are in 16 bits. */
 static bool saves_fp8(const struct pp_cost_inputs *in)
 {
     return in->cluster->device.precision == PP_PRECISION_FP8 && pp_cost_framework(in)->saves_fp8;
@@ -90,8 +88,8 @@ static double again_if(unsigned modules, unsigned module, double values)
     return modules & module ? 0 : values;
 }
 
-/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT; less what the
- * modules compute again. */
+/* Returns the saved widths. Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes
+ * for GPT; less those of modules that are computed again. */
 static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z,
                                   unsigned again)
 {
@@ -109,8 +107,7 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
         .cut = again_if(again, wide, z->q + 2 * z->kv) /* queries, keys, values */
                + z->out                                /* of attention */
                + again_if(again, mlp, z->fan * z->ffn) /* of the activation function */
-               + again_if(again, act, is_apart * (z->ffn - z->fused)), /* silu(gate), multiplied
-                                                                        * apart */
+               + again_if(again, act, is_apart * (z->ffn - z->fused)), /* silu(gate) */
         .whole_byte = pp_cost_has_dropout(in) ? 2 * z->h : 0,
     };
 
@@ -125,8 +122,8 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
     return w;
 }
 
-/* What a weight gradient needs: inputs of the matrices and gradients of their outputs (Qi et al.
- * 2024, table 1: 32 of 34 s b h). */
+/* Returns the widths that a weight gradient needs: inputs of the matrices and gradients of their
+ * outputs (Qi et al. 2024, table 1: 32 of 34 s b h). */
 static struct widths matrix_widths(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const struct widths w = {
@@ -137,8 +134,8 @@ static struct widths matrix_widths(const struct pp_cost_inputs *in, const struct
     return saves_fp8(in) ? (struct widths){.whole_byte = w.whole, .cut_byte = w.cut} : w;
 }
 
-/* PyTorch's selective checkpointing per operation: the block's input, the output of attention and
- * of every other matrix product stay. */
+/* Returns the widths that PyTorch's selective checkpointing per operation keeps: the block's input,
+ * the output of attention and of every other matrix product. */
 static struct widths per_op_widths(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     if (in->model->is_gated) /* products in order: q k v o gate up down */
@@ -146,8 +143,8 @@ static struct widths per_op_widths(const struct pp_cost_inputs *in, const struct
     return (struct widths){.whole = z->h, .cut = z->q + 2 * z->kv + z->ffn + z->q};
 }
 
-/* Scores of one block: softmax output and, with dropout, its output and mask (5 a s^2 b bytes in 16
- * bits). */
+/* Returns the scores of one block. Saved are the softmax output and, with dropout, its output and
+ * mask (5 a s^2 b bytes in 16 bits). */
 static double score_values(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     return in->cluster->device.is_attention_unfused
@@ -166,7 +163,7 @@ static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z
     return bytes_of(z, saved_widths(in, z, 0)) + scores_bytes(in, z);
 }
 
-/* What a block that is recomputed keeps until then. */
+/* Returns the bytes that a recomputed block keeps until its recomputation. */
 static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
@@ -178,9 +175,8 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
            again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
 }
 
-/* Gradients alive at the peak of one block's backward. They are the gradients of the MLP or of the
- * scores, and of the residual stream. With sequence parallelism also the gathered input of a weight
- * gradient. */
+/* Returns the gradients alive at the peak of a block's backward: those of MLP or scores, and of the
+ * residual stream. With sequence parallelism also the gathered input of a weight gradient. */
 static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn + z->routed}),
@@ -219,7 +215,7 @@ double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
            (pp_cost_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
 }
 
-/* Copies of the logits at the peak of the loss, without the one that is saved. */
+/* Returns the bytes of the logits' copies at the peak of the loss, without the saved one. */
 static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double all = pp_cost_framework(in)->loss_bytes;
@@ -229,7 +225,7 @@ static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* A head that is shared out saves nothing from F to B: its two parts follow one another. */
+/* Returns the bytes that a head saves; 0 for a shared one, whose two parts follow one another. */
 static double head_bytes(const struct pp_cost_inputs *in, int stage)
 {
     return in->head == PP_HEAD_PARALLEL ? 0
@@ -249,12 +245,12 @@ static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z,
     return bytes + head_bytes(in, stage);
 }
 
-/* The blocks of a stage together, dense ones and mixtures of experts. */
+/* All blocks of a stage, dense ones and mixtures of experts. */
 struct blocks {
-    double full, kept;    /* saved, and by those that are recomputed */
-    double again;         /* more while one of them is computed again */
+    double full, kept;    /* saved; kept by recomputed blocks */
+    double again;         /* additional while one block is computed again */
     double until_weights; /* needed by weight gradients */
-    double backward;      /* gradients while one passes backward */
+    double backward;      /* gradients during one block's backward */
 };
 
 static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
@@ -293,8 +289,8 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
         memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
 }
 
-/* Backward passes through head and blocks one after the other. Where the head is shared out, one
- * more micro-batch is under way while all ranks work on it (Yeung et al. 2024, section 5). */
+/* Backward passes through head and blocks one after the other. A shared head has one more
+ * micro-batch in flight while all ranks work on it (Yeung et al. 2024, section 5). */
 static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
                       const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {

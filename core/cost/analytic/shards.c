@@ -1,11 +1,9 @@
-/* Ways to share state out: the list of them, and the communication of each. */
+/* Ways to cut state: their list, and the communication of each. */
 #include "core/cost/analytic/shards.h"
 
 #include "core/cost/analytic/parts.h"
 
-/* ---- all of them ----------------------------------------------------------------------------- */
-
-/* Meshes from the whole on every device to the finest. */
+/* Returns the meshes of `replicas`, the coarsest first. */
 static struct pp_mesh *meshes_of(struct pp_arena *arena, struct pp_mesh replicas, int *count)
 {
     struct pp_mesh *list = NULL;
@@ -36,9 +34,7 @@ struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh repl
     return space;
 }
 
-/* ---- communication --------------------------------------------------------------------------- */
-
-/* Devices that hold the parts of one share of `coarse` when it is cut as finely as `fine`. */
+/* Returns the devices that hold parts of one shard of `coarse` if it is cut as `fine`. */
 static struct pp_device_group group_between(struct pp_mesh coarse, struct pp_mesh fine)
 {
     const struct pp_mesh mesh = pp_mesh_within(fine, coarse);
@@ -47,7 +43,7 @@ static struct pp_device_group group_between(struct pp_mesh coarse, struct pp_mes
         .members = pp_mesh_size(mesh), .per_node = mesh.in_node, .nodes = mesh.nodes};
 }
 
-/* Of all layers of a kind in the stage; `params` are those of one on one device. */
+/* Adds `count` equal layers of a stage; `params` are those of one layer on one device. */
 static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in,
                        struct pp_mesh replicas, double count, double params)
 {

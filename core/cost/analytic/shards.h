@@ -1,6 +1,6 @@
-/* core/cost/analytic/shards.h — all ways to share parameters, gradients and optimizer state out
- * over the replicas of a stage (Chen et al. 2024, AMSP, section 4), and what each costs in
- * communication, in closed form. Rules: core/cost/state.h.
+/* core/cost/analytic/shards.h — all ways to cut parameters, gradients and optimizer state over the
+ * replicas of a stage (Chen et al. 2024, AMSP, section 4), and their communication in closed form.
+ * Rules: core/cost/state.h.
  *
  * A mesh takes a divisor of the devices of a node, or whole nodes and a divisor of their number. It
  * fits into another one when it divides it along both axes. A strategy has parameters that fit into
@@ -16,7 +16,7 @@ struct pp_shard_space {
     struct pp_shard_point *list; /* coarsest first: by parameters, gradients, optimizer state */
     int count;
 };
-/* Every strategy once; `replicas` is the mesh of all of them. */
+/* Returns every strategy once; `replicas` is the mesh of all of them. */
 struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh replicas);
 
 /* Communication of a strategy.
@@ -25,8 +25,8 @@ struct pp_shard_space pp_shard_space(struct pp_arena *arena, struct pp_mesh repl
  *   gathers  M sum over layers of 2 AG(params) + RS(gradients), each over s_p devices,
  *   grads    (M - 1) sum over layers of AR(gradients / s_p) over s_g / s_p, where s_g > s_p,
  *   sums     sum over layers of AR(gradients / s_p) over all replicas / s_p,
- *   spread   s_os / s_p times BC(params / s_os) over s_os / s_p, after the update. All of it is
- * exposed; only the simulation knows the part that overlaps with compute. */
+ *   spread   s_os / s_p times BC(params / s_os) over s_os / s_p, after the update.
+ * All of it is exposed; only the simulation knows the part that overlaps with compute. */
 struct pp_shard_times {
     double gathers_s, grads_s, sums_s, spread_s;
 };
@@ -35,5 +35,5 @@ static inline double pp_shard_times_s(struct pp_shard_times t)
     return t.gathers_s + t.grads_s + t.sums_s + t.spread_s;
 }
 
-/* Of the stage for which it is most, of in->state. */
+/* Returns the times of in->state for the stage with the most. */
 struct pp_shard_times pp_shard_times(const struct pp_cost_inputs *in);

@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-/* What the host needs to launch the kernels of a pass. */
+/* Returns the seconds in which the host launches the kernels of a pass. */
 static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    const bool is_graph = pp_cost_has_fused_experts(in); /* that launches them all */
+    const bool is_graph = pp_cost_has_fused_experts(in); /* one graph launches all */
 
     return is_graph ? 0 : pass->launches * pp_cost_framework(in)->kernel_gap_s;
 }
 
-/* What the device needs while the host is ahead of it: a part of the launches shows even then. */
+/* Returns the time of the device while the host is ahead: part of the launches is exposed. */
 static double device_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
     return pass->s + pp_cost_framework(in)->host_frac * host_s(in, pass);
@@ -27,11 +27,11 @@ static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer
  * attention and blocks with a window are separate kinds. */
 struct kinds {
     struct pp_layer_sum sum[PP_LAYER_KINDS][PP_PASSES];
-    struct pp_layer_sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
+    struct pp_layer_sum again[PP_LAYER_KINDS]; /* recomputation of a block by R */
 };
 struct layers {
     struct kinds full, near;
-    double gap_s; /* of a stage's F, and of its backward */
+    double gap_s; /* host gap of a stage's F, and of its backward */
     struct pp_layer_work work;
 };
 
@@ -150,8 +150,7 @@ static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
     return sum;
 }
 
-/* Exchanges take no longer than the part takes beyond its launches: what the host covers would not
- * go away with them. */
+/* Limits exchanges to the time beyond launches: time that the host covers would remain. */
 static void cover_exchanges(const struct pp_cost_inputs *in, struct pp_layer_sum *part)
 {
     const double exchanges_s = part->tp_s + part->cp_s + part->ep_s,
@@ -164,9 +163,9 @@ static void cover_exchanges(const struct pp_cost_inputs *in, struct pp_layer_sum
     part->ep_s *= shown_s / exchanges_s;
 }
 
-/* The host launches a backward, recomputation included, as one, and no part of it is shorter than
- * its launches. Where the device takes longer than the launches, its time counts, less the time in
- * which the host gets ahead. A faster device makes no part longer. */
+/* Adds the time of the host. It launches a backward, recomputation included, as one, and no part of
+ * it is shorter than its launches. If the device takes longer than the launches, its time counts,
+ * less the time in which the host gets ahead. A faster device makes no part longer. */
 static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_layer_sum *part[],
                      int parts)
 {

@@ -1,7 +1,6 @@
-/* Groups that sum and gather sharded state, and updated parameters sent to the devices that did not
- * update them (rule R4 of docs/costs-memory.md, "Sharded state"). core/cost/state.h has the rules;
- * docs/costs-memory.md, "Sharded state", the formulas; core/cost/analytic/gathers.c the costs of
- * gathers. */
+/* Groups that sum and gather sharded state, and the spread of updated parameters (rule R4 of
+ * docs/costs-memory.md, "Sharded state", which has the formulas). core/cost/state.h has the rules,
+ * core/cost/analytic/gathers.c the costs of gathers. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in)
     return mesh;
 }
 
-/* As many devices; one device where the mesh is one. */
+/* Returns the group of a mesh; one device for {1, 1} and {0, 0}. */
 static struct pp_device_group mesh_group(struct pp_mesh mesh)
 {
     const int members = pp_mesh_size(mesh);
@@ -38,7 +37,7 @@ static struct pp_device_group mesh_group(struct pp_mesh mesh)
                        : (struct pp_device_group){1, 1, 1, 1};
 }
 
-/* Of all replicas, however unevenly they are spread, the group of the stage. */
+/* The group of all replicas is that of the stage, however unevenly they are spread. */
 struct pp_device_group pp_analytic_group_within(const struct pp_cost_inputs *in, int stage,
                                                 struct pp_mesh fine, struct pp_mesh coarse)
 {
@@ -80,12 +79,12 @@ struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int
 
 /* ---- updated parameters ---------------------------------------------------------------------- */
 
-/* Tensors of a block, at least: four matrices of the attention, three of a gated feed-forward, two
- * norms. A device updates at least one tensor if tensors are not cut. */
+/* Least number of tensors of a block: four matrices of the attention, three of a gated
+ * feed-forward, two norms. A device updates at least one tensor if tensors are not cut. */
 enum { TENSORS_PER_BLOCK = 9 };
 
-/* Each member broadcasts what it has updated, one after the other (Chen et al. 2024, AMSP, section
- * 4.3: T_os1; InternEvo's hybrid_zero_optim.py). */
+/* Returns the time in which each member broadcasts its updated part, one after the other (Chen et
+ * al. 2024, AMSP, section 4.3: T_os1; InternEvo's hybrid_zero_optim.py). */
 static struct pp_collective_time broadcasts(const struct pp_cost_inputs *in,
                                             const struct pp_device_links *links,
                                             struct pp_device_group group, int stage, double bytes)
@@ -108,7 +107,7 @@ struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
                : pp_collective_time(PP_AG, in->algorithm, group, links, bytes);
 }
 
-/* Concurrent with the next step's first forward, layer by layer: a layer waits for its own
+/* The gather is concurrent with the next step's first forward: a layer waits for its own
  * parameters. With k layers of equal parts the forward ends after the last gather and one layer, or
  * after the first gather and all layers. The delay against a forward without gathers is exposed.
  * The hidden part takes its share of the forward. */

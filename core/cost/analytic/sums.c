@@ -9,12 +9,12 @@
 #include <string.h>
 
 enum phase { NODE, NETWORK, TIED, PHASES };
-enum { WHOLE = 2, HALF = 1 }; /* of what a level passes on: each of two trees carries one half */
+enum { WHOLE = 2, HALF = 1 }; /* data of a hop: each of two trees carries one half */
 static const double SAME = 1e-9;
 
 struct hop {
     struct pp_route route;
-    int64_t first; /* of its links */
+    int64_t first; /* index in `on` of its first link */
     bool is_local; /* inside a node */
 };
 
@@ -24,7 +24,7 @@ struct probe {
     struct pp_link_set links;
     int32_t (*uses)[PHASES]; /* [index of `links`], in units of HALF */
     int room;
-    int32_t *route; /* of one hop */
+    int32_t *route; /* links of one hop */
     struct hop *hops;
     int count, capacity;
     int32_t *on; /* indices of `links`, hop after hop */
@@ -35,7 +35,7 @@ struct probe {
 struct level {
     enum phase phase;
     int first, count;
-    double bytes; /* of a hop in one round */
+    double bytes; /* bytes of a hop in one round */
 };
 
 /* ---- hops --------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static void add_hop(struct probe *p, enum phase phase, int source, int dest, int
         use(p, p->route[i], phase, weight);
 }
 
-/* Between two members, of all lanes. */
+/* Adds the hops of all lanes between two members. */
 static void add_hops(struct probe *p, enum phase phase, int source, int dest, int weight)
 {
     const int stride = p->in->map.stride[PP_AXIS_TP];
@@ -96,8 +96,7 @@ static void add_chain(struct probe *p, enum phase phase, struct members m)
         add_hops(p, phase, member(m, i), member(m, i + 1), WHOLE);
 }
 
-/* Two binary trees, the second in the opposite order: an inner node of one is a leaf of the other.
- */
+/* Adds two binary trees in opposite order: an inner node of one is a leaf of the other. */
 static void add_trees(struct probe *p, enum phase phase, struct members m)
 {
     for (int i = 1; i < m.count; i++) {
@@ -109,7 +108,7 @@ static void add_trees(struct probe *p, enum phase phase, struct members m)
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-/* Whether every `per_node` devices in a row are all the members in one node. */
+/* Is true if every `per_node` devices in a row are all the members in one node. */
 static bool is_even(const struct pp_cost_inputs *in, const struct pp_ring *ring, int per_node)
 {
     for (int i = 1; i < ring->positions; i++)
@@ -143,7 +142,7 @@ static void add_stage(struct probe *p, int stage, double bytes, struct level lev
     level[NETWORK].count = p->count - level[NETWORK].first;
 }
 
-/* Both ways between the first and the last stage of every replica. */
+/* Adds hops both ways between the first and the last stage of every replica. */
 static struct level add_tied(struct probe *p)
 {
     const struct pp_cost_inputs *in = p->in;
@@ -169,7 +168,7 @@ static double near(double value, double wanted)
     return fabs(value - wanted) <= SAME * wanted ? wanted : value;
 }
 
-/* What a hop gets, at most what `most` says. */
+/* Returns the bandwidth that a hop reaches, at most that of `most`; sets the limiting link. */
 static struct pp_link reached(const struct probe *p, const struct hop *hop, enum phase phase,
                               struct pp_link most, struct pp_sum_limit *limit)
 {
@@ -188,7 +187,7 @@ static struct pp_link reached(const struct probe *p, const struct hop *hop, enum
     return link;
 }
 
-/* The hop that takes longest. */
+/* Chooses the hop that takes longest. */
 static void choose(const struct probe *p, const struct level *level, bool is_local,
                    struct pp_link most, struct pp_link *chosen, struct pp_sum_limit *limit)
 {
@@ -210,7 +209,7 @@ static void choose(const struct probe *p, const struct level *level, bool is_loc
     }
 }
 
-/* A ring over all goes as fast as its slowest hop, wherever that is. */
+/* Returns the speed of a ring over all devices: that of its slowest hop, wherever it is. */
 static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct level *level)
 {
     struct pp_sum_links sum = {.links = pp_analytic_links(p->in)};
@@ -230,7 +229,6 @@ static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct l
     return sum;
 }
 
-/* The slowest hops inside the nodes and between them. */
 static struct pp_sum_links slowest_of(const struct probe *p, const struct level *node,
                                       const struct level *network)
 {
@@ -251,8 +249,7 @@ static struct pp_sum_links sum_of(const struct probe *p, const struct level leve
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-/* Where sums meet on nothing but NICs that the cluster's own links speak of: each device sends to
- * one other at a time. */
+/* Is true if the cluster's own links describe all that sums meet: NICs, one peer at a time. */
 static bool cannot_bind(const struct pp_cost_inputs *in)
 {
     if (!in->fabric)
@@ -280,8 +277,8 @@ static struct pp_sum_links *unlimited(struct pp_arena *arena, const struct pp_co
     return sums;
 }
 
-/* A rank's sums run one after the other: a stage takes the turn after those that the ranks that
- * hold it have had. Returns the number of turns. */
+/* Sets the turn of each stage; returns the number of turns. A rank's sums run one after the other,
+ * so a stage takes the turn after those of all ranks that hold it. */
 static int take_turns(struct pp_arena *arena, const struct pp_cost_inputs *in, int *turn)
 {
     int *had = PP_ARRAY(arena, int, in->layout.pp), turns = 0;

@@ -9,8 +9,8 @@
 enum {
     BUCKET_PARAMS = 16000000, /* Singh and Bhatele 2022, AxoNN, section IV-B */
     BUCKETS = 3,              /* one comes, one is updated, one goes */
-    GROUP_VALUES = 128,       /* that share a scale and a minimum */
-    GROUP_BYTES = 4,          /* of both */
+    GROUP_VALUES = 128,       /* values that share a scale and a minimum */
+    GROUP_BYTES = 4,          /* of scale and minimum */
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static double bucket_params(const struct pp_cost_inputs *in, int stage)
     return fmin(BUCKET_PARAMS, pp_analytic_updated_params(in, stage));
 }
 
-/* Updated parameters that stay where they live, on one device. */
+/* Returns the updated parameters that stay at their home, on one device. */
 static double kept_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_updated_at_home(&in->state)
@@ -53,8 +53,8 @@ static double kept_params(const struct pp_cost_inputs *in, int stage)
                : 0;
 }
 
-/* State and parameters that live beyond the host pass through its memory concurrently with the
- * update, down and up at once. */
+/* Returns the seconds of an update on the host. State and parameters beyond the host pass through
+ * its memory concurrently with the update, down and up at once. */
 static double host_update_s(const struct pp_cost_inputs *in, int stage)
 {
     const double params = pp_analytic_updated_params(in, stage), devices = node_devices(in);
@@ -109,7 +109,7 @@ static double resting_frac(const struct pp_cost_inputs *in)
                                                 GROUP_BYTES / (GROUP_VALUES * value_bytes);
 }
 
-/* One kernel a block reads what it has saved and writes it in other bits. */
+/* Returns the cost of Q or DQ: a kernel a block reads saved activations and writes other bits. */
 static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, double bytes)
 {
     const struct pp_device *d = &in->cluster->device;
@@ -136,7 +136,7 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* Those that the device updates leave it in buckets. */
+/* Moves parameters to their home. Those that the device updates leave it in buckets. */
 static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
     const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
@@ -178,7 +178,7 @@ void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
     move_params(in, stage, memory);
 }
 
-/* On the device as computed. */
+/* Is true if all is on the device, as computed. */
 static bool is_plain(const struct pp_state_spec *state)
 {
     return !pp_state_is_offloaded(state) && !pp_state_is_quantised(state);
@@ -247,7 +247,6 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
 }
 
-/* Parameters that live there stay. */
 static void explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                 FILE *out)
 {

@@ -6,12 +6,11 @@
 /* Products of the backward per product of the forward: five against two, as scores are computed
  * again (Dao 2023, section 3.1). */
 static const double fused_backward = 2.5;
-/* Its speed against that of the forward: up to 63 % of the peak against 73 % (Dao 2023, section 1).
- */
+/* Speed of the fused backward against the forward, as shares of the peak (Dao 2023, section 1). */
 static const double fused_backward_speed = 0.63 / 0.73;
-/* FlashAttention 1 against 2 (Dao 2023: section 1, twice as fast; figures 4 to 6, 1.7 to 1.9). */
+/* Speed of FlashAttention 1 against 2 (Dao 2023: twice as fast; figures 4 to 6, 1.7 to 1.9). */
 static const double first_speed = 0.55;
-/* Queries that one block of a fused kernel takes together (Dao 2023, section 3.3). */
+/* Queries of one block of a fused kernel (Dao 2023, section 3.3). */
 static const double block_queries = 128;
 
 struct shape {
@@ -52,7 +51,7 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
 static void add_fused(struct pp_layer_kernels *list, struct shape s)
 {
     const bool is_backward = list->pass == PP_PASS_I;
-    /* The block on the diagonal of a causal mask is computed whole, and that on a window's edge. */
+    /* Blocks on the diagonal of a causal mask, and on a window's edge, are computed whole. */
     const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0) +
                         (list->work.is_near ? block_queries / 2 : 0);
     const double flops = 4 * list->work.tokens * fmin(keys, list->in->layout.seq) * s.width;
@@ -67,7 +66,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
                            .modules = PP_AGAIN_CORE,
                            .launches = is_backward ? 2 : 1,
                            .flops = is_backward ? fused_backward * flops : flops,
-                           .bytes = is_backward ? 2 * operands : operands, /* and their gradients */
+                           .bytes = is_backward ? 2 * operands : operands, /* and gradients */
                            .eta = list->in->cluster->device.attention_eta *
                                   (list->in->cluster->device.is_attention_first ? first_speed : 1) *
                                   (is_backward ? fused_backward_speed : 1),
@@ -77,7 +76,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
 
 /* ---- unfused --------------------------------------------------------------------------------- */
 
-/* A product for each sample and head that has the scores as one of its three matrices. */
+/* Adds a product for each sample and head; the scores are one of its three matrices. */
 static void add_scores_product(struct pp_layer_kernels *list, struct shape s, const char *name,
                                double m, double n, double k)
 {
@@ -97,7 +96,7 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
                        });
 }
 
-/* One kernel scales, masks and normalizes scores in 16 bits. It takes four rows of samples and
+/* A fused kernel scales, masks and normalizes scores in 16 bits. It takes four rows of samples and
  * heads and at most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py).
  * Otherwise scale, mask, cast and softmax follow one another. In fp32 there is nothing to cast, and
  * no gradient of a mask that is added (BERT). */
@@ -142,7 +141,7 @@ static void add_unfused(struct pp_layer_kernels *list, struct shape s)
     }
 }
 
-/* Queries, keys and values are taken apart head by head, outputs put together again. */
+/* Adds the copies that take queries, keys and values apart by head, or put outputs together. */
 static void add_layout(struct pp_layer_kernels *list, const char *name, double width)
 {
     PP_LAYER_TRAFFIC(list, list->work.tokens * width, name, {1, 1, 0}, {2, 2, 0});

@@ -1,4 +1,4 @@
-/* How the list of a layer's kernels grows. */
+/* Functions that add kernels to a layer's list. */
 #include "core/cost/layers/layers.h"
 
 #include <assert.h>
@@ -62,7 +62,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
                  count = matrix.count > 0 ? matrix.count : 1;
     const enum pp_precision precision = pp_layer_precision(list, matrix.is_wide);
     const bool is_narrow = pp_precision_is_narrow(precision);
-    /* weight gradients of several micro-batches that meet in a sum, each written before */
+    /* weight gradients of micro-batches are written, then added to a sum */
     const bool is_apart =
         pp_cost_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
     const bool is_misaligned =
@@ -72,7 +72,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
                                                     {t, k, n, count, is_misaligned},
                                                     {n, k, t, count, is_misaligned}};
     const double operand = is_narrow ? narrow[precision].bytes : e;
-    /* a weight gradient is read, added to and written, or written for a sum by itself */
+    /* a weight gradient is added to its sum, or written for a separate kernel that adds it */
     const double bytes[PP_PASSES] = {
         (t * k + k * n) * operand + t * n * e,
         (t * n + k * n) * operand + t * k * e,
@@ -111,8 +111,7 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
 }
 
 /* gelu reads one vector and writes one; a gated function multiplies two. The backward reads inputs
- * and gradient, and writes gradients. A gate by itself writes its output, which is read on both
- * ways. */
+ * and gradient, and writes gradients. A separate gate writes its output, which both passes read. */
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
 {
     static const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2, 3, 0}},

@@ -1,5 +1,5 @@
-/* The kernels of a mixture of experts: router, permutations, the matrices of the experts that a
- * device holds, what all tokens share. Tokens are spread evenly over the experts.
+/* The kernels of a mixture of experts: router, permutations, the matrices of the device's experts,
+ * shared experts. Tokens are spread evenly over the experts.
  *
  * t tokens of a micro-batch come to a tensor-parallel group, t / tp of them to each device, which
  * sends top_k copies of each. A device holds count / ep experts, cut over etp devices that gather
@@ -50,7 +50,7 @@ static bool is_bias_apart(const struct pp_layer_kernels *list)
     return pp_cost_framework(list->in)->expert_bias_bytes[PP_PASS_F] > 0;
 }
 
-/* Up, activation, down. Fused experts hand the activation's output, and its gradient, on in fp8. */
+/* Adds up, activation, down. Fused experts pass activations and their gradients in fp8. */
 static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], double tokens,
                     double ffn, double count, bool is_fused)
 {
@@ -67,8 +67,7 @@ static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], do
                     .is_cast_before = {[PP_PASS_F] = is_fused}, .count = count);
 }
 
-/* Biases after the second matrices are weighed with the router's probabilities: by kernels of their
- * own, some for each expert. */
+/* Adds kernels that weigh biases of outputs with probabilities, some for each expert. */
 static void add_output_bias(struct pp_layer_kernels *list, const struct pp_expert_work *w)
 {
     enum { EXPERT_LAUNCHES = 2, EXPERT_GRADIENT_LAUNCHES = 5, COMMON_LAUNCHES = 2 };

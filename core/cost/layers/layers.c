@@ -3,15 +3,15 @@
 
 #include <math.h>
 
-/* An untrimmed pass over values of the training precision reads or writes one; a dropout mask has a
- * byte. Residual paths without dropout have no mask. */
+/* Bytes of a dropout mask per value. A pass over values reads or writes each of them once; residual
+ * paths without dropout have no mask. */
 enum { MASK_BYTES = 1 };
 
 /* ---- embedding, and head with the loss --------------------------------------------------------*/
 
-/* Rows of the table are copied out; positions are added where the model has them, dropout is drawn
- * where it is trained with it. The gradient of the table is cleared, and the tokens' gradients are
- * added into it. Then it is added to the sum over micro-batches, a pass over the whole table. */
+/* Adds the embedding. Rows of the table are copied out; positions are added if the model has them,
+ * dropout is drawn if it is trained with it. The gradient of the table is cleared, and the tokens'
+ * are added into it. A pass over the whole table adds it to the sum over micro-batches. */
 static void add_embedding(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -26,7 +26,7 @@ static void add_embedding(struct pp_layer_kernels *list)
                      {0, 0, 2}, {0, 0, 2}, {0, 0, 2 * list->grad_bytes});
 }
 
-/* Rows of the output matrix on one device. */
+/* Returns the rows of the output matrix on one device. */
 static double vocabulary(const struct pp_cost_inputs *in)
 {
     const double rows = (double)in->model->vocab / in->layout.tp;
@@ -72,7 +72,6 @@ static void add_wide(struct pp_layer_kernels *list, const char *name, double k, 
     pp_layer_mark(list, first, PP_AGAIN_LATENT);
 }
 
-/* The matrices of latent attention, in place of the qkv matrix. */
 static void add_latent(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -88,7 +87,7 @@ static void add_latent(struct pp_layer_kernels *list)
 
 /* ---- block --------------------------------------------------------------------------------- */
 
-/* In front of attention and of the MLP. */
+/* Adds the norm in front of attention or of the MLP. */
 static void add_inner_norm(struct pp_layer_kernels *list)
 {
     const int first = list->count;
@@ -97,8 +96,8 @@ static void add_inner_norm(struct pp_layer_kernels *list)
     pp_layer_mark(list, first, PP_AGAIN_NORM);
 }
 
-/* Dropout of a sub-layer's output and its sum with the residual; the two gradients that meet there
- * are added on the way back. */
+/* Adds dropout of a half block's output and the sum with the residual. The two gradients are added
+ * in the backward. */
 static void add_residual(struct pp_layer_kernels *list)
 {
     const double values = list->whole_tokens * list->in->model->hidden;
@@ -113,7 +112,7 @@ static void add_residual(struct pp_layer_kernels *list)
 static void add_rotary(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const bool is_latent = m->latent.kv_rank > 0; /* a key of one head for all */
+    const bool is_latent = m->latent.kv_rank > 0; /* all heads share the key of one */
     const double tp = list->in->layout.tp,
                  heads = m->heads / tp + (is_latent ? 1 : fmax(m->kv_heads / tp, 1)),
                  width = is_latent ? m->latent.rope_dim : m->head_dim;
@@ -125,7 +124,6 @@ static void add_rotary(struct pp_layer_kernels *list)
     pp_layer_mark(list, first, is_latent ? PP_AGAIN_LATENT : 0);
 }
 
-/* Queries and keys, head by head. */
 static void add_head_norms(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -136,7 +134,7 @@ static void add_head_norms(struct pp_layer_kernels *list)
                          {2, 5, 0});
 }
 
-/* Some models normalize what a half block adds, too. */
+/* Adds a norm of a half block's output, which some models have. */
 static void add_outer_norm(struct pp_layer_kernels *list)
 {
     if (list->in->model->norms_per_layer > 2)
@@ -154,7 +152,6 @@ static void add_qkv(struct pp_layer_kernels *list)
                     .again_frac = kv / (q + 2 * kv));
 }
 
-/* Norm, qkv, attention, projection, residual. */
 static void add_first_half(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -173,8 +170,7 @@ static void add_first_half(struct pp_layer_kernels *list)
     add_residual(list);
 }
 
-/* The dense feed-forward matrices with their activation function. Returns the index of the last
- * matrix. */
+/* Adds the dense feed-forward matrices with their activation; returns the last one's index. */
 static int add_feed_forward(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -193,9 +189,9 @@ static int add_feed_forward(struct pp_layer_kernels *list)
     return down;
 }
 
-/* Mark the kernels from `first` on: the backward of the block does not read their outputs. They are
- * the sum with the residual, and the last matrix if its output is only added. The backward reads
- * masks of dropout and inputs of norms. */
+/* Marks the kernels from `first` on, whose outputs the block's backward does not read. They are the
+ * sum with the residual, and the last matrix if its output is only added. The backward reads masks
+ * of dropout and inputs of norms. */
 static void end_recompute(struct pp_layer_kernels *list, int first)
 {
     if (!pp_cost_framework(list->in)->stops_recompute || pp_cost_has_dropout(list->in))
@@ -226,8 +222,8 @@ static void add_moe(struct pp_layer_kernels *list)
     add_residual(list);
 }
 
-/* The hidden vector and the next token's embedding are normalized, projected to one and pass a
- * block and the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2). */
+/* Adds multi-token prediction. The hidden vector and the next token's embedding are normalized,
+ * projected to one and pass a block and the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2). */
 static void add_mtp(struct pp_layer_kernels *list)
 {
     const double h = list->in->model->hidden;
@@ -242,7 +238,7 @@ static void add_mtp(struct pp_layer_kernels *list)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-/* --params scales the matrices to the size that was given. */
+/* Returns the factor of --params on the matrices. */
 static double matrix_scale(const struct pp_model *model)
 {
     struct pp_model plain = *model;

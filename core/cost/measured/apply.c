@@ -1,4 +1,4 @@
-/* From what was measured of layers to what the stages of a run take. */
+/* Costs of a run's stages from measured durations of layers. */
 #include "core/cost/measured/file.h"
 #include "core/units.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- channels ---------------------------------------------------------------------------------*/
 
-/* What a message between two ranks takes; NULL: nothing says. */
+/* Returns the measured time of a message between two ranks; NULL if none was measured. */
 static const struct pp_measured_line *wire_of(const struct pp_cost_file *file)
 {
     const struct pp_measured_line *wire = pp_cost_file_line(file, "wire");
@@ -15,7 +15,7 @@ static const struct pp_measured_line *wire_of(const struct pp_cost_file *file)
     return wire ? wire : pp_cost_file_line(file, "sendrecv");
 }
 
-/* An all-reduce that was measured; NULL: none was. */
+/* Returns the measured time of an all-reduce; NULL if none was measured. */
 static const struct pp_measured_line *sum_of(const struct pp_cost_file *file)
 {
     const struct pp_measured_line *sum = pp_cost_file_line(file, "all_reduce");
@@ -23,8 +23,7 @@ static const struct pp_measured_line *sum_of(const struct pp_cost_file *file)
     return sum && sum->ranks > 1 ? sum : NULL;
 }
 
-/* PP_EINVAL where the run sends messages or sums gradients and no channel says how long that takes.
- */
+/* PP_EINVAL if the run sends messages or sums gradients and no channel for them was measured. */
 static enum pp_status channels_check(const struct pp_cost_file *file,
                                      const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                      struct pp_error *err)
@@ -54,7 +53,7 @@ double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, d
         *latency_s = 0;
         return 0;
     }
-    if (whole) { /* as many members more or less take as many steps */
+    if (whole) { /* scales by the number of steps */
         const double measured = 2.0 * (whole->ranks - 1);
         *latency_s = whole->alpha_s * steps / measured;
         return *latency_s +
@@ -170,7 +169,7 @@ static enum pp_status fail_shape(const struct pp_cost_file *file,
     return PP_EINVAL;
 }
 
-/* ---- what was never measured ----------------------------------------------------------------*/
+/* ---- checks of what was measured ------------------------------------------------------------- */
 
 static enum pp_status check(const struct pp_cost_file *file, const struct pp_cost_inputs *in,
                             const struct pp_costs *costs, struct pp_error *err)
@@ -219,8 +218,8 @@ static double measured_s(const struct pp_measured_op *op, const struct stage *st
            op->part_s[PP_MEASURED_HEAD] * stage->has_head + op->part_s[PP_MEASURED_OP];
 }
 
-/* A full backward is both its halves, each half as long as the other where they never ran apart; a
- * recomputation repeats the forward. */
+/* A full backward is the sum of its halves, and each half is half of it if only the whole was
+ * measured. A recomputation repeats the forward. */
 const struct pp_stand_in pp_stand_ins[PP_OP_KINDS] = {
     [PP_B] = {{PP_I, PP_W}, 1},
     [PP_I] = {{PP_B, PP_B}, 0.25},
@@ -228,7 +227,7 @@ const struct pp_stand_in pp_stand_ins[PP_OP_KINDS] = {
     [PP_R] = {{PP_F, PP_F}, 0.5},
 };
 
-/* NAN: nothing says. */
+/* Returns NAN if nothing was measured. */
 static double op_s(const struct pp_measured_set *set, int kind, const struct stage *stage)
 {
     const struct pp_stand_in *other = &pp_stand_ins[kind];

@@ -72,7 +72,6 @@ static enum pp_status read_int(const struct reader *r, json_t *object, const cha
     return PP_OK;
 }
 
-/* The list under a key that every file has. */
 static enum pp_status read_list(const struct reader *r, json_t *object, const char *key,
                                 json_t **list, struct pp_error *err)
 {
