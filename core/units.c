@@ -28,8 +28,7 @@ static const struct scale counts[] = {
 };
 static const struct scale nothing[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
-/* Bandwidths require bits or bytes, since both are in use. Speeds require the F, so that a bare 989
- * is not taken for 989 FLOP/s. */
+/* Bandwidths require bits or bytes; speeds the F, so that a bare 989 is not taken for FLOP/s. */
 static const struct scale rate_units[] = {
     {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},
     {"bps", 0.125},  {"b/s", 0.125},    {"bit", 0.125}, {"bit/s", 0.125},

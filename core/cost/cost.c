@@ -131,8 +131,8 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
         pair = &costs->overlap[(size_t)op->stage * (size_t)costs->stages + fused->stage];
     if (!pair)
         return overlapped(single(costs, op), single(costs, fused));
-    /* The table is for one whole micro-batch each way. An op takes the mean share of the two, and
-     * 1/q of it for a sequence split. */
+    /* The entry is for one micro-batch each way. Takes the mean share, and 1/q for a sequence
+     * split. */
     return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);
 }
 

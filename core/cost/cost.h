@@ -115,8 +115,7 @@ struct pp_costs {
 
 /* Returns `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
-/* Returns how often a collective passes its shares around a ring: 2 for an all-reduce, 1 for a
- * scatter or gather, 0 for others. */
+/* Returns the passes around a ring: 2 for an all-reduce, 1 for a scatter or gather, else 0. */
 int pp_ring_turns(int kind);
 /* Returns the time of a collective of that kind whose members start together: all its steps at the
  * pace of the slowest hop. At most INT64_MAX / 4. */

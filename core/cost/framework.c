@@ -28,8 +28,7 @@
  * blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
 #define NCCL_SHARE 0.25
 
-/* Values that all frameworks share: memory of CUDA, libraries and NCCL, and 16-bit parameters with
- * fp32 copies and Adam's state. */
+/* Common values: CUDA, libraries, NCCL; 16-bit parameters with fp32 copies and Adam's state. */
 #define SOFTWARE                                                                                   \
     HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
           .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE

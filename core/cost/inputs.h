@@ -1,5 +1,4 @@
-/* core/cost/inputs.h — inputs of the analytic costs of a run: model, cluster, layout, state and how
- * the framework overlaps. */
+/* core/cost/inputs.h — inputs of analytic costs: model, cluster, layout, state, overlap. */
 #pragma once
 
 #include "core/cluster/cluster.h"

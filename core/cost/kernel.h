@@ -19,8 +19,7 @@ struct pp_gemm_shape {
     double m, n, k, batch;
     bool is_misaligned; /* rows of an operand do not start where tensor cores load them */
 };
-/* Is true if rows of so many values are misaligned. Sizes that are no whole numbers (--params)
- * stand for whole ones near them. */
+/* Is true if rows of so many values are misaligned. Fractions (--params) stand for whole sizes. */
 bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision);
 
 struct pp_kernel {

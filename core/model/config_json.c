@@ -5,8 +5,7 @@
 
 /* ---- windows ----------------------------------------------------------------------------------*/
 
-/* Attention windows: a width, and the blocks with it, by "layer_types" or by the defaults of the
- * family's configuration class. */
+/* Attention windows: a width, and the blocks with it, by "layer_types" or the family's defaults. */
 
 static bool is_full(const json_t *type)
 {

@@ -167,8 +167,7 @@ static bool is_start(const struct plain *own, const struct plain *given)
     return given->is_end[own->length - 1];
 }
 
-/* Is true if the name is the preset's, alone or followed only by a remark or the preset's own size
- * ("grok1" of "grok1" "314b"). */
+/* Is true if the name is the preset's, or adds only a remark or its size ("grok1 314b"). */
 static bool is_named(const struct plain *given, const char *name, const struct pp_model *model)
 {
     const struct plain own = plain_of(name);

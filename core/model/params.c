@@ -133,8 +133,7 @@ static double embedding_params(const struct pp_model *m)
     return rows * m->hidden + (m->token_types > 0 || m->has_embedding_norm ? norm_params(m) : 0);
 }
 
-/* Returns norms of the hidden vector, of the next token's embedding and of the output, the
- * projection of both to one, a block. */
+/* Returns three norms (hidden vector, next embedding, output), the merging matrix, a block. */
 static double mtp_params(const struct pp_model *m)
 {
     const double h = m->hidden;

@@ -244,8 +244,7 @@ static enum pp_status look_after_all(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-/* Starts workers, as many as possible; false with errno if there is none. After a failure it does
- * not try again before the next tick. */
+/* Starts all workers that it can; false with errno if none. Retries after the next tick. */
 static bool fill(struct run *run)
 {
     int living = 0, why = 0;

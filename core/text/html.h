@@ -1,5 +1,4 @@
-/* core/text/html.h — pages with foreign text. They are HTML and well-formed XML at once, so that
- * any reader of XML can check a page. */
+/* core/text/html.h — pages with foreign text, both HTML and well-formed XML, to check as XML. */
 #pragma once
 
 #include <stdio.h>

@@ -100,8 +100,7 @@ static bool may_replace(const char *place, const struct stat *info)
     return false;
 }
 
-/* Devices, pipes, and files with other names or another owner are written in place. All other
- * files are replaced by a temporary file. */
+/* Devices, pipes, files with other names or another owner are written in place, others replaced. */
 static int open_place(struct pp_arena *arena, struct pp_output *output)
 {
     const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;

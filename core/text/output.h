@@ -31,8 +31,7 @@ enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct
 /* Closes without a commit: only bytes written in place remain. */
 void pp_output_discard(struct pp_output *output);
 
-/* PP_EFAIL if the path cannot be opened: no such folder, no permission, a folder. Creates
- * nothing. */
+/* PP_EFAIL if a path cannot be opened: no such folder, no permission, a folder. Creates nothing. */
 enum pp_status pp_output_check(struct pp_arena *arena, const char *path, struct pp_error *err);
 /* Reports two options, "--json" and "--gantt", that both write to stdout: PP_EINVAL. */
 enum pp_status pp_output_clash(const char *first, const char *second, struct pp_error *err);

@@ -11,8 +11,7 @@
 static const double PATIENCE_S = 1, PERIOD_S = 0.2;
 enum { LINE_BYTES = 128 };
 
-/* Is true if the run and the time since the last line are long enough, and stderr is a terminal.
- * The first call begins the run. */
+/* Is true if stderr is a terminal, and a line is due. The first call begins the run. */
 static bool is_due(struct pp_progress *progress, double now, int64_t done)
 {
     if (progress->started_s == 0) {

@@ -180,9 +180,9 @@ double pp_analytic_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
 }
 
 /* Returns the number of exchanges of t h values between the matrices of a layer. With sequence
- * parallelism, gathers before and scatters after them (Korthikanti et al. 2022, section 4.2.2); the
- * gathers that weight gradients need overlap with these. Without it, sums after them. The forward
- * has sums in the embedding and in a block's two halves, the backward in the head and in the halves
+ * parallelism, gathers before and scatters after them (Korthikanti et al. 2022, section 4.2.2);
+ * gathers for weight gradients overlap with these. Without it, sums after them. The forward has
+ * sums in the embedding and in a block's halves, the backward in the head and in the halves
  * (Shoeybi et al. 2019, section 3). */
 static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {

@@ -56,8 +56,7 @@ struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum p
     return pp_analytic_group_over(members, (int)(nodes < members ? nodes : members), 0);
 }
 
-/* The devices of a stage group (tp coordinate 0) in ascending order: three nested loops, the axis
- * with the widest stride outermost. */
+/* Devices of a stage group (tp coordinate 0), ascending: nested loops, widest stride outermost. */
 enum { STAGE_AXES = 3 };
 struct walk {
     int axis[STAGE_AXES], count[STAGE_AXES];

@@ -101,9 +101,8 @@ static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_c
     };
 }
 
-/* Returns the recomputation of modules. Keys and values of the other context-parallel devices are
- * not kept during attention. Half of a block's exchanges are those of its MLP: a gather and a
- * scatter of four, or one sum of two. */
+/* Returns the recomputation of modules. Keys and values of other context-parallel devices are sent
+ * again. Half of a block's exchanges are the MLP's: a gather and scatter of four, a sum of two. */
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {

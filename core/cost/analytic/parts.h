@@ -44,8 +44,7 @@ struct pp_layer_work pp_analytic_work(const struct pp_cost_inputs *in, int split
 struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int split);
 struct pp_compute pp_analytic_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_layer_work work, enum pp_pass pass);
-/* Returns the recomputation of a whole layer: its forward, or as much of it as its backward needs
- * (framework's stops_recompute). */
+/* Returns the recomputation of a layer: its forward, or a part of it (stops_recompute). */
 struct pp_compute pp_analytic_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work);
 /* Returns the sum of the kernels between the projections of attention. */

@@ -36,8 +36,7 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
     return fracs;
 }
 
-/* Returns the flops that a recomputation omits of a forward, one sample. They are products of
- * matrices, which all rules count alike. */
+/* Returns flops that a recomputation omits, one sample: matrices, which all rules count alike. */
 static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct pp_layer_work work = pp_analytic_work(in, 0);

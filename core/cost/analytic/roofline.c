@@ -68,8 +68,7 @@ static int groups_of(const struct pp_cost_inputs *in)
            pp_analytic_has_tied_copy(in);
 }
 
-/* Returns the bytes per device outside of tensors: context and communicators of the framework, or
- * the value of the cluster. */
+/* Returns the bytes outside of tensors: the framework's (context, NCCL), or the cluster's value. */
 static double other_bytes(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_cost_framework(in);

@@ -16,8 +16,7 @@ double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage);
  * pipelines, stages, rank_of. */
 struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in);
 
-/* Returns how many devices of a program rank differ in their links: 1 if each has its own NIC, else
- * all tp * cp. */
+/* Returns how many devices of a rank differ in links: 1 with a NIC each, else all tp * cp. */
 int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
 
 /* Sets blocks per stage; places all. `first` and `last` are fixed when > 0; the others are as even
@@ -47,8 +46,8 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
 void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
                     struct pp_costs *costs);
 
-/* Returns the flops that recomputation executes again for one sample, by the counting rule of the
- * model flops; HFU counts both. */
+/* Returns the flops that recomputation adds per sample, by the rule of model flops; HFU has
+ * both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
 
 /* Prints the terms of --explain, one line per term of a layer, such as

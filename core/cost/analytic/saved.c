@@ -274,8 +274,7 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
     return sum;
 }
 
-/* Recomputed blocks keep little and are computed again one after the other. The whole activations
- * of only one block exist at a time. */
+/* Recomputed blocks keep little. Only one block's whole activations exist at a time. */
 static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
                        const struct blocks *blocks, double frac, int stage,
                        struct pp_stage_memory *memory)

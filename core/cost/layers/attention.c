@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* Products of the backward per product of the forward: five against two, as scores are computed
- * again (Dao 2023, section 3.1). */
+/* Products of the backward per product of the forward: five to two (Dao 2023, section 3.1). */
 static const double fused_backward = 2.5;
 /* Speed of the fused backward against the forward, as shares of the peak (Dao 2023, section 1). */
 static const double fused_backward_speed = 0.63 / 0.73;

@@ -96,8 +96,7 @@ static void add_inner_norm(struct pp_layer_kernels *list)
     pp_layer_mark(list, first, PP_AGAIN_NORM);
 }
 
-/* Adds dropout of a half block's output and the sum with the residual. The two gradients are added
- * in the backward. */
+/* Adds dropout of a half block's output and the residual; the backward adds two gradients. */
 static void add_residual(struct pp_layer_kernels *list)
 {
     const double values = list->whole_tokens * list->in->model->hidden;
