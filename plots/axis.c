@@ -15,8 +15,7 @@ struct pp_axis_time pp_axis_time(double end_s, const char *unit)
     return (struct pp_axis_time){1e6, "us"};
 }
 
-/* The step at which labels of `width_in` inches fit into `room_in` for `count` of them:
- * 1, 2, 4, 5, 8, 10, 16, 20, ... */
+/* The step, 1, 2, 4, 5, 8 ..., at which `count` labels of `width_in` inches fit into `room_in`. */
 static int step_of_labels(int count, double width_in, double room_in)
 {
     static const int STEPS[] = {1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500};
@@ -53,7 +52,7 @@ const char *pp_axis_tic(const struct pp_figure *f, const char *text)
 void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int count,
                     const char *axis)
 {
-    static const double PLOT_FRAC = 0.82; /* of the width: the rest is margins */
+    static const double PLOT_FRAC = 0.82; /* of the width; the rest is margins */
     enum { SHORT = 4, LONG = 12, GAP = 1 };
     const double room_in = PLOT_FRAC * f->width_in, char_in = pp_figure_character_in(f);
     const size_t characters = longest(labels, count);

@@ -1,4 +1,4 @@
-/* A figure: its formats, the beginning of its script, and how it is rendered. */
+/* Figures: formats, the beginning of the script, and rendering. */
 #define _GNU_SOURCE /* mkdtemp */
 
 #include "plots/figure.h"
@@ -21,11 +21,11 @@ static const double COLUMN_IN = 3.3, COLUMN_PT = 8, PAGE_PT = 10;
 /* ---- formats --------------------------------------------------------------------------------- */
 
 enum { PNG_DPI = 150, PNG_PAPER_DPI = 300, SVG_DPI = 96 };
-/* The cairo terminals draw fonts for 96 dots an inch: unscaled, 10 pt come out as 13.3 in a PDF. */
+/* The cairo terminals draw fonts for 96 dots an inch: unscaled, 10 pt are 13.3 pt in a PDF. */
 static const double CAIRO_DPI = 96;
-/* A line of width 1 is 0.75 pt, a symbol of size 1 is 5 pt across, whatever the format. Measured,
+/* A line of width 1 is 0.75 pt, a symbol of size 1 is 5 pt across in every format. Measured,
  * gnuplot's own are 0.5 and 6 pt in a PDF and 0.25 and 6 pt for LaTeX. A symbol is 7.5 dots across
- * in a PNG; for an SVG, which has no option for it, see pp_figure_point(). */
+ * in a PNG; an SVG has no option for it, see pp_figure_point(). */
 static const double PDF_LINE = 1.5, TEX_LINE = 3, PDF_POINT = 0.83, PNG_POINT_DPI = 108;
 
 static void terminal_png(const struct pp_figure *f)
@@ -66,11 +66,11 @@ static void terminal_dumb(const struct pp_figure *f)
     fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->columns, f->rows);
 }
 
-static const char GRAPHICS[] = "-graphics.pdf"; /* of what is set by LaTeX */
-/* What gnuplot writes, in the folder of the script or in a temporary one. */
+static const char GRAPHICS[] = "-graphics.pdf"; /* suffix of the graphics of a .tex */
+/* Output of gnuplot, in the folder of the script or in a temporary one. */
 struct format {
     const char *suffix; /* of the target */
-    const char *made;   /* of what gnuplot writes */
+    const char *made;   /* suffix of gnuplot's output */
     void (*terminal)(const struct pp_figure *figure);
 };
 static const struct format FORMATS[] = {
@@ -103,7 +103,7 @@ enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *tar
                         path);
 }
 
-/* "fig" of "out/fig.pdf" */
+/* Base name of the path: "fig" of "out/fig.pdf". */
 static const char *stem(const struct pp_figure *f)
 {
     const char *slash = strrchr(f->target->path, '/');
@@ -119,7 +119,7 @@ static const char *made_name(const struct pp_figure *f, const char *suffix)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* What LaTeX takes for a command. */
+/* Escapes of characters that are special in LaTeX. */
 static const char *const TEX[UCHAR_MAX + 1] = {['\\'] = "\\textbackslash{}",
                                                ['~'] = "\\textasciitilde{}",
                                                ['^'] = "\\textasciicircum{}",
@@ -136,7 +136,7 @@ static const char *const TEX[UCHAR_MAX + 1] = {['\\'] = "\\textbackslash{}",
 
 static const char *quote(const struct pp_figure *figure, const char *text, bool is_tex)
 {
-    /* Outside of the single quotes. (Twice within them is an apostrophe, too, but gnuplot's search
+    /* Escapes end the single quotes. (Twice within them is an apostrophe, too, but gnuplot's search
      * for the end of a command miscounts it.) */
     static const char LINE_FEED[] = "'.\"\\n\".'", APOSTROPHE[] = "'.\"'\".'";
     char *quoted = pp_arena_alloc(figure->arena, 20 * strlen(text) + 3), *to = quoted;
@@ -162,7 +162,7 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
     return quote(figure, text, figure->target->format == PP_PLOT_TEX);
 }
 
-/* Over the axes, which in pictures with a legend are not in the middle. */
+/* Wraps the title to the width of the axes. */
 static const char *fit_title(const struct pp_figure *f, const char *title)
 {
     enum { LINES = 3, FEW_LINES = 2 };
@@ -173,8 +173,8 @@ static const char *fit_title(const struct pp_figure *f, const char *title)
                           in_terminal || f->target->is_paper ? FEW_LINES : LINES);
 }
 
-/* In the terminal the title stands at the left, above the name of the y axis. Centred over the axes
- * it would begin outside of a picture that has a legend. */
+/* In the terminal the title is at the left, above the name of the y axis. Centred over the axes it
+ * would begin outside of a picture that has a legend. */
 static void write_title(struct pp_figure *f, const char *title, bool has_y_above)
 {
     const bool is_left = f->target->format == PP_PLOT_TERMINAL && has_y_above;
@@ -241,7 +241,7 @@ void pp_figure_discard(struct pp_figure *figure)
     *figure = (struct pp_figure){0};
 }
 
-/* A line feed would end the comment, and what follows it could end the data and be a command. */
+/* A line feed would end the comment, and the text after it could end the data and be a command. */
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text)
 {
     char *line = pp_arena_strdup(figure->arena, text);
@@ -264,7 +264,7 @@ static enum pp_status write_script(const struct pp_figure *f, const char *path,
     return pp_output_commit(&output, err);
 }
 
-/* gnuplot's files get their places only when all of them are complete. */
+/* Writes one of gnuplot's files to an output; all outputs are committed together. */
 static enum pp_status take_file(const struct pp_figure *f, const char *made, const char *path,
                                 struct pp_output *output, struct pp_error *err)
 {
@@ -299,7 +299,7 @@ static enum pp_status take_files(const struct pp_figure *f, const char *const ma
     return pp_output_commit_all(outputs, count, err);
 }
 
-/* The script that could not be drawn is kept. */
+/* Keeps a script that could not be drawn. */
 static enum pp_status keep_script(const struct pp_figure *f, struct pp_error *err)
 {
     const char *path = pp_arena_printf(f->arena, "%s.gp", f->target->path);

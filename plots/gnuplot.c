@@ -18,7 +18,7 @@ static const char MISSING[] = "gnuplot is not installed (Debian: apt-get install
 
 /* Input is a pipe, outputs are files: neither process can block the other. */
 struct ends {
-    int in[2]; /* pipe: ours is in[1] */
+    int in[2]; /* pipe: in[1] is this process's end */
     FILE *out, *errors;
 };
 
@@ -67,7 +67,7 @@ static enum pp_status start(const struct pp_gnuplot_run *run, const struct ends 
     return PP_OK;
 }
 
-/* gnuplot may end before it has read everything; its exit code says so. */
+/* Writes the script. gnuplot may end before it has read everything; its exit code says so. */
 static void feed(struct ends *ends, const char *text, size_t length)
 {
     while (length > 0) {
@@ -83,7 +83,7 @@ static void feed(struct ends *ends, const char *text, size_t length)
     ends->in[1] = -1;
 }
 
-/* The lines that say something: not the echo of the command, not the arrow under it. */
+/* Appends gnuplot's error lines, without the echo of the command and the arrow below it. */
 static void append_words(struct pp_error *err, FILE *errors)
 {
     char line[256];
@@ -106,7 +106,7 @@ static enum pp_status finish(pid_t pid, const struct ends *ends, struct pp_error
         ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PP_OK;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* found, but its program is not */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* its program is missing */
         return pp_error_set(err, PP_EFAIL, "%s", MISSING);
     if (WIFSIGNALED(status))
         return pp_error_set(err, PP_EFAIL, "gnuplot was ended by signal %d", WTERMSIG(status));
@@ -115,12 +115,12 @@ static enum pp_status finish(pid_t pid, const struct ends *ends, struct pp_error
     return PP_EFAIL;
 }
 
-/* Pictures of characters, without the form feed before them and the blanks around them. */
+/* Copies pictures of characters, without the form feed before them and the blanks around them. */
 static void copy(FILE *from, FILE *to)
 {
     char *line = NULL;
     size_t room = 0;
-    int empty = -1; /* lines, put off until something follows; -1: at the begin */
+    int empty = -1; /* empty lines before the next text; -1: at the begin */
 
     rewind(from);
     for (ssize_t length; (length = getline(&line, &room, from)) >= 0;) {

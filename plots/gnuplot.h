@@ -8,9 +8,9 @@
 struct pp_gnuplot_run {
     const char *script;
     size_t length;
-    const char *folder; /* in which it runs: a relative "set output" leads there */
-    FILE *out;          /* gets what it prints on stdout; NULL: nothing */
+    const char *folder; /* working folder: a relative "set output" is relative to it */
+    FILE *out;          /* receives the stdout of gnuplot; NULL: nothing */
 };
-/* PP_EFAIL when gnuplot is not found, cannot be started or fails; the message has its first words.
- * Settings of the user (~/.gnuplot) are left out. SIGPIPE is held back meanwhile. */
+/* Runs gnuplot without the user's settings (~/.gnuplot). PP_EFAIL if it is not found, cannot be
+ * started or fails; the message has its first words. Ignores SIGPIPE while it writes the script. */
 enum pp_status pp_gnuplot_run(const struct pp_gnuplot_run *run, struct pp_error *err);

@@ -1,8 +1,7 @@
 /* plots/plot.h — the kinds of pictures and their data.
  *
- * Every function draws one figure to `target`, in the terminal too: curves through gnuplot,
- * other kinds without it. PP_EINVAL when there is nothing to draw,
- * with the reason. */
+ * Every function draws one figure to `target`, in the terminal too: curves through gnuplot, other
+ * kinds without it. PP_EINVAL, with the reason, if there is nothing to draw. */
 #pragma once
 
 #include "plots/figure.h"
@@ -13,33 +12,33 @@
 
 /* ---- plots/curves: any column over any other ---- */
 struct pp_chart;
-/* A picture with a name, which gives columns that the command line does not. */
+/* A named picture: columns for those that the command line does not give. */
 struct pp_curve_kind {
     const char *name;
-    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first that has values; NULL: what
-                        * the table suggests */
+    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first that has values; NULL: chosen
+                        * from the table */
     bool is_scatter;   /* any number of points for each x, in the order of the rows */
-    bool is_joined;    /* points of a series are joined all the same */
-    bool is_labelled;  /* names stand at the points */
-    const char *(*adapt)(struct pp_chart *chart); /* after looking at the rows: y; may be NULL */
+    bool is_joined;    /* points of a series are joined even if is_scatter */
+    bool is_labelled;  /* names are drawn at the points */
+    const char *(*adapt)(struct pp_chart *chart); /* chooses y from the rows; may be NULL */
 };
-extern const struct pp_curve_kind pp_curve_kinds[]; /* the plain one first; name NULL at the end */
+extern const struct pp_curve_kind pp_curve_kinds[]; /* the plain kind first; name NULL at the end */
 
 struct pp_curves {
     const struct pp_curve_kind *kind; /* NULL: the plain one */
-    const char *x, *y;                /* columns; NULL: as the kind says */
-    const char *by;                   /* columns that make the series, "schedule,pp"; NULL: what the
-                                       * table suggests; "" = one series */
-    const char *const *where;         /* "pp=8" or "pp=4,8": only these rows */
+    const char *x, *y;                /* columns; NULL: those of the kind */
+    const char *by;                   /* columns that make the series, "schedule,pp"; NULL: chosen
+                                       * from the table; "" = one series */
+    const char *const *where;         /* conditions on the rows: "pp=8", "pp=4,8" */
     int where_count;
     const struct pp_table *points; /* published or measured values, NULL: none. Columns are x and y
                                     * of the picture; those of `by`, which name the series; and
                                     * `label`, drawn at the point */
-    bool has_log_x, has_log_y;     /* they are logarithmic by themselves where values double or span
+    bool has_log_x, has_log_y;     /* the axes are logarithmic anyway if values double or span
                                     * decades */
     const char *x_range, *y_range; /* "LO:HI" in the numbers of the column or, with "%", hundredths;
-                                    * one side may be empty; NULL: as the values say */
-    FILE *notes;                   /* a line for each choice and omission; NULL: nowhere */
+                                    * one side may be empty; NULL: from the values */
+    FILE *notes;                   /* receives a line for each choice and omission; NULL: none */
 };
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
                               const struct pp_curves *curves, const struct pp_plot_target *target,
@@ -50,17 +49,17 @@ enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers
 struct pp_plot_bar {
     const char *label; /* "0", "1", ... of ranks, or the name of a schedule */
     double part_bytes[PP_PLOT_MEMORY_PARTS];
-    double activations; /* chunk activations, drawn where no bytes are known */
+    double activations; /* chunk activations, drawn if bytes are not known */
     bool is_over;       /* does not fit */
 };
 struct pp_plot_memory {
     const char *title;
-    const char *axis; /* what the labels are: "pipeline rank" */
+    const char *axis; /* name of the labels: "pipeline rank" */
     struct pp_plot_bar *bars;
     int count;
     bool has_bytes;
-    bool has_fits;         /* `is_over` of bars counts; else those above the capacity do not fit */
-    double capacity_bytes; /* of the device, a line; 0 = not known */
+    bool has_fits;         /* bars have `is_over`; else a bar is over if it is above the capacity */
+    double capacity_bytes; /* of the device, drawn as a line; 0 = not known */
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);
@@ -70,23 +69,23 @@ struct pp_plot_memory_part {
     char letter; /* in the terminal */
 };
 extern const struct pp_plot_memory_part pp_plot_memory_parts[PP_PLOT_MEMORY_PARTS];
-/* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
+/* Title of a run's picture; of several runs' if `schedule` is NULL. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
 /* ---- plots/memory/table.c ---- */
-/* From a sweep: a bar for each row that `options->where` leaves, at its fullest rank. Labels are
- * the columns `options->by`; NULL: the inputs in which rows differ. PP_EINVAL where a column is
+/* Bars of a sweep: one for each row that meets `options->where`, at its fullest rank. Labels are
+ * the columns `options->by`; NULL: the inputs in which rows differ. PP_EINVAL if a column is
  * missing or holds no number. */
 enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_table *table,
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
 /* ---- plots/memory/time.c: memory of ranks over the time of a step ---- */
-/* A value from each time on, until the next one. */
+/* Steps of held memory: each value is valid until the next time. */
 struct pp_held_curve {
-    double *time_s, *held; /* [count] times ascend */
+    double *time_s, *held; /* [count], times ascend */
     int count;
 };
-/* Adds a point to a curve that has room for it; a time before the last one counts as that one. */
+/* Adds a point to a curve that has room for it. A time is at least the last one. */
 static inline void pp_held_add(struct pp_held_curve *curve, double time_s, double held)
 {
     if (curve->count > 0 && curve->time_s[curve->count - 1] > time_s)
@@ -106,24 +105,24 @@ enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *h
                             const struct pp_plot_target *target, struct pp_error *err);
 /* ---- plots/memory/held.c ---- */
 /* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W. Of
- * many steps without overlap the last one is drawn. `granules` of a micro-batch; 0: as many as the
- * forwards of the trace cover. PP_EINVAL when a rank frees more than it holds. */
+ * many steps without overlap the last one is drawn. `granules` are ids of a micro-batch; 0: the
+ * most that a forward covers. PP_EINVAL if a rank frees more than it holds. */
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
                                   int granules, struct pp_plot_held *held, struct pp_error *err);
 
-/* ---- plots/memory/heat.c: how busy links are over time ---- */
+/* ---- plots/memory/heat.c: utilisation of links over time ---- */
 struct pp_plot_heat {
     const char *title;
-    const char **rows;       /* [row_count] names; those of one class are neighbours */
-    const double *mean_frac; /* [row_count] over the step */
+    const char **rows;       /* [row_count] names; names of one class are neighbours */
+    const double *mean_frac; /* [row_count] mean over the step */
     const double *frac;      /* [row_count * bins] utilisation in each bin, 0 .. 1 */
     int row_count, bins;
     double end_s;
 };
 enum pp_status pp_plot_heat(struct pp_arena *arena, const struct pp_plot_heat *heat,
                             const struct pp_plot_target *target, struct pp_error *err);
-/* Classes of links, mean and greatest utilisation: what a report alone knows. */
-struct pp_plot_link { /* a class */
+/* Mean and greatest utilisation of each class of links, from a report. */
+struct pp_plot_link {
     const char *name;
     int count; /* links of the class */
     double mean_frac, max_frac;
@@ -140,13 +139,13 @@ enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links 
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
-    const char *part;          /* which one of `trace` is drawn, said in the title; NULL = all */
+    const char *part;          /* part of `trace` that is drawn, named in the title; NULL = all */
     const char *axis;          /* label of the axis; NULL = "time (UNIT)" */
-    int first_rank, last_rank; /* of those shown; -1 = all */
+    int first_rank, last_rank; /* ranks shown; -1 = all */
     double from_s, to_s;       /* NAN = all */
-    int granules;              /* ids that a micro-batch counts for; 0 = not known */
+    int granules;              /* ids of a micro-batch; 0 = not known */
 };
-/* All of a trace. */
+/* Options for a whole trace. */
 static inline struct pp_plot_timeline pp_plot_timeline_whole(const char *time_unit, int granules)
 {
     return (struct pp_plot_timeline){.time_unit = time_unit,
@@ -159,46 +158,45 @@ static inline struct pp_plot_timeline pp_plot_timeline_whole(const char *time_un
 enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
-/* Several, one above the other on the same axis of time, each with a heading. */
+/* Several timelines, one above the other on the same axis of time, each with a heading. */
 struct pp_plot_timeline_panel {
     const struct pp_trace *trace;
     const char *heading;
-    double divisor; /* of its times in a picture, so that panels can be compared; 0 = 1 */
+    double divisor; /* divides its times in a picture, so that panels can be compared; 0 = 1 */
 };
-enum { PP_PLOT_TIMELINE_PANELS = 6 }; /* at most */
+enum { PP_PLOT_TIMELINE_PANELS = 6 };
 enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
 /* ---- plots/timeline/gantt.c ---- */
-/* In characters: a row per rank, a column per quantum of time. Wide charts are cropped with a "… N
- * more" marker, and shown whole in little. PP_EINVAL as for every timeline; then nothing is
- * printed. */
+/* Prints characters: a row per rank, a column per quantum of time. Wide charts are cropped with a
+ * "… N more" marker, and an overview follows. PP_EINVAL as pp_timeline_make(), with no output. */
 enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot_timeline *options,
                               struct pp_terminal terminal, FILE *out, struct pp_error *err);
 /* ---- plots/timeline/step.c ---- */
-/* What is shown of a trace of several steps: the median one, as pp_compare() chooses it. Of more
- * than two that overlap it is the time of the middle one, with all ops that run then. */
+/* Part of a trace of several steps that is shown: the median step, as pp_compare() chooses it. If
+ * more than two steps overlap, it is the time of the middle one, with all concurrent ops. */
 struct pp_plot_step {
-    const struct pp_trace *trace; /* to be drawn: the step alone, or all */
-    double from_s, to_s;          /* of it; NAN = all */
+    const struct pp_trace *trace; /* to be drawn: the step alone, or the whole trace */
+    double from_s, to_s;          /* time shown; NAN = all */
     const char *note;             /* "step 9 of 17"; NULL: all is shown */
 };
 struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *trace);
 /* ---- plots/timeline/compare.c ---- */
 struct pp_comparison;
 struct pp_compare_options;
-/* pp_compare(), without its hints: they are options of `pipesim compare`. PP_EINVAL as there. */
+/* pp_compare(), without its hints, which are options of `pipesim compare`. */
 enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                                const struct pp_trace *measured,
                                const struct pp_compare_options *options,
                                struct pp_comparison *comparison, struct pp_error *err);
-/* The median step of each, to be drawn one above the other: the prediction first. */
+/* Panels of the median step of each trace, the prediction first. */
 enum pp_status pp_plot_compare_panels(struct pp_arena *arena,
                                       const struct pp_comparison *comparison, const char *time_unit,
                                       struct pp_plot_timeline_panel panels[2],
                                       struct pp_error *err);
-/* The median steps of both, one above the other on the same axis of time. */
+/* Draws the median steps of both traces, one above the other on the same axis of time. */
 enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
                                  const struct pp_trace *measured,
                                  const struct pp_plot_timeline *options,

@@ -1,4 +1,4 @@
-/* Sizes: of a picture as typed, of a symbol, of text and where it is broken. */
+/* Sizes: of a picture as typed, of a symbol, of text and its lines. */
 #include "plots/figure.h"
 
 #include <string.h>
@@ -41,18 +41,16 @@ double pp_figure_character_in(const struct pp_figure *figure)
     return 0.58 * figure->font_pt / 72;
 }
 
-/* ---- text that fits -------------------------------------------------------------------------- */
-
 int pp_figure_characters(const struct pp_figure *figure, double length_in)
 {
-    const double USUAL = 0.5; /* of the height; capitals are wider */
+    const double USUAL = 0.5; /* of the font's size; capitals are wider */
 
     return figure->target->format == PP_PLOT_TERMINAL
                ? (int)length_in
                : (int)(length_in / (USUAL * figure->font_pt / 72));
 }
 
-/* How much of a line fits: up to a space, else all of what fits. */
+/* Characters of a line that fit: up to a space, else as many as fit. */
 static int fitting(const char *line, int characters)
 {
     if ((int)strlen(line) <= characters)

@@ -1,5 +1,5 @@
-/* Colours, dashes and symbols. Everything that means something differs in lightness or shape, too,
- * so that it survives a black-and-white printer. */
+/* Colours, dashes and symbols. Looks with different meanings differ in lightness or shape, too, for
+ * black-and-white printers. */
 #include "plots/figure.h"
 
 #include "core/op.h"
@@ -9,14 +9,13 @@ struct line_style {
     const char *dash; /* in a paper; on a screen the first lines are solid */
 };
 /* Neighbours are 16 or more apart in lightness (L*), all 5 or more. Most pictures have the first
- * lines alone, which stay apart in grey without dashes. */
+ * lines alone, which differ in grey without dashes. */
 static const struct line_style LINES[PP_STYLES] = {
     {0x1b3a6b, "1"},      {0xe8862a, "(8,3)"}, {0x1c867f, "(2,2)"}, {0x9c1637, "(8,3,2,3)"},
     {0x8fc6f2, "(14,4)"}, {0x7a4fb0, "(4,3)"}, {0x9b9424, "(2,4)"}, {0x111111, "(12,3,2,3,2,3)"},
 };
-/* gnuplot's point types: shapes that differ from each other in grey first, then their open or
- * filled siblings. Their number and that of the colours have no common factor, so that pairs differ
- * for long. */
+/* gnuplot's point types: shapes that differ in grey first, then their open or filled siblings.
+ * Their number and that of the colours have no common factor, so that pairs repeat late. */
 static const int SYMBOLS[] = {7, 5, 9, 11, 13, 3, 6, 1, 4, 8, 15, 10, 12};
 enum { SYMBOLS_COUNT = PP_COUNT(SYMBOLS) };
 
@@ -53,7 +52,7 @@ void pp_style_define(const struct pp_figure *f)
             f->target->is_paper ? 0.7 : 1.0);
 }
 
-/* Range of a kind. In grey, no two ranges of F, B, I, W, R, U touch: luminance in percent. */
+/* Colours of a kind. In grey, no two ranges of F, B, I, W, R, U touch: luminance in percent. */
 struct op_style {
     unsigned dark, light;
 };

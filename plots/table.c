@@ -1,4 +1,4 @@
-/* A CSV table with a header, whatever its columns are. */
+/* A CSV table with a header and any columns. */
 #include "plots/table.h"
 
 #include "core/cli/options.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { COLUMNS_MAX = 4096 };
-/* Beyond, sums and logarithms of plots would overflow. */
+/* Sums and logarithms of plots would overflow beyond it. */
 #define DRAWN_MAX 1e100
 
 static enum pp_status check_header(const struct pp_table *table, int line, struct pp_error *err)
@@ -88,7 +88,7 @@ int pp_table_find(const struct pp_table *table, const char *column)
     return -1;
 }
 
-/* Usual words for columns of a sweep. */
+/* Column of a sweep that a usual word means; NULL if there is none. */
 static const char *usual_name(const struct pp_table *table, const char *word)
 {
     static const struct {

@@ -11,25 +11,25 @@ struct pp_table {
     const char *name;     /* of the file, for messages */
     const char **columns; /* [column_count] as in the header */
     int column_count;
-    const char ***cells; /* [row][column] text; "" where there is nothing */
+    const char ***cells; /* [row][column] text; "" if empty */
     int *lines;          /* [row] line of the file, for messages */
     int rows;
 };
 
-/* Strict: a header with distinct names, rows as long as it; PP_EINVAL with file:line. "-" is stdin,
- * ".gz" is decompressed. Lives in the arena. */
+/* Strict: distinct names in the header, rows as long as the header; else PP_EINVAL with file:line.
+ * "-" is stdin, ".gz" is decompressed. Data are in the arena. */
 enum pp_status pp_table_read(struct pp_arena *arena, const char *path, struct pp_table *table,
                              struct pp_error *err);
 enum pp_status pp_table_parse(struct pp_arena *arena, const char *name, const char *text,
                               size_t length, struct pp_table *table, struct pp_error *err);
-/* Index of a column, dashes and underscores alike, or -1. */
+/* Index of a column, or -1. Dashes and underscores are alike. */
 int pp_table_find(const struct pp_table *table, const char *column);
-/* The same for an option of the command line: PP_EINVAL with the columns there are and a guess. */
+/* Finds the column of a command-line option. PP_EINVAL lists the columns, with a guess. */
 enum pp_status pp_table_column(const struct pp_table *table, const char *option, const char *column,
                                int *index, struct pp_error *err);
-/* NAN for an empty cell, and for numbers that are not finite or beyond 1e100 (below 1e-100 is 0).
+/* NAN for an empty cell, for numbers that are not finite, and beyond 1e100; 0 below 1e-100.
  * `*is_number`, which may be NULL, is false for text. true and false are 1 and 0. */
 double pp_table_number(const struct pp_table *table, int row, int column, bool *is_number);
-/* One more column, at the end: the quotient of two; empty where it is not a number. */
+/* Appends a column, the quotient of two columns; a cell is empty if it is not a finite number. */
 void pp_table_add_ratio(struct pp_arena *arena, struct pp_table *table, const char *name, int above,
                         int below);

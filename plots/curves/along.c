@@ -1,5 +1,5 @@
-/* The input along which points of a series are joined, where x is no input. It is the one input
- * that varies; the others are constant or follow it. */
+/* The input that joins points of a series, if x is no input. It is the one input that varies; the
+ * others are constant or follow it. */
 #include "plots/curves/chart.h"
 
 /* ---- the inputs of one series ---------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static struct inputs inputs_of(const struct pp_chart *chart, const struct pp_cur
     return in;
 }
 
-/* Do rows that are the same in `a` agree in `b`? */
+/* Is true if rows that are equal in `a` are equal in `b`. */
 static bool determines(const struct inputs *in, int a, int b)
 {
     const int both[] = {in->columns[a], in->columns[b]};
@@ -33,8 +33,8 @@ static bool determines(const struct inputs *in, int a, int b)
     return pp_chart_distinct(&in->chart, both, 2) == pp_chart_distinct(&in->chart, both, 1);
 }
 
-/* The input that all others follow, if possible one that does not follow itself. -1 = several vary
- * on their own. */
+/* The input that all others follow, preferably one that follows no other. -1 = several vary
+ * independently. */
 static int leader(const struct inputs *in)
 {
     int found = -1;
@@ -54,7 +54,7 @@ static int leader(const struct inputs *in)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-/* Those that do not follow; the one with most values, which lines can follow, last. */
+/* Inputs that follow from no other; moves one with most values, which lines can follow, last. */
 static int own_inputs(const struct inputs *in, int *own)
 {
     int count = 0;
@@ -81,8 +81,7 @@ static enum pp_status refuse(const struct inputs *in, const struct pp_curve *cur
     int count = own_inputs(in, own);
     const char *varied = "", *by = "", *where = "";
 
-    for (int k = 0; count < 2 && k < in->count;
-         k++) /* inputs that pp_chart_follows() does not know */
+    for (int k = 0; count < 2 && k < in->count; k++) /* inputs unknown to pp_chart_follows() */
         own[k] = k;
     count = count < 2 ? in->count : count;
     for (int k = 0; k < chart->by_count; k++)
@@ -109,7 +108,7 @@ static enum pp_status refuse(const struct inputs *in, const struct pp_curve *cur
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Points in the order of the input, by its numbers; of words they stay in the order of the rows. */
+/* Sorts points by the input if it is numeric; else keeps the order of the rows. */
 static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
 {
     struct pp_chart one = *chart;

@@ -1,5 +1,5 @@
-/* Axes: units that keep numbers short, logarithms where values double or span decades. gnuplot's
- * autoscale chooses limits and most tics. Set here are the limits that depend on the kind of
+/* Axes: units that keep numbers short, logarithms if values double or span decades. gnuplot's
+ * autoscale chooses limits and most tics. This file sets the limits that depend on the kind of
  * column, and tics at the data. */
 #include "core/quantile.h"
 #include "plots/curves/chart.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct values {
-    double *data; /* in units of the table, ascending, each once */
+    double *data; /* in units of the table, ascending, distinct */
     int count;
 };
 
@@ -93,7 +93,7 @@ static struct unit pick(const struct unit *units, double largest)
     return *units;
 }
 
-/* "million " means divided by a million, and is worth it from a hundred million on. */
+/* "million " divides by a million, from a hundred million on. */
 static struct unit pick_rate(double largest)
 {
     for (const struct unit *rate = RATES; rate->name; rate++)
@@ -138,7 +138,7 @@ static double position(const struct pp_curve_axis *axis, double value)
     return axis->log_base > 0 ? log(value) : value;
 }
 
-/* Have labels room at each value, by their number and length? As on the narrowest axis. */
+/* Is true if labels of that number and length fit at each value of the narrowest axis. */
 static bool have_room(const struct pp_curve_axis *axis, struct values values)
 {
     enum { CHARACTERS = 42, BETWEEN = 1 };
@@ -157,7 +157,7 @@ static bool have_room(const struct pp_curve_axis *axis, struct values values)
     return true;
 }
 
-/* "(4, 8, 16)"; NULL: gnuplot's own. */
+/* Tics at the values: "(4, 8, 16)"; NULL: gnuplot's own. */
 static const char *tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
                            struct values values)
 {
@@ -187,7 +187,7 @@ static enum pp_status check_positive(const struct pp_chart *chart, const char *o
     return PP_OK;
 }
 
-/* `lo` and `hi` are the range of the data as drawn; gnuplot chooses the ends of the axis. */
+/* Sets `lo` and `hi` to the range of the data; gnuplot chooses the ends of the axis. */
 static void limit(struct pp_curve_axis *axis, struct values values)
 {
     axis->lo = axis->scale * values.data[0];
@@ -222,8 +222,8 @@ static enum pp_status make_x(struct pp_chart *chart, struct pp_error *err)
 
 /* ---- y --------------------------------------------------------------------------------------- */
 
-/* From zero, unless all values lie close together far from it: shares and rates closer than times,
- * whose differences count. */
+/* Begins y at zero, unless all values are close together and far from it. The limit is stricter for
+ * shares and rates than for times, whose differences count. */
 static void limit_linear_y(struct pp_arena *arena, struct pp_curve_axis *axis,
                            enum pp_column_unit unit, bool is_from_zero)
 {
@@ -271,7 +271,7 @@ static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
 
 /* ---- --x-range and --y-range ----------------------------------------------------------------- */
 
-/* One end, up to `stop`: NAN where it is left open. */
+/* Reads one end, up to `stop`; NAN if it is left open. */
 static bool read_end(const char *text, char stop, double *value, const char **rest)
 {
     char *end;
@@ -299,7 +299,7 @@ static bool read_range(const char *text, double *lo, double *hi)
            !(isnan(*lo) && isnan(*hi));
 }
 
-/* Limits that are asked for; an open end stays as it is. */
+/* Sets the limits of an option; an open end stays. */
 static enum pp_status take_range(const struct pp_chart *chart, const char *option, const char *text,
                                  struct pp_curve_axis *axis, struct pp_error *err)
 {

@@ -7,22 +7,22 @@ enum { PP_BY_MAX = 8, PP_LETTERS = 52 };
 
 struct pp_curve_point {
     double x, y;   /* in the units of the table; x of a category is its index */
-    double closed; /* closed form of y; NAN where there is none */
+    double closed; /* closed form of y; NAN if there is none */
     bool is_unfit;
     int row;
 };
 struct pp_curve {
-    const char *name; /* "" where there is one series */
+    const char *name; /* "" if there is one series */
     struct pp_curve_point *points;
     int count, capacity;
-    int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
-    bool is_named; /* its name stands at a point */
-    int style;     /* linestyle of the script, minus 1 */
+    int along;                /* column of the input that joins its points; -1 = none, or x */
+    bool is_named;            /* its name is drawn at a point */
+    int style;                /* number of its linestyle in the script, minus 1 */
     struct pp_line_look look; /* colour, dash and symbol of that style */
-    int letter;               /* number of its letter in the terminal */
-    int rank;  /* place among all series of the file; where is_crossed, of its colour */
-    int order; /* place among those drawn, by the values of their inputs */
-    struct pp_curve_same *same; /* further series with the very same points */
+    int letter;               /* index of its letter in the terminal */
+    int rank;  /* index among all series of the file; index of its colour if is_crossed */
+    int order; /* index among the drawn series, by the values of their inputs */
+    struct pp_curve_same *same; /* further series with equal points */
     int same_count, same_capacity;
 };
 struct pp_curve_same {
@@ -32,33 +32,33 @@ struct pp_curve_same {
 
 struct pp_curve_mark {
     double x, y; /* in the units of the table */
-    int style;   /* of its series; -1 = it has none */
+    int style;   /* of its series; -1 = no series */
     const char *label;
 };
 
 struct pp_curve_axis {
-    const char *label;     /* with the unit */
-    const char *subject;   /* without, for the title */
+    const char *label;     /* with its unit */
+    const char *subject;   /* label without its unit, for the title */
     double scale;          /* factor from the table to the picture */
-    double lo, hi;         /* as drawn: range of the data, or the limits asked for */
-    const char *from, *to; /* ends for gnuplot: numbers, or "*", "*<100" where it chooses */
+    double lo, hi;         /* as drawn: range of the data, or the limits of the option */
+    const char *from, *to; /* ends for gnuplot: a number, or "*" or "*<100" if gnuplot chooses */
     double log_base;       /* 0 = linear */
-    bool has_tics_between; /* logarithmic: at 2 and 5 times a power of ten, too */
+    bool has_tics_between; /* logarithmic axis: has tics at 2 and 5 times a power of ten */
     bool has_units_at;     /* tics say "10 us" */
     const char *tics;      /* "(2, 4)"; NULL = gnuplot's own */
 };
 
 struct pp_chart {
     struct pp_arena *arena;
-    struct pp_table table; /* derived columns included */
+    struct pp_table table; /* includes derived columns */
     const struct pp_curves *curves;
     const struct pp_curve_kind *kind;
     const struct pp_plot_target *target;
     FILE *notes;
-    const char *heading;  /* in front of the title; NULL = none */
-    bool has_ideal;       /* y in proportion to x, from the best series at its smallest x */
-    bool is_from_zero;    /* y begins at zero whatever the values */
-    int *rows, row_count; /* those that are drawn */
+    const char *heading;  /* second part of the title, "weak scaling"; NULL = none */
+    bool has_ideal;       /* line of y in proportion to x, from the best point of smallest x */
+    bool is_from_zero;    /* y begins at zero for all values */
+    int *rows, row_count; /* indices of the drawn rows */
     int x, y, by[PP_BY_MAX], by_count;
     bool has_closed, has_unfit;
     bool is_categorical; /* x is text */
@@ -67,19 +67,19 @@ struct pp_chart {
     struct pp_curve *series; /* in the order of the legend */
     int series_count;
     bool is_crossed; /* series differ in two inputs: the legend goes by colours, then values */
-    struct pp_curve_mark *marks; /* of --points */
+    struct pp_curve_mark *marks; /* points of --points */
     int mark_count;
     struct pp_curve_axis x_axis, y_axis;
 };
 
 /* ---- plots/curves/rows.c ---- */
-/* Keeps the rows that --where and the status leave; a note counts the others. */
+/* Keeps rows that meet --where and have status ok; counts the others in a note. */
 enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
-/* Leave out rows without a value of x or y. */
+/* Drops rows without a value of x or y. */
 enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err);
 bool pp_chart_is_numeric(const struct pp_chart *chart, int column);
 bool pp_chart_varies(const struct pp_chart *chart, int column);
-/* "4, 8, 16, ...": the different texts of a column in the rows given. */
+/* The different texts of a column in the given rows: "4, 8, 16, ...". */
 const char *pp_chart_values_text(const struct pp_chart *chart, int column, const int *rows,
                                  int count);
 static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, int column)
@@ -88,62 +88,62 @@ static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, i
 }
 
 /* ---- plots/curves/inputs.c ---- */
-/* Is the column something that was put in, not a result? */
+/* Is true if the column is an input, not a result. */
 bool pp_chart_is_input(const struct pp_chart *chart, int column);
-/* Does an input follow from the others, as far as the rows show: gpus from pp, vp from schedule? */
+/* Is true if the rows show that an input follows from others: gpus from pp, vp from schedule. */
 bool pp_chart_follows(const struct pp_chart *chart, int column);
-/* Rows with the same texts in all columns (-1 is none) are one class; classes are numbered as they
- * appear. Fills `of` [row_count]; returns how many there are. */
+/* Numbers classes of rows, in order of appearance. Rows of a class have equal texts in all
+ * `columns` (-1 is none). Fills `of` [row_count]; returns the number of classes. */
 int pp_chart_classify(const struct pp_chart *chart, const int *rows, int row_count,
                       const int *columns, int count, int *of);
-/* How many they are among the rows that are drawn. */
+/* The number of classes among the drawn rows. */
 int pp_chart_distinct(const struct pp_chart *chart, const int *columns, int count);
 bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
-/* Are durations in units of --unit, not in seconds? */
+/* Is true if durations are in units of --unit, not in seconds. */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
 
 /* ---- plots/curves/choose.c ---- */
-/* x, y and by: as asked for, else as the table suggests, which a note says. */
+/* Chooses x, y and by: those of the options, or those that the table suggests, with a note. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
-/* The columns of --by. */
+/* Reads the columns of --by. */
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
-/* Is it one of them? */
+/* Is true if the column is one of `by`. */
 bool pp_chart_is_by(const struct pp_chart *chart, int column);
 /* Sorts rows by series, then by x: rows that are equal in both become neighbours. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 
 /* ---- plots/curves/series.c ---- */
-/* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
+/* Makes the series. PP_EINVAL if one has several rows with one x, except for scatter kinds. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
-/* Are the rows equal in all columns of `by`? */
+/* Is true if the rows are equal in all columns of `by`. */
 bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b);
-/* Series with the same points become one with several names, as each would hide the one before. */
+/* Joins series with equal points into one with several names, because one would hide the other. */
 void pp_chart_join_same(struct pp_chart *chart);
 
 /* ---- plots/curves/along.c ---- */
-/* Where the kind joins points that lie anywhere: puts them in the order of the one input that
- * varies, and joins equal series. PP_EINVAL where several vary on their own. */
+/* Orders points by the one input that varies, if the kind joins points of any x; joins equal
+ * series. PP_EINVAL if several inputs vary independently. */
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
 
 /* ---- plots/curves/looks.c ---- */
-/* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */
+/* Sets colours, dashes, symbols and letters of the series, the same in every picture of a table. */
 void pp_chart_give_looks(struct pp_chart *chart);
 
 /* ---- plots/curves/marks.c: published or measured values ---- */
-/* Reads them from the table of points; PP_EINVAL for columns and values that do not fit. */
+/* Reads the table of --points; PP_EINVAL for missing columns and values that are no numbers. */
 enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
 void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
 void pp_chart_draw_marks(const struct pp_figure *figure, const struct pp_chart *chart);
 const char *pp_legend_marks(const struct pp_chart *chart);
 
 /* ---- plots/curves/axis.c ---- */
-/* Labels, units, limits and tics. PP_EINVAL for what a logarithm or a range cannot show. */
+/* Sets labels, units, limits, tics. PP_EINVAL for values that a logarithm or range cannot show. */
 enum pp_status pp_chart_axes(struct pp_chart *chart, struct pp_error *err);
-/* y of the line of perfect scaling at x; NAN where there is none. */
+/* y of the line of perfect scaling at x; NAN if there is none. */
 double pp_chart_ideal(const struct pp_chart *chart, double x);
 
-/* ---- plots/curves/names.c: columns for people ---- */
+/* ---- plots/curves/names.c: readable columns ---- */
 enum pp_column_unit {
     PP_COLUMN_PLAIN,
     PP_COLUMN_FRAC,
@@ -154,18 +154,18 @@ enum pp_column_unit {
 };
 struct pp_column_name {
     const char *text;   /* "step time" */
-    const char *detail; /* follows it in parentheses, where the unit does not say it; or NULL */
+    const char *detail; /* in parentheses after the text, if the unit does not say it; or NULL */
     enum pp_column_unit unit;
 };
 struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
 /* Value of a column in the name of a series: "1f1b", "pp 8". */
 const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value);
-/* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere, as many as fit. */
+/* Inputs that are equal in all rows, as many as fit: "gpt3-175b, h100, 64 GPUs, pp 8". */
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
 /* ---- plots/curves/labels.c ---- */
-/* Names of series (where the kind of picture has them) and of marks, at points where they cover
- * nothing. A name that finds no such place is left out. Sets `is_named` of series. */
+/* Writes names of marks, and of series if the kind labels them, at points where they cover nothing.
+ * Leaves out a name without such a place. Sets `is_named` of series. */
 struct pp_field;
 void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            const struct pp_field *within);
@@ -173,13 +173,13 @@ void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *char
 /* ---- plots/curves/frame.c: title, axes, legend ---- */
 struct pp_legend {
     int entries;
-    int longest; /* characters of the longest */
-    int columns; /* in a paper, where it stands above */
+    int longest; /* characters of the longest entry */
+    int columns; /* in a paper, which has the legend above */
 };
 struct pp_legend pp_chart_legend(const struct pp_chart *chart);
-/* How big the picture likes to be; its title. */
+/* Preferred size of the picture, and its title. Sets `columns` of the legend. */
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend);
-/* Size of the area within the axes: inches; in the terminal characters. */
+/* Size of the area within the axes: inches, or characters in the terminal. */
 struct pp_field {
     double width_in, height_in;
 };

@@ -1,4 +1,4 @@
-/* Columns for x, y and the series: as asked for, else as the table suggests. */
+/* Columns for x, y and the series: those of the options, or those that the table suggests. */
 #define _GNU_SOURCE /* qsort_r */
 
 #include "plots/curves/chart.h"
@@ -9,7 +9,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* "a|b": the first that has a value, else the first that is there. */
+/* The first of "a|b" that has a value, else the first that exists. */
 static const char *first_with_values(const struct pp_chart *chart, const char *names)
 {
     const char *found = NULL;
@@ -75,16 +75,16 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
             return PP_OK;
     }
     chart->y = -1;
-    for (int c = 0; c < table->column_count; c++) /* results stand last */
+    for (int c = 0; c < table->column_count; c++) /* results are the last columns */
         chart->y = pp_chart_is_numeric(chart, c) ? c : chart->y;
     if (chart->y < 0)
         return pp_error_set(err, PP_EINVAL, "%s has no column of numbers to draw", table->name);
     return PP_OK;
 }
 
-/* The numeric input with most values; inputs that were varied go before inputs that follow. Else an
- * input of words that varies, else any number. An input that differs between schedules alone is no
- * x. */
+/* The numeric input with most values; varied inputs take precedence over inputs that follow. Else
+ * an input of words that varies, else any number. An input that only differs between schedules is
+ * no x. */
 static int suggest_x(const struct pp_chart *chart)
 {
     const struct pp_table *table = &chart->table;
@@ -177,7 +177,7 @@ bool pp_chart_is_by(const struct pp_chart *chart, int column)
     return false;
 }
 
-/* The first input by which rows at the same place differ, or -1; rather one that was varied. */
+/* The first input by which rows at the same place differ, or -1; varied inputs take precedence. */
 static int splitting_column(const struct pp_chart *chart, int *rows, const bool *follows)
 {
     int found = -1;
@@ -243,8 +243,7 @@ static void tell_choice(const struct pp_chart *chart)
     fputs(" (other columns: -x, -y, --by)\n", chart->notes);
 }
 
-/* In unit mode a duration counts chunks, and schedules have different numbers of chunks per rank.
- */
+/* Divides durations by vp: in unit mode they count chunks, and schedules have different vp. */
 static void count_ranks(struct pp_chart *chart)
 {
     static const char TIME[] = "iteration_s", SHARE[] = "iteration_s/vp";
@@ -256,7 +255,7 @@ static void count_ranks(struct pp_chart *chart)
     if (!pp_chart_is_abstract(chart) || pp_chart_varies(chart, unit) || time < 0 || vp < 0 ||
         !pp_chart_varies(chart, vp) || !(is_x || is_y))
         return;
-    if (strstr(pp_chart_cell(chart, chart->rows[0], unit), "C=")) { /* a message is not divided */
+    if (strstr(pp_chart_cell(chart, chart->rows[0], unit), "C=")) { /* messages are not divided */
         if (chart->notes)
             fputs("note: --unit is the time of a chunk, and vp differs: iteration_s of several "
                   "chunks per rank counts smaller chunks\n",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows say how many points their sweep has; merged sweeps differ in it. */
+/* Notes missing points: rows have the number of points of their sweep, merged sweeps several. */
 static void tell_missing(const struct pp_chart *chart)
 {
     const struct pp_table *table = &chart->table;
@@ -29,7 +29,7 @@ static void tell_missing(const struct pp_chart *chart)
 
 static bool is_expected(const struct pp_chart *chart, int column)
 {
-    /* They are products of others, and say nothing about the layout. */
+    /* Products of other inputs, which do not describe the layout. */
     static const char *const PRODUCTS[] = {"gpus", "dp", "gbs", "micro_batches"};
     const char *name = chart->table.columns[column];
     bool is_found = column == chart->x || pp_chart_is_by(chart, column) ||
@@ -53,7 +53,7 @@ static bool changes_along(const struct pp_chart *chart, int column)
     return false;
 }
 
-/* Inputs that change along the curves though they are neither x nor in the names of series. */
+/* Notes inputs that change along the curves and are neither x nor in the names of series. */
 static void tell_changes(const struct pp_chart *chart)
 {
     const char *text = "";

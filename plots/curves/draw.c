@@ -13,7 +13,7 @@ static void write_number(FILE *out, double value)
         fprintf(out, " %.10g", value);
 }
 
-/* In the units of the table, so that one can compare and edit them. */
+/* Data are in the units of the table, so that they can be compared and edited. */
 static void write_series(const struct pp_figure *f, const struct pp_chart *chart, int s)
 {
     const struct pp_curve *curve = &chart->series[s];
@@ -71,7 +71,7 @@ static bool has_band(const struct pp_chart *chart, const struct pp_curve *curve)
     return count > 1 && !chart->is_categorical;
 }
 
-/* A band, which needs two points; a single one has a disc. */
+/* Draws a band, which needs two points, or a disc for a single point. */
 static void draw_closed(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
     for (int s = 0; s < chart->series_count && chart->has_closed; s++) {
@@ -84,7 +84,7 @@ static void draw_closed(const struct pp_figure *f, const struct pp_chart *chart,
     }
 }
 
-enum { SYMBOLS_MAX = 30 }; /* on a line */
+enum { SYMBOLS_MAX = 30 }; /* most symbols on a line */
 
 static void draw_series(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
@@ -109,7 +109,7 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
                 fprintf(f->script, " pi %d", (curve->count + SYMBOLS_MAX - 1) / SYMBOLS_MAX);
         }
         if (curve->is_named && curve->count == 1)
-            continue; /* the legend need not say it */
+            continue; /* its name is at the point, not in the legend */
         if (*curve->name)
             fprintf(f->script, " title %s", pp_figure_quote(f, curve->name));
         for (int i = 0; i < curve->same_count; i++) /* without a sample */
@@ -166,7 +166,7 @@ static void write_plot(const struct pp_figure *f, const struct pp_chart *chart)
     fputc('\n', f->script);
 }
 
-/* The lines that belong to no series. */
+/* Defines the linestyles that belong to no series. */
 static void write_styles(const struct pp_figure *f, const struct pp_chart *chart)
 {
     const bool is_paper = chart->target->is_paper;

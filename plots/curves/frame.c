@@ -1,4 +1,4 @@
-/* Title, axes, legend, and the size that they need. */
+/* Title, axes, legend, and the size of the picture. */
 #include "plots/curves/chart.h"
 
 #include "plots/axis.h"
@@ -10,7 +10,7 @@ const char pp_legend_closed[] = "closed form", pp_legend_ideal[] = "ideal: in pr
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* In a paper short enough for two columns. */
+/* The text is short in a paper, for a legend of two columns. */
 const char *pp_legend_unfit(const struct pp_chart *chart)
 {
     return chart->target->is_paper ? "does not fit" : "does not fit in memory";
@@ -53,7 +53,7 @@ static double legend_width(const struct pp_legend *legend, double character_in)
     return legend->entries ? SAMPLE_IN + character_in * legend->longest : 0;
 }
 
-/* In a paper, where it stands above. */
+/* Height of the legend in a paper, which has it above. */
 static double legend_height(const struct pp_legend *legend)
 {
     const double LINE_IN = 0.135;
@@ -68,7 +68,7 @@ static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
     else if (f->target->format == PP_PLOT_TERMINAL)
         fputs("set key noautotitle outside right top Left reverse samplen 0\n", f->script);
     else if (f->target->is_paper)
-        /* gnuplot takes all characters to be as wide as digits */
+        /* gnuplot assumes that all characters are as wide as digits */
         fprintf(f->script, "set key above horizontal maxcols %d Left reverse samplen 2 width %d\n",
                 legend->columns, -(int)lround(0.2 * legend->longest));
     else
@@ -78,8 +78,7 @@ static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
 
 /* ---- size and title -------------------------------------------------------------------------- */
 
-/* The input along which points are joined: "lines join micro-batches 8 to 256". NULL where series
- * have different ones. */
+/* The input that joins points: "lines join micro-batches 8 to 256". NULL if several do. */
 static const char *along(const struct pp_chart *chart)
 {
     const struct pp_curve *longest = &chart->series[0];
@@ -148,7 +147,7 @@ struct pp_field pp_chart_field(const struct pp_figure *figure, const struct pp_l
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* A label that is longer than its axis takes two lines, if possible with the unit on the second. */
+/* Breaks a label that is longer than its axis in two, if possible before the unit. */
 static const char *fit_label(const struct pp_chart *chart, const char *label, int room)
 {
     const char *unit = strstr(label, " (");
@@ -173,7 +172,7 @@ static void write_label(const struct pp_figure *f, const struct pp_chart *chart,
 
 static void write_axis(const struct pp_figure *f, const struct pp_curve_axis *axis, char name)
 {
-    if (name == 'x') /* symbols of the outermost points do not lie on the frame */
+    if (name == 'x') /* offsets keep symbols of the outermost points off the frame */
         fputs("set autoscale xfix\nset offsets graph 0.04, graph 0.04, 0, 0\n", f->script);
     if (axis->log_base > 0)
         fprintf(f->script, "set logscale %c %g\n", name, axis->log_base);
@@ -186,7 +185,7 @@ static void write_axis(const struct pp_figure *f, const struct pp_curve_axis *ax
         fprintf(f->script, "set %ctics %s\n", name, axis->tics);
 }
 
-/* Characters cannot stand turned: names that are too long stand on several lines. */
+/* Text cannot be rotated in the terminal: names that are too long take several lines. */
 static void write_categories(const struct pp_figure *f, const struct pp_chart *chart,
                              double columns)
 {
@@ -205,7 +204,7 @@ static void write_categories(const struct pp_figure *f, const struct pp_chart *c
     fprintf(f->script, ")\nset xrange [-0.6:%g]\n", chart->category_count - 0.4);
 }
 
-/* Characters cannot stand upright: the name of the y axis lies on top of it. */
+/* Text cannot be rotated in the terminal: the name of the y axis is above it. */
 static void write_terminal(const struct pp_figure *f, const struct pp_chart *chart)
 {
     fprintf(f->script,
@@ -216,7 +215,7 @@ static void write_terminal(const struct pp_figure *f, const struct pp_chart *cha
             "set tmargin %d\n",
             pp_figure_quote(f, pp_figure_wrap(f->arena, chart->y_axis.label, f->columns - 2, 1)),
             f->title_lines + 2);
-    if (chart->is_categorical) /* the tics may take several lines; the title says it */
+    if (chart->is_categorical) /* the tics may take several lines; the title names the axis */
         fputs("unset xlabel\nset bmargin 5\n", f->script);
 }
 

@@ -1,4 +1,4 @@
-/* Which inputs of a sweep were varied, and which only follow from those. */
+/* Inputs of a sweep: which were varied, and which follow from those. */
 #define _GNU_SOURCE /* qsort_r */
 
 #include "plots/curves/chart.h"
@@ -18,8 +18,7 @@ static bool is_whole(const struct pp_chart *chart, int column)
     return true;
 }
 
-/* A sweep has inputs, then figures. In other tables, columns of whole numbers before y are inputs.
- */
+/* A sweep has inputs, then results. In other tables, whole numbers before y are inputs. */
 bool pp_chart_is_input(const struct pp_chart *chart, int column)
 {
     const int figure = pp_table_find(&chart->table, "iteration_s");
@@ -66,7 +65,7 @@ int pp_chart_classify(const struct pp_chart *chart, const int *rows, int row_cou
     for (int i = 0; i < row_count; i++)
         places[i] = i;
     qsort_r(places, (size_t)row_count, sizeof(*places), compare_places, &order);
-    for (int i = 0; i < row_count; i++) /* the first place of the same texts */
+    for (int i = 0; i < row_count; i++) /* index of the first row with the same texts */
         of[places[i]] = i > 0 && compare_texts(&order, places[i - 1], places[i]) == 0
                             ? of[places[i - 1]]
                             : places[i];

@@ -1,9 +1,9 @@
-/* Pictures of a sweep that people ask for by name. */
+/* Pictures of a sweep that have a name. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
 
-/* Is a / b the same in all rows? b -1: a alone. */
+/* Is true if a / b is the same in all rows; a alone if b is -1. */
 static bool is_constant(const struct pp_chart *chart, int a, int b)
 {
     double first = (double)NAN;
@@ -22,7 +22,7 @@ static bool is_constant(const struct pp_chart *chart, int a, int b)
     return !isnan(first);
 }
 
-/* The same batch on more GPUs, or the same batch for each of them. */
+/* Sets the heading, and returns y: strong scaling has one batch, weak scaling one batch per GPU. */
 static const char *scaling(struct pp_chart *chart)
 {
     const int gbs = pp_table_find(&chart->table, "gbs"),

@@ -7,7 +7,7 @@
 
 struct box {
     double left, right, bottom, top; /* inches within the axes */
-    bool is_line;                    /* part of one; names lie on these where all else is taken */
+    bool is_line;                    /* part of a line; names may cover it as a last resort */
 };
 struct field {
     const struct pp_figure *figure;
@@ -18,8 +18,8 @@ struct field {
 };
 struct side {
     const char *justify;
-    double x, y;         /* of the anchor from the point, in characters and lines */
-    double left, bottom; /* of the box from there, as shares of its size */
+    double x, y;         /* anchor relative to the point, in characters and lines */
+    double left, bottom; /* corner of the box relative to the anchor, as shares of its size */
 };
 static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1, 0, -1, -0.5},
                                     {"center", 0, 0.8, -0.5, -0.5}, {"center", 0, -0.8, -0.5, -0.5},
@@ -29,7 +29,7 @@ static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1
                                     {"right", 0, 1, -1, -0.5},      {"right", 0, -1, -1, -0.5}};
 enum { SIDES_COUNT = PP_COUNT(SIDES) };
 
-/* Where gnuplot will put a value, about: x has a margin on both sides, y ends at the next tic. */
+/* Place of a value in gnuplot, approximately: x has margins, y ends at the next tic. */
 static double place(const struct field *field, bool is_x, double value)
 {
     const double MARGIN = 0.04, ROUNDING = 0.05;
@@ -95,7 +95,7 @@ static struct box dot(double x, double y, double half_in, bool is_line)
     return (struct box){x - half_in, x + half_in, y - half_in, y + half_in, is_line};
 }
 
-enum { DOTS = 16 }; /* that stand for the line between two points */
+enum { DOTS = 16 }; /* boxes that stand for the line between two points */
 
 static void take_series(struct field *field, const struct pp_curve *curve)
 {
@@ -155,7 +155,7 @@ void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *char
         field.taken[field.count++] =
             dot(place(&field, true, chart->marks[i].x), place(&field, false, chart->marks[i].y),
                 0.3 * field.line_in, false);
-    for (int is_line = 0; is_line < 2; is_line++) /* which have more places */
+    for (int is_line = 0; is_line < 2; is_line++) /* then those with several places */
         for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
             if ((chart->series[s].count > 1) == is_line)
                 name_series(&field, &chart->series[s]);

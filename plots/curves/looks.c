@@ -1,4 +1,4 @@
-/* How series look. The first input (the schedule, if it is one of them) is the colour; further
+/* Looks of series. The first input (the schedule, if it is one of them) is the colour; further
  * inputs are dashes and symbols. All rows of the file are numbered by first appearance, drawn or
  * not, so that pictures of one file agree. */
 #include "plots/curves/chart.h"
@@ -23,7 +23,7 @@ static struct classes classify(const struct pp_chart *chart, const int *columns,
     return classes;
 }
 
-/* ---- which columns --------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* Columns of `by` that differ among the rows drawn, the schedule first. */
 static struct key drawn_key(const struct pp_chart *chart)
@@ -40,7 +40,7 @@ static struct key drawn_key(const struct pp_chart *chart)
             key.columns[0] = schedule;
         }
     }
-    /* One curve has the colour that its schedule has elsewhere. */
+    /* A single curve has the colour of its schedule in other pictures. */
     if (key.count == 0 && schedule >= 0 && !pp_chart_varies(chart, schedule))
         key.columns[key.count++] = schedule;
     return key;
@@ -49,9 +49,9 @@ static struct key drawn_key(const struct pp_chart *chart)
 /* ---- looks ----------------------------------------------------------------------------------- */
 
 struct numbers {
-    struct classes colours, others, series; /* series: both together */
-    int *variants;                          /* [series class] among those of its colour */
-    bool is_crossed;                        /* several colours have several others */
+    struct classes colours, others, series; /* series: colours and others together */
+    int *variants;                          /* [series class] index within its colour */
+    bool is_crossed;                        /* several colours have several series */
 };
 
 static struct numbers number_rows(const struct pp_chart *chart, const struct key *key)
@@ -75,7 +75,7 @@ static struct numbers number_rows(const struct pp_chart *chart, const struct key
     return numbers;
 }
 
-/* In a crossed table the same dash and symbol mean the same in every colour. */
+/* In a crossed table a dash and a symbol have the same meaning in every colour. */
 static struct pp_line_look look_of(const struct numbers *numbers, int row)
 {
     const int colour = numbers->colours.of[row], other = numbers->others.of[row],
@@ -93,7 +93,7 @@ static struct pp_line_look look_of(const struct numbers *numbers, int row)
     return look;
 }
 
-/* Styles 101 to 103 are taken, by closed forms, bad fits and the ideal line. */
+/* Returns a free style: 101 to 103 are closed forms, bad fits and the ideal line. */
 static int free_style(int series)
 {
     enum { TAKEN = 100 };

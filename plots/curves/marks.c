@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Column of the points that is called like that column of the chart, or -1. */
+/* Column of the points with the name of that column of the chart, or -1. */
 static int same_column(const struct pp_chart *chart, int column)
 {
     return pp_table_find(chart->curves->points, chart->table.columns[column]);
 }
 
-/* Equal in every column of `by` that the points have, and they have one. */
+/* Is true if mark and row are equal in every column of `by` that the points have, at least one. */
 static bool belongs(const struct pp_chart *chart, int mark, int row)
 {
     const struct pp_table *points = chart->curves->points;
@@ -40,7 +40,7 @@ static int style_of(const struct pp_chart *chart, int mark)
     return -1;
 }
 
-/* "schedule foo, pp 3": what a point says of its series; "" = nothing */
+/* Series that a point names: "schedule foo, pp 3"; "" = none. */
 static const char *stated(const struct pp_chart *chart, int mark)
 {
     const struct pp_table *points = chart->curves->points;
@@ -55,7 +55,7 @@ static const char *stated(const struct pp_chart *chart, int mark)
     return text;
 }
 
-/* Tells of points whose series does not exist: a name may be misspelt. */
+/* Notes points whose series does not exist: a name may be misspelt. */
 static void tell_strays(const struct pp_chart *chart, const int *rows)
 {
     const struct pp_table *points = chart->curves->points;

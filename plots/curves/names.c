@@ -1,4 +1,4 @@
-/* Names of columns for people, and the units in which columns are drawn. */
+/* Readable names of columns, and the units in which columns are drawn. */
 #include "plots/curves/chart.h"
 
 #include "core/cli/options.h"
@@ -9,7 +9,7 @@
 struct row {
     const char *column;
     struct pp_column_name name;
-    const char *value; /* one of them: "%s GPU(s)"; NULL = after the name of the column */
+    const char *value; /* format of a value: "%s GPU(s)"; NULL = name of the column first */
 };
 #define OF_STEP "of the step"
 static const struct row ROWS[] = {
@@ -69,7 +69,7 @@ static const struct row ROWS[] = {
 };
 enum { ROWS_COUNT = PP_COUNT(ROWS) };
 
-/* Those of a title, in its order. */
+/* Columns of a title, in its order. */
 static const char *const TITLE[] = {"schedule", "model", "cluster",      "unit",
                                     "gpus",     "pp",    "micro_batches"};
 
@@ -89,7 +89,7 @@ static const struct suffix {
     {"_bytes", PP_COLUMN_BYTES},       {"_frac", PP_COLUMN_FRAC},
 };
 
-/* "link_wait_s" -> "link wait", in seconds; without `cut` as long as it is */
+/* "link_wait_s" -> "link wait"; `cut` characters are dropped from the end */
 static const char *spaced(struct pp_arena *arena, const char *column, size_t cut)
 {
     char *text = pp_arena_strdup(arena, column);
@@ -127,7 +127,7 @@ static const char *shortened(struct pp_arena *arena, const char *value)
     return is_long ? pp_arena_printf(arena, "%.4g", number) : value;
 }
 
-/* "%s GPU(s)": "1 GPU", "8 GPUs". */
+/* Fills in a value and its plural: "%s GPU(s)" -> "1 GPU", "8 GPUs". */
 static const char *fill(struct pp_arena *arena, const char *format, const char *value)
 {
     const bool is_one = !strcmp(value, "1");
@@ -147,7 +147,7 @@ static const char *fill(struct pp_arena *arena, const char *format, const char *
     return text;
 }
 
-/* "recompute_option" is called so because recompute is a figure; to people it is "recompute". */
+/* Length of the suffix of "recompute_option" (recompute is a result), which is not shown. */
 static size_t option_length(const char *column)
 {
     static const char OPTION[] = "_option";

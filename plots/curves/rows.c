@@ -1,4 +1,4 @@
-/* Which rows of a table are drawn, and notes on the others. */
+/* The drawn rows of a table, and notes on the others. */
 #include "plots/curves/chart.h"
 
 #include "core/cli/options.h"
@@ -11,7 +11,7 @@ enum { VALUES_SHOWN = 12 };
 
 struct condition {
     int column;
-    const char *text, *values; /* as typed; what follows its '=' */
+    const char *text, *values; /* as typed; text after its '=' */
 };
 
 /* ---- columns over the rows ------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static bool is_same_value(const char *a, const char *b)
     return *a && *b && !*end_a && !*end_b && !(x < y) && !(x > y);
 }
 
-/* One of "4,8,16", or the whole. */
+/* Is true if the cell equals one of "4,8,16", or the whole text. */
 static bool is_among(struct pp_arena *arena, const char *cell, const char *values)
 {
     if (is_same_value(cell, values))
@@ -102,7 +102,7 @@ static enum pp_status read_condition(const struct pp_chart *chart, const char *t
                            &condition->column, err);
 }
 
-/* A row meets one condition of every column that has conditions. */
+/* Is true if the row meets one condition of every column that has conditions. */
 static bool meets(const struct pp_chart *chart, int row, const struct condition *conditions,
                   int count)
 {

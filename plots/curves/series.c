@@ -1,4 +1,4 @@
-/* Rows to series: which rows make one, its name, and the order of the legend. */
+/* Rows to series: the rows of each series, its name, and the order of the legend. */
 #include "plots/curves/chart.h"
 
 #include <math.h>
@@ -117,7 +117,7 @@ bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b)
     return true;
 }
 
-/* Do series that agree in the columns before this one differ in it? */
+/* Is true if series that agree in the columns before this one differ in it. */
 static bool tells_apart(const struct pp_chart *chart, int row, int k)
 {
     struct pp_chart before = *chart;
@@ -131,7 +131,7 @@ static bool tells_apart(const struct pp_chart *chart, int row, int k)
     return false;
 }
 
-/* Columns that tell nothing apart are left out, unless nothing would remain. */
+/* Leaves out columns that tell nothing apart, unless nothing would remain. */
 static const char *full_name(const struct pp_chart *chart, int row)
 {
     const char *name = "";
@@ -150,7 +150,7 @@ static const char *full_name(const struct pp_chart *chart, int row)
     return name;
 }
 
-/* Cut to the room of a legend. */
+/* Cuts the name to the room of a legend. */
 static const char *series_name(const struct pp_chart *chart, int row)
 {
     enum { LONGEST = 44, OTHER_COLUMNS = 14 };
@@ -188,7 +188,7 @@ static int compare_appearance(const void *a, const void *b)
     return first_row(a) - first_row(b);
 }
 
-/* The curve that ends highest at the right first. */
+/* Orders curves by their right ends, the highest first. */
 static int compare_right_ends(const void *a, const void *b)
 {
     const struct pp_curve *p = a, *q = b;
@@ -206,7 +206,7 @@ static int compare_ranks(const void *a, const void *b)
     return p->rank != q->rank ? p->rank - q->rank : p->order - q->order;
 }
 
-/* Where the legend has other entries, the only series needs one. */
+/* Names a single series if the legend has other entries. */
 static void name_single(struct pp_chart *chart)
 {
     const int schedule = pp_table_find(&chart->table, "schedule");

@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-/* Series: kinds of ops that one looks at together. */
+/* Series of ops. */
 static const struct {
     const char *name;
-    int kind; /* PP_OP_KINDS: none of its own */
+    int kind; /* PP_OP_KINDS: no kind of its own */
 } SERIES[] = {{"F forward", PP_F},         {"B backward", PP_B},      {"I input gradient", PP_I},
               {"W weight gradient", PP_W}, {"F+B pair", PP_OP_KINDS}, {"R recompute", PP_R},
               {"U optimizer", PP_U},       {"message", PP_OP_KINDS},  {"sum", PP_OP_KINDS},
@@ -33,7 +33,6 @@ static int series_of(const struct pp_compare_pair *pair)
     return k;
 }
 
-/* Points of one series. */
 struct series {
     double *measured_s, *predicted_s;
     int count;
@@ -44,7 +43,7 @@ struct scatter {
     struct pp_arena *arena;
     const struct pp_comparison *comparison;
     struct series series[SERIES_COUNT];
-    int without_duration; /* have no place on a logarithmic axis */
+    int without_duration; /* left out: a logarithmic axis has no place for 0 */
     double least_s, most_s;
 };
 
@@ -95,7 +94,7 @@ static enum pp_status make_scatter(struct pp_arena *arena, const struct pp_compa
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-enum { CELLS = 160 }; /* in which one point of a series stands for all */
+enum { CELLS = 160 }; /* cells of an axis; a cell shows one point of each series */
 
 static int cell_of(const struct scatter *s, double seconds)
 {
@@ -188,7 +187,7 @@ static void write_axes(const struct scatter *s, const struct pp_axis_time *time,
             "set logscale xy\nset xrange [%.5g:%.5g]\nset yrange [%.5g:%.5g]\n"
             "set xlabel 'measured (%s)'\nset ylabel 'predicted (%s)'\n",
             low, high, low, high, time->unit, time->unit);
-    if (high / low <= 1e4) /* gnuplot's own are the decades */
+    if (high / low <= 1e4) /* gnuplot's own tics are the decades */
         fputs("set for [e=-15:18] for [m in '2 5'] xtics add (m*10.**e)\n"
               "set for [e=-15:18] for [m in '2 5'] ytics add (m*10.**e)\n",
               f->script);

@@ -1,4 +1,4 @@
-/* How busy links are: over time as a map of shades, and by class as bars. */
+/* Utilisation of links: over time as a map of shades, and by class as bars. */
 #include "plots/plot.h"
 
 #include "plots/axis.h"
@@ -20,7 +20,7 @@ static double most_of(const double *values, int count)
     return most;
 }
 
-/* Links are of one class when their names differ only in numbers. */
+/* Is true if the names of two links differ only in numbers: they are of one class. */
 static bool is_same_class(const char *a, const char *b)
 {
     static const char DIGITS[] = "0123456789";
@@ -55,7 +55,7 @@ static const char *mean_text(struct pp_arena *arena, double frac)
     return pp_arena_printf(arena, "%.*f %%", frac < 0.0995 ? 1 : 0, 100 * frac);
 }
 
-/* Names at the left, means at the right, a line between classes. */
+/* Writes names at the left, means at the right, a line between classes. */
 static void write_labels(const struct pp_plot_heat *h, const struct pp_figure *f)
 {
     const double font_pt = f->target->is_paper ? 6 : 8;
@@ -90,7 +90,7 @@ static enum pp_status draw_map(struct pp_arena *arena, const struct pp_plot_heat
     struct pp_figure f;
 
     pp_figure_open(arena, target, &wish, &f);
-    const double line = 1.2 * f.font_pt / 72 / f.height_in; /* of text, of the picture's height */
+    const double line = 1.2 * f.font_pt / 72 / f.height_in; /* line of text / picture's height */
     fprintf(f.script,
             "set border 15\nunset grid\nset xlabel 'time (%s)'\nset xrange [0:%.6g]\n"
             "set yrange [%g:-0.5]\nset y2range [%g:-0.5]\nset cbrange [0:100]\n"
@@ -112,7 +112,7 @@ static enum pp_status draw_map(struct pp_arena *arena, const struct pp_plot_heat
 static const char SHADES[] = " .:-=+*#%@";
 enum { MAX_NAME = 22, MEAN = 6 };
 
-/* Of a column that has room for `name`, too. */
+/* Width of a column that has room for `name`, too. */
 static size_t widened(size_t width, const char *name)
 {
     const size_t length = strlen(name) > MAX_NAME ? MAX_NAME : strlen(name);
@@ -120,7 +120,7 @@ static size_t widened(size_t width, const char *name)
     return length > width ? length : width;
 }
 
-/* Long names lose their beginning: the end says which link it is. */
+/* Cuts the beginning of a long name: its end tells links apart. */
 static const char *name_of(const char *name, int width)
 {
     const size_t length = strlen(name);
@@ -142,7 +142,7 @@ static double column_frac(const double *frac, int bins, int column, int columns)
 static char shade_of(double frac)
 {
     const int last = (int)sizeof(SHADES) - 2;
-    const int shade = (int)ceil(percent(frac) / 100 * last - 1e-9); /* a little is not nothing */
+    const int shade = (int)ceil(percent(frac) / 100 * last - 1e-9); /* small values are not blank */
 
     return SHADES[shade > last ? last : shade];
 }

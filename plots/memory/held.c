@@ -6,10 +6,10 @@
 struct cells {
     const struct pp_trace *trace;
     struct pp_op (*ops)[2]; /* [event] */
-    int *op_count;          /* [event] 0 where the event holds nothing */
+    int *op_count;          /* [event] 0 if the event holds nothing */
     int granules, splits;
-    double from_s; /* what is shown begins here */
-    bool is_infer; /* nothing runs backwards: a forward gives back at once */
+    double from_s; /* begin of the time shown */
+    bool is_infer; /* the trace has no backwards: a forward frees at its end */
 };
 
 static enum pp_status read_cells(struct pp_arena *arena, struct cells *c, struct pp_error *err)
@@ -39,7 +39,7 @@ static enum pp_status read_cells(struct pp_arena *arena, struct cells *c, struct
     return PP_OK;
 }
 
-/* Cells that an op takes when it starts, or gives back when it ends. */
+/* Cells that an op allocates at its start, or frees at its end. */
 static int taken(const struct pp_op *op)
 {
     return op->kind == PP_F ? op->granules : 0;
@@ -51,7 +51,7 @@ static int given(const struct cells *c, const struct pp_op *op)
     return gives ? op->granules : 0;
 }
 
-/* When the last step begins, where it is one of several that do not run into each other; else 0. */
+/* Begin of the last step if steps are several and do not overlap; else 0. */
 static double last_step_s(const struct pp_trace *t)
 {
     enum { FEW = 3 };
@@ -72,7 +72,7 @@ static enum pp_status walk_rank(const struct cells *c, int first, int end,
                                 struct pp_held_curve *curve, struct pp_error *err)
 {
     const double whole = (double)c->granules * c->splits;
-    int64_t held = 0; /* from the first step on, whether that is shown or not */
+    int64_t held = 0; /* counts from the first step on, shown or not */
 
     pp_held_add(curve, 0, 0);
     for (int i = first; i < end; i++) {

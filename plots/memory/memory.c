@@ -1,4 +1,4 @@
-/* Bars of bytes, stacked by component. Bytes come as doubles and are drawn in GiB. */
+/* Bars of bytes, stacked by component. Bytes are doubles and are drawn in GiB. */
 #include "plots/plot.h"
 
 #include "plots/axis.h"
@@ -9,7 +9,7 @@
 enum { PARTS = PP_PLOT_MEMORY_PARTS };
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
-/* Lighter from below to above, so that neighbours differ in grey. */
+/* Lighter from bottom to top, so that neighbours differ in grey. */
 const struct pp_plot_memory_part pp_plot_memory_parts[PARTS] = {
     {"params_bytes", "parameters", 0x14263f, 'P'},
     {"grads_bytes", "gradients", 0x2f5f95, 'G'},
@@ -24,7 +24,7 @@ struct bars {
     const struct pp_plot_memory *memory;
     int parts;
     const struct pp_plot_memory_part *stack;
-    double unit;     /* of one GiB or one activation */
+    double unit;     /* bytes in a GiB, or 1 activation */
     double capacity; /* in units; 0 = not known */
     double most;     /* the highest bar */
 };
@@ -98,7 +98,7 @@ static double top_of(const struct bars *b)
     return 1.06 * fmax(b->capacity, is_any_over(b) ? 1.04 * b->most : b->most);
 }
 
-/* Columns: place, then the lower and upper end of every part, then where a mark stands. */
+/* Columns: place, lower and upper end of every part, place of the mark. */
 static void write_data(const struct bars *b, FILE *script)
 {
     fputs("$memory << EOD\n", script);
@@ -134,7 +134,7 @@ static void write_plot(const struct bars *b, const struct pp_figure *f)
     fputs(" NaN notitle\n", f->script);
 }
 
-/* Names, unlike the numbers of ranks, cannot be left out: each bar needs the height of a line. */
+/* Bars with names longer than NUMBER need the height of a line; ranks may lack their label. */
 enum { NUMBER = 4 };
 static const double MARGINS_IN = 2.4, PAPER_MARGINS_IN = 0.7;
 
@@ -149,7 +149,7 @@ static size_t longest_label(const struct pp_plot_memory *m)
 
 static struct pp_figure_wish wish_of(const struct bars *b)
 {
-    enum { USUAL = 6, LEVEL = 60 }; /* characters of a name, of names that lie side by side */
+    enum { USUAL = 6, LEVEL = 60 }; /* characters of a name; of all names of a level axis */
     const double WIDTH_IN = 7, MOST_IN = 14, BAR_IN = 0.2, TALL_IN = 0.075, PAPER_TALL_IN = 0.062;
     const size_t longest = longest_label(b->memory);
     const bool is_upright = b->memory->count * (longest + 1) > LEVEL;
@@ -213,7 +213,7 @@ static int label_width(const struct pp_plot_memory *m, int columns)
     return width > most ? most : width > MAX_LABEL ? MAX_LABEL : width;
 }
 
-/* A part ends where the sum up to it does, so that the whole bar is as long as the total. */
+/* Prints a part up to the rounded sum so far, so that the whole bar is as long as the total. */
 static void print_bar(const struct bars *b, int bar, int width, double per_column, FILE *out)
 {
     const int line = b->capacity > 0 ? (int)lround(b->capacity / per_column) : -1;

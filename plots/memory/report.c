@@ -8,7 +8,7 @@
 enum { MAX_LIST = 1 << 20 };
 static const double MAX_BYTES = 1e18, MAX_S = 1e15;
 
-/* A place within the file: its name says where it is. */
+/* An object within the file; its name has the path to it. */
 struct place {
     struct pp_arena *arena;
     struct pp_json json;
@@ -37,7 +37,7 @@ static enum pp_status text(const struct place *p, const char *key, const char **
     return PP_OK;
 }
 
-/* A list under a key, with at least `least` entries. */
+/* A list with at least `least` entries. */
 static enum pp_status list_of(const struct place *p, const char *key, size_t least, json_t **list,
                               struct pp_error *err)
 {

@@ -1,8 +1,8 @@
-/* plots/memory/report.h — the JSON of `pipesim run --json`, as far as pictures need it.
+/* plots/memory/report.h — the part of the JSON of `pipesim run --json` that pictures need.
  *
- * Reads "pipesim.report/1" and "pipesim.comparison/1"; runs of a comparison that were refused are
- * left out. Strict: what is missing or of another type is PP_EINVAL with file and key. Lives in the
- * arena. */
+ * Reads "pipesim.report/1" and "pipesim.comparison/1"; leaves out refused runs of a comparison.
+ * Strict: PP_EINVAL, with file and key, for keys that are missing or of another type. Data are in
+ * the arena. */
 #pragma once
 
 #include "plots/plot.h"
@@ -25,10 +25,10 @@ struct pp_report {
 enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const char *text,
                                size_t length, struct pp_report *report, struct pp_error *err);
 
-/* What is drawn from it. */
-/* One run: its ranks. Several: one bar each, at its fullest rank. */
+/* Bars of memory. One run: a bar for each rank. Several: a bar for each run, at its fullest
+ * rank. */
 enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *report,
                                 struct pp_plot_memory *memory, struct pp_error *err);
-/* Of one run; PP_EINVAL for several, and where no link carries anything. */
+/* Links of one run; PP_EINVAL for several runs, and if no link carries anything. */
 enum pp_status pp_report_links(struct pp_arena *arena, const struct pp_report *report,
                                struct pp_plot_links *links, struct pp_error *err);

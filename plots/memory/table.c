@@ -8,7 +8,7 @@ enum { MAX_BARS = 256 };
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* Does the column tell rows apart that the ones before do not? */
+/* Is true if the column tells rows apart that the chosen columns do not. */
 static bool tells_more(const struct pp_chart *c, int column)
 {
     for (int i = 0; i < c->row_count; i++)
@@ -24,14 +24,14 @@ static enum pp_status choose_by(struct pp_chart *c, struct pp_error *err)
 {
     if (c->curves->by)
         return pp_chart_read_by(c, err);
-    for (int follows = 0; follows < 2; follows++) /* only where the others do not suffice */
+    for (int follows = 0; follows < 2; follows++) /* only if others do not suffice */
         for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
             if (pp_chart_is_input(c, k) && pp_chart_follows(c, k) == follows && tells_more(c, k))
                 c->by[c->by_count++] = k;
     return PP_OK;
 }
 
-/* "2" where the axis is called "sequences per micro-batch"; of several columns "mbs 2, zero 0". */
+/* "2" if the axis is called "sequences per micro-batch"; of several columns "mbs 2, zero 0". */
 static const char *label_of(const struct pp_chart *c, int row)
 {
     const char *text = "";
@@ -52,7 +52,7 @@ static const char *axis_of(const struct pp_chart *c)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* NAN where the cell is empty. */
+/* Reads a number of at least 0; NAN if the cell is empty. */
 static enum pp_status number(const struct pp_chart *c, int row, const char *column, double *value,
                              struct pp_error *err)
 {
@@ -70,7 +70,7 @@ static enum pp_status number(const struct pp_chart *c, int row, const char *colu
     return PP_OK;
 }
 
-/* Bytes are NAN in unit mode. */
+/* Reads the bar of a row. Bytes are NAN in unit mode. */
 static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot_bar *bar,
                                bool *is_unit, struct pp_error *err)
 {
@@ -109,7 +109,7 @@ static enum pp_status fill(const struct pp_chart *c, struct pp_plot_memory *memo
             return pp_error_set(err, PP_EINVAL,
                                 "%s:%d: some rows have bytes and others, in unit mode, have none",
                                 c->table.name, c->table.lines[c->rows[i]]);
-        capacity = i == 0 || capacity == of_row ? of_row : 0; /* one line for all */
+        capacity = i == 0 || capacity == of_row ? of_row : 0; /* equal in all rows */
     }
     memory->has_bytes = !is_unit;
     memory->title = pp_plot_memory_title(c->arena, NULL, is_unit);

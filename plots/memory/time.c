@@ -1,17 +1,16 @@
-/* Memory over the time of a step: a curve for each of a few ranks. Of many ranks the range is
- * drawn, too. */
+/* Memory over the time of a step: curves of a few ranks. Of many ranks the range is drawn, too. */
 #include "plots/memory/time.h"
 
 #include <math.h>
 
 /* ---- equal spans of time --------------------------------------------------------------------- */
 
-/* Least and most of a curve in such a span. */
+/* Least and greatest value of a curve in a span. */
 struct range {
     double least, most;
 };
 
-/* Which of `bins` equal spans of the step a time lies in. */
+/* Index of the span that a time is in, of `bins` equal ones. */
 static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
 {
     const int bin = (int)(time_s / h->end_s * bins);
@@ -25,7 +24,7 @@ static void widen(struct range *range, double value)
     range->most = fmax(range->most, value);
 }
 
-/* A value counts in every bin that it reaches into. */
+/* Adds a curve to ranges; a value counts in every bin that it reaches into. */
 static void add_range(const struct pp_held_sheet *s, int rank, struct range *ranges, int bins)
 {
     const struct pp_plot_held *h = s->held;
@@ -38,7 +37,6 @@ static void add_range(const struct pp_held_sheet *s, int rank, struct range *ran
     }
 }
 
-/* That many, empty. */
 static struct range *make_ranges(struct pp_arena *arena, int bins)
 {
     struct range *ranges = PP_ARRAY(arena, struct range, bins);
@@ -123,7 +121,7 @@ static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
-/* Of points at the same time it has the last, and the greatest, which may be the peak. */
+/* Copies a curve; of points at one time it keeps the last, and the greatest, a possible peak. */
 static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_held_curve *of)
 {
     const double *time_s = of->time_s, *held = of->held;
@@ -160,7 +158,7 @@ static bool is_same(const struct pp_held_curve *a, const struct pp_held_curve *b
     return true;
 }
 
-/* Equal curves are drawn once, with both names. */
+/* Adds a rank to the shown curves; equal curves are drawn once, with both names. */
 static void show(struct pp_arena *arena, struct pp_held_sheet *s, int rank)
 {
     for (int i = 0; i < s->shown_count; i++) {
@@ -220,7 +218,7 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
 
 /* ---- a figure -------------------------------------------------------------------------------- */
 
-/* Keeps of each bin the first, least, greatest and last point: more cannot be seen. */
+/* Keeps the first, least, greatest and last point of each bin: more cannot be seen. */
 static void keep_bin(const struct pp_held_curve *c, int first, int last, struct pp_held_curve *kept)
 {
     int least = first, most = first;
@@ -289,7 +287,7 @@ static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
                 " $all using 1:2:3 with filledcurves fc rgb '#d9d9d9' title 'all %d ranks', \\\n",
                 s->held->ranks);
     for (int i = 0; i < s->shown_count;
-         i++) /* later curves are thinner, so that earlier ones are seen below them */
+         i++) /* thinner and thinner, so that earlier curves are visible */
         fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],
                 i % PP_STYLES + 1, scale * (3.2 - 0.5 * i), s->names[i]);
     pp_axis_capacity(f, s->capacity);

@@ -8,18 +8,18 @@ enum { PP_HELD_CURVES = 6 };
 
 struct pp_held_sheet {
     const struct pp_plot_held *held;
-    struct pp_held_curve *curves; /* [rank] of points at one time the greatest and the last */
+    struct pp_held_curve *curves; /* [rank]; of points at one time, the greatest and the last */
     struct pp_axis_time time;
-    double unit;           /* of what is held */
+    double unit;           /* bytes or activations in one unit of the axis */
     double capacity, most; /* in units */
     int peak;              /* the rank that holds most */
     int shown[PP_HELD_CURVES], shown_count;
-    const char *names[PP_HELD_CURVES]; /* of the shown and those that are like them */
+    const char *names[PP_HELD_CURVES]; /* ranks with that curve */
 };
 
-/* PP_EINVAL where no rank holds anything over time. */
+/* PP_EINVAL if no rank holds anything over time. */
 enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *held,
                             struct pp_held_sheet *sheet, struct pp_error *err);
-/* The curve of a rank without points that cannot be seen: a few thousand at most. */
+/* Thins the curve of a rank to a few thousand points; drops points that cannot be seen. */
 struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *sheet,
                                   int rank);

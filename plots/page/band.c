@@ -15,7 +15,7 @@ void pp_html_swatch(unsigned rgb, FILE *out)
             rgb);
 }
 
-/* A part ends where the sum up to it does, so that the whole is as long as the total. */
+/* A part ends at the rounded sum so far, so that the whole is as long as the total. */
 void pp_html_band(const struct pp_html_part *parts, int count, double whole, double mark, FILE *out)
 {
     double sum = 0;

@@ -1,9 +1,9 @@
 /* plots/page/page.h — pictures as parts of a page.
  *
- * Pictures are SVG, which a browser shows and prints without a script. The timeline has its ops as
- * data, too, for the zoom of the page's script. Lengths along time are shares of the width, so that
- * a picture fits any screen. What is written depends on the data alone and is well-formed XML.
- * Errors of the stream are sticky. */
+ * Pictures are SVG, which a browser shows and prints without a script. The timeline adds its ops as
+ * data for the zoom of the page's script. Lengths along time are shares of the width, so that a
+ * picture fits any screen. The output depends on the data alone and is well-formed XML. Errors of
+ * the stream are sticky. */
 #pragma once
 
 #include "plots/plot.h"
@@ -14,7 +14,7 @@
 /* Timelines on one axis of time, one below the other, and a legend. A picture has at most
  * PP_HTML_ROWS rows in a panel and PP_HTML_BOXES boxes. With more ops it shows shares of the time;
  * of more ranks it shows every k-th, and the legend says so. The script gets the ops of all panels,
- * unless they are more than PP_HTML_DETAIL. PP_EINVAL as for every timeline. */
+ * unless they are more than PP_HTML_DETAIL. PP_EINVAL as pp_timeline_make(). */
 enum { PP_HTML_ROWS = 128, PP_HTML_BOXES = 6000, PP_HTML_DETAIL = 30000 };
 enum pp_status pp_html_timelines(struct pp_arena *arena,
                                  const struct pp_plot_timeline_panel *panels, int count,
@@ -22,7 +22,7 @@ enum pp_status pp_html_timelines(struct pp_arena *arena,
                                  struct pp_error *err);
 
 /* ---- plots/page/band.c ---- */
-/* Parts in a row, as wide as their share of `whole`; `mark` is a line there, 0 = none. */
+/* Parts in a row, each as wide as its share of `whole`. `mark` is the value of a line; 0 = none. */
 struct pp_html_part {
     const char *name;
     double value;
@@ -30,22 +30,22 @@ struct pp_html_part {
 };
 void pp_html_band(const struct pp_html_part *parts, int count, double whole, double mark,
                   FILE *out);
-/* The colour of a part in front of its name. */
+/* A patch of colour. */
 void pp_html_swatch(unsigned rgb, FILE *out);
 
 /* ---- plots/page/axis.c ---- */
 /* Round numbers along a picture. pp_html_across() writes them below it, with the name of the axis;
- * pp_html_up() left of it, within the element that is as high as the picture. */
+ * pp_html_up() left of it, in the element that has the picture's height. */
 struct pp_html_range {
     double from, to;
 };
-/* Where in a picture of so many units a value lies, from the begin of the range. */
+/* Position of a value in a picture of `units` units, from the begin of the range. */
 int pp_html_place(const struct pp_html_range *range, double value, int units);
 void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out);
 void pp_html_up(const struct pp_html_range *range, FILE *out);
 
 /* ---- plots/page/scatter.c ---- */
-/* Points with names, from 0 up; the first ones lie on top. Nothing where there are none. */
+/* Points with names; y begins at 0. The first points are on top. Writes nothing without points. */
 struct pp_html_dot {
     double x, y;
     const char *name;
@@ -54,13 +54,13 @@ struct pp_html_dot {
 struct pp_html_scatter {
     const struct pp_html_dot *points;
     int count;
-    double limit; /* a line at that height; 0 = none */
+    double limit; /* y of a horizontal line; 0 = none */
     const char *axis, *label;
 };
 void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
 
 /* ---- plots/page/memory.c ---- */
-/* Memory of one rank over the time of a step. PP_EINVAL where no rank holds anything. */
+/* Memory of one rank over the time of a step. PP_EINVAL if no rank holds anything. */
 enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
                             FILE *out, struct pp_error *err);
 

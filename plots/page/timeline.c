@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Inches and pixels of a screen, for what depends on the size of a picture. */
+/* Inches and pixels of a screen, for limits that depend on the size of a picture. */
 static const double WIDTH_IN = 10, NUMBER_PX = 8, WIDTH_PX = 960;
 enum { ROWS_PX = 480, LEAST_PX = 4, MOST_PX = 26, LABEL_PX = 13, NUMBERED = 600, MOST_CLASSES = 4 };
 
@@ -20,7 +20,7 @@ static int pitch_px(const struct pp_timeline_panel *panel)
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-/* Of many ranks every k-th, and where their ops alone would be too many, fewer still. */
+/* Chooses the distance of rows: every k-th of many ranks, or fewer if their ops are too many. */
 static void choose_rows(struct pp_timeline_panel *panel, int most_boxes)
 {
     const int ranks = panel->rows;
@@ -47,7 +47,7 @@ static enum pp_status open_panels(struct pp_timeline_page *page,
     return PP_OK;
 }
 
-/* ---- around the picture ---------------------------------------------------------------------- */
+/* ---- labels around the picture --------------------------------------------------------------- */
 
 static void write_ranks(const struct pp_timeline_panel *panel, FILE *out)
 {
@@ -62,7 +62,7 @@ static void write_ranks(const struct pp_timeline_panel *panel, FILE *out)
     fputs("</div>\n", out);
 }
 
-/* "3", "3.1" of a split, "2-3" of several. */
+/* Writes a number: "3", "3.1" of a split, "2-3" of several. */
 static void write_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                          const struct pp_timeline_op *op, int row, const double time[2], FILE *out)
 {
@@ -116,7 +116,7 @@ static void write_entry(unsigned rgb, double foot, const char *text, FILE *out)
     pp_html(out, "</svg> %s</li>\n", text);
 }
 
-/* Of many pipelines and chunks the first and the last are listed; equal entries of panels once. */
+/* Lists pipelines and chunks, of many the first and the last; equal entries of panels once. */
 static void write_classes(const struct pp_timeline_page *page, FILE *out)
 {
     const char *seen = "";

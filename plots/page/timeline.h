@@ -4,15 +4,15 @@
 #include "plots/timeline/page.h"
 
 /* ---- plots/page/timeline_data.c ---- */
-/* Ops in the rows of a panel, and whether they are few enough to be there one by one. */
+/* Returns the number of ops in the rows of a panel. */
 int pp_timeline_shown(const struct pp_timeline_panel *panel);
 bool pp_timeline_has_data(const struct pp_timeline_page *page,
                           const struct pp_timeline_panel *panel);
-/* The ops of a panel as JSON for the script, in an element of its own; nothing where they are
- * too many. An op is: start minus the end of the op before, duration, look, first micro-batch,
- * stage. Times are whole quanta, and each is an index into the list of all that occur. */
+/* Writes the ops of a panel as JSON for the script, in an element of its own; nothing if they are
+ * too many. An op is: start minus the previous op's end, duration, look, first micro-batch, stage.
+ * Times are whole quanta; each is an index into the list of all times. */
 void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE *out);
 
 /* ---- plots/page/timeline_paint.c ---- */
-/* The boxes of a panel, or its shares of the time, as paths of one colour each. */
+/* Writes the boxes of a panel, or its shares of the time, as one path for each colour. */
 void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, FILE *out);

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What many ops have in common. */
+/* Properties that many ops share. */
 struct look {
     int kind, class, granules, shade;
 };
@@ -26,7 +26,7 @@ struct data {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A step has at most 10^12 quanta: a program that counts in doubles adds them exactly. */
+/* The quantum of at most 10^12 a step: a program that counts in doubles adds them exactly. */
 static int64_t quantum_of(const struct pp_timeline *t)
 {
     const int64_t most = 1000000000000;
@@ -45,7 +45,7 @@ static int64_t quanta(const struct data *d, double seconds)
     return seconds < 0 ? -count : count;
 }
 
-/* Start minus the end before, and duration. */
+/* Start minus the previous end, and duration. */
 struct step {
     int64_t gap, length;
 };
@@ -126,7 +126,7 @@ static void write_looks(const struct data *d)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* Look, first micro-batch and split, stage. */
+/* Writes look, first micro-batch and split, stage. */
 static void write_op(struct data *d, const struct pp_timeline_op *op)
 {
     const int splits = d->panel->timeline.splits;

@@ -1,5 +1,5 @@
-/* A timeline as SVG: boxes of one colour are one path, in whole units, so that thousands of them
- * are a few dozen bytes each. */
+/* A timeline as SVG: boxes of one colour are one path, in whole units, so that each box takes a few
+ * dozen bytes. */
 #include "plots/page/timeline.h"
 
 #include "plots/page/page.h"
@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Units of the picture along time, of a row, and of the margin above and below a box. Paths are
- * stretched to the width and height that the page has. */
+/* Units of the picture: along time, of a row, and of the margin above and below a box. The page
+ * stretches paths to its width and height. */
 enum { WIDTH = 20000, ROW = 24, MARGIN = 2, HEIGHT = ROW - 2 * MARGIN };
 enum layer { FILL, FOOT, FRAME }; /* drawn in this order */
 
@@ -16,10 +16,10 @@ struct shape {
     int16_t layer;
     unsigned rgb;
     int x0, x1, y0, y1;
-    int number; /* in the order of drawing */
+    int number; /* order of drawing */
 };
 struct picture {
-    struct pp_arena *arena; /* its own: bins release what they allocate in the arena of the page */
+    struct pp_arena *arena; /* its own arena: bins release their allocations in that of the page */
     const struct pp_timeline_page *page;
     const struct pp_timeline_panel *panel;
     struct shape *shapes;
@@ -31,7 +31,7 @@ static int place(const struct picture *p, double time)
     return (int)lround(fmin(fmax(time / p->page->span, 0), 1) * WIDTH);
 }
 
-/* From share `low` to `high` of the height of a row's box, counted from its foot. */
+/* Adds a shape from share `low` to `high` of the height of a row's box, from its foot. */
 static void add(struct picture *p, enum layer layer, unsigned rgb, int row, const double time[2],
                 double low, double high)
 {
@@ -82,7 +82,7 @@ static void add_layer(void *picture, const struct pp_timeline_layer *layer)
         layer->low, layer->high);
 }
 
-/* So wide that all rows together have about so many. */
+/* Adds bins so wide that all rows together have about PP_HTML_BOXES. */
 static void add_bins(struct picture *p)
 {
     const double width_in = p->page->right_in - p->page->left_in;

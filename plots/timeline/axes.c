@@ -6,7 +6,7 @@
 
 enum { MOST_STEP_LINES = 100, MOST_TICS = 100 };
 
-/* So that labels keep a distance. */
+/* Distance of tics whose labels do not touch. */
 static double tic_step(const struct pp_timeline_page *page)
 {
     const double label_in = 6.5 * pp_figure_character_in(page->figure);
@@ -28,7 +28,7 @@ static void print_ranks(const struct pp_timeline_page *page, const struct pp_tim
     fputs(")\n", script);
 }
 
-/* A part of the time keeps the labels of the whole. */
+/* Labels tics of a part of the time with the times of the whole. */
 static void print_tics(const struct pp_timeline_page *page, bool has_labels)
 {
     const double step = tic_step(page);
@@ -74,7 +74,7 @@ static void print_line(const struct pp_timeline_page *page, double x, const char
             x, x, style);
 }
 
-/* Ends of steps; panels that are compared show the ends of both. */
+/* Draws ends of steps; two compared panels show the ends of both. */
 static void print_lines(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];

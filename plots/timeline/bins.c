@@ -1,5 +1,5 @@
-/* Where ops are narrower than a printer's dot, a row becomes a strip of bins. Each kind fills as
- * much of a bin's height as it takes of its time; white is idle. */
+/* Rows as strips of bins, for ops narrower than a printer's dot. Each kind fills its share of a
+ * bin's height; white is idle. */
 #include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
@@ -8,17 +8,17 @@
 #include <string.h>
 
 enum { LEVELS = 24, MOST_BOXES = 30000 };
-/* A dot of a printer of 150 dots an inch; a bin takes a few ops, so that a steady state looks
+/* Width of a dot of a 150 dpi printer. A bin has several ops, so that a steady state looks
  * steady. */
 static const double DOT_IN = 1.0 / 150, BIN_OPS = 6;
-/* Idle time that belongs to no bin: longer than the gaps between ops of a steady state. */
+/* Idle time between strips: longer than the gaps between ops of a steady state. */
 static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;
 
-/* From the foot of a row to its top. */
+/* Kinds from the foot of a row to its top. */
 static const uint8_t ORDER[] = {PP_B, PP_I, PP_W, PP_R, PP_F, PP_Q, PP_DQ, PP_U};
 enum { KINDS = PP_COUNT(ORDER) };
 
-/* Median width of those shown, and how many they are. */
+/* Median width of the boxes shown, and their number. */
 static double usual_width_in(const struct pp_timeline_page *page,
                              const struct pp_timeline_panel *panel, int *count)
 {
@@ -53,7 +53,7 @@ bool pp_timeline_is_dense(const struct pp_timeline_page *page,
 struct bin {
     double time[PP_OP_KINDS];
 };
-/* Ops that follow each other with gaps that cannot be seen, cut into bins of one width. */
+/* Ops without visible gaps between them, cut into bins of one width. */
 struct strip {
     double start, end; /* in the unit of the axis */
     int count;
@@ -77,7 +77,7 @@ static void add(struct strip *strip, int kind, double start, double end, double 
     }
 }
 
-/* Boxes `first` to `end` - 1 of a rank. */
+/* Adds boxes `first` to `end` - 1 of a rank. */
 static void fill(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                  int first, int end, struct strip *strip)
 {
@@ -123,7 +123,7 @@ static void draw_run(const struct pp_timeline_page *page, const struct pp_timeli
     }
 }
 
-/* Neighbours that are alike become one. */
+/* Draws equal neighbours as one. */
 static void draw_strip(const struct pp_timeline_page *page,
                        const struct pp_timeline_painter *painter, int row,
                        const struct strip *strip)
@@ -144,7 +144,7 @@ static void draw_strip(const struct pp_timeline_page *page,
     }
 }
 
-/* Where idle time can be seen, a strip ends and the next one begins: on all ranks alike. */
+/* Draws the strips of a rank. A strip ends at visible idle time, by the same limit on all ranks. */
 static void draw_rank(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                       const struct pp_timeline_painter *painter, int row,
                       struct pp_timeline_grain grain)

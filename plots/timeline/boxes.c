@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Frames of boxes that are narrower would be all there is to see. */
+/* Least width of a framed box; of narrower ones only frames would be visible. */
 static const double FRAMED_IN = 0.05;
 
 int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op)
@@ -37,7 +37,7 @@ unsigned pp_timeline_rgb(const struct pp_timeline *t, const struct pp_timeline_o
     return pp_style_op_rgb(op->kind, base + (is_odd ? classes > 1 ? 0.35 : 1 : 0));
 }
 
-/* One line of data: an op from `start` to `end`, cut to the time shown. */
+/* Writes one line of data: an op from `start` to `end`, cut to the time shown. */
 static void print_op(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                      const struct pp_timeline_op *op, bool is_fused, int row, double start,
                      double end)
@@ -119,7 +119,7 @@ static void print_pairs(const struct pp_timeline_page *page, int index)
     fputs("EOD\n", script);
 }
 
-/* From the op that made it to the one that uses it: from row to row, between the boxes. */
+/* Writes arrows from the op that made a message to the op that uses it, between the boxes. */
 static void print_messages(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];
@@ -162,7 +162,7 @@ void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index)
         print_messages(page, index);
 }
 
-/* LaTeX takes sizes from the text alone. */
+/* LaTeX takes font sizes from the text alone. */
 static void plot_numbers(const struct pp_timeline_page *page, int index)
 {
     const bool is_tex = page->figure->target->format == PP_PLOT_TEX;

@@ -38,7 +38,7 @@ static const char *heading(struct pp_arena *arena, const char *name,
                            side->is_overlapping ? " a step" : "", 100 * side->bubble_frac);
 }
 
-/* Which one is drawn, where there was a choice. */
+/* Adds the number of the drawn step if there are several. */
 static const char *with_step(struct pp_arena *arena, const char *heading,
                              const struct pp_step *step)
 {

@@ -11,7 +11,7 @@
 /* One column of one rank. */
 struct cell {
     const struct pp_timeline_box *box; /* NULL = idle */
-    int offset, length;                /* which of the columns of the box */
+    int offset, length;                /* column within the box, columns of the box */
 };
 
 enum { MARKER_COLUMNS = 4 }; /* " ..." instead of the closing bar */
@@ -29,7 +29,7 @@ static int64_t gcd(int64_t a, int64_t b)
 }
 
 /* The common divisor of all times, if the shortest op then has a few columns at most. Else the
- * shortest op, so that rounding hides none, but at least a quarter of the median one. */
+ * shortest op, so that rounding hides none, but at least a quarter of the median op. */
 static int64_t choose_quantum(const struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
@@ -92,14 +92,14 @@ static void paint(const struct pp_gantt *g, int rank, struct cell *row, int colu
                   end = column_at(g, pp_trace_ps(box->end_s));
         for (int c = first; c < end && c < columns; c++)
             row[c] = (struct cell){box, c - first, end - first};
-        /* An op too short for a column still shows where nothing else would. */
+        /* An op too short for a column is shown if the column is idle. */
         if (first == end && first < columns && box->end_s > box->start_s && !row[first].box)
             row[first] = (struct cell){box, 0, 1};
     }
 }
 
 /* The op that a column shows, and whether it began in an earlier column. An overlapped pair shows
- * its forward, then its backward, though they run at the same time. */
+ * its forward, then its backward, though they run concurrently. */
 static const struct pp_timeline_op *cell_op(struct cell cell, bool *is_continued)
 {
     int offset = cell.offset;
@@ -132,7 +132,7 @@ static void add_suffixes(const struct pp_gantt *g, const struct pp_timeline_op *
         snprintf(text + length, bytes - length, "%c", op->chunk < 26 ? 'a' + op->chunk : '+');
 }
 
-/* One hue per micro-batch, light for forward, full for the rest. */
+/* Prints a cell: one hue per micro-batch, light for forward, full for the rest. */
 static void print_colored(const struct pp_gantt *g, const struct pp_timeline_op *op,
                           const char *text)
 {
@@ -175,7 +175,7 @@ static bool is_within(int column, int columns)
     return column >= 0 && column < columns;
 }
 
-/* Under the column in which a step ends: ^ */
+/* Prints ^ below the column in which a step ends. */
 static void print_steps(const struct pp_gantt *g, int columns, int gap)
 {
     bool has_ends = false;
@@ -215,7 +215,7 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
     print_steps(g, columns, gap);
 }
 
-/* Micro-batches that have forwards, none of which begins within the first `columns` columns. */
+/* Micro-batches with forwards, all of which begin after the first `columns` columns. */
 static int hidden_micro_batches(const struct pp_gantt *g, int columns)
 {
     const struct pp_timeline *t = &g->timeline;
@@ -264,8 +264,8 @@ static void print_scale(const struct pp_gantt *g)
             pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)), g->columns);
 }
 
-/* Everything when it fits, if need be without gaps. Else the whole step in little, after its
- * beginning where that shows the warm-up. */
+/* Prints the whole chart if it fits, without gaps if necessary. Else an overview of the whole step,
+ * after its beginning if that shows the warm-up. */
 static void print_chart(const struct pp_gantt *g)
 {
     const int width = g->terminal.width;

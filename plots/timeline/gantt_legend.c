@@ -1,4 +1,4 @@
-/* The words of the chart: labels of rows, times, the legend. */
+/* Text of the chart: labels of rows, times, the legend. */
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "plots/timeline/parts.h"
@@ -63,7 +63,7 @@ static void print_numbers(const struct pp_gantt *g)
                 t->chunks <= 26 ? 'a' + t->chunks - 1 : '+');
 }
 
-/* "0-1,4-5", at most a handful of ranges. */
+/* Prints ids of a pipeline: "0-1,4-5", at most MAX_RANGES ranges. */
 static void print_ids(const struct pp_gantt *g, int pipe)
 {
     enum { MAX_RANGES = 6 };

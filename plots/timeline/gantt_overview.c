@@ -1,4 +1,4 @@
-/* The whole step in the width of the terminal: a letter for the ops of many columns. */
+/* Overview of the whole step in the width of the terminal: a letter for the ops of many columns. */
 #include "plots/timeline/parts.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void add_box(const struct pp_gantt *g, const struct pp_timeline_box *box,
             row[b].forward_ps += inside_ps;
         else
             row[b].other_ps += inside_ps;
-        if (box->is_fused) { /* half of it is a forward */
+        if (box->is_fused) { /* counts as half forward */
             row[b].forward_ps += inside_ps / 2;
             row[b].other_ps -= inside_ps / 2;
         }

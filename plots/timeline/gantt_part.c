@@ -1,4 +1,4 @@
-/* A part of the time of a trace. */
+/* Cuts the chart to a part of the time of a trace. */
 #include "plots/timeline/parts.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@ enum { MOST_CLASSES = 4 };
 
 struct legend {
     const struct pp_timeline_page *page;
-    double x_in, line_in; /* of the next entry */
+    double x_in, line_in; /* place of the next entry */
     int line, objects;
     bool is_drawn;
 };
@@ -22,7 +22,7 @@ static double line_height_in(const struct pp_timeline_page *page)
     return 1.5 * page->figure->font_pt / 72;
 }
 
-/* From the left, in the next line where it does not fit. */
+/* Returns x of an entry; begins a new line if it does not fit. */
 static double place(struct legend *l, double width_in)
 {
     const struct pp_timeline_page *page = l->page;
@@ -91,7 +91,7 @@ void pp_timeline_find_kinds(const struct pp_timeline *t, bool occurs[PP_OP_KINDS
 
 struct occurs {
     bool kind[PP_OP_KINDS], has_pairs, is_binned;
-    const struct pp_timeline *two_way, *chunked; /* those with most pipelines and most chunks */
+    const struct pp_timeline *two_way, *chunked; /* timelines with most pipelines and most chunks */
     int every;
 };
 
@@ -131,7 +131,7 @@ static void add_class(struct legend *l, double foot, const char *name)
     add(l, (struct entry){.rgb = NEUTRAL, .foot = foot, .has_patch = true}, name);
 }
 
-/* Those that have a mark; of many, the first and the last. */
+/* Adds classes that have a mark; of many, the first and the last. */
 static void add_classes(struct legend *l, const struct pp_timeline *t)
 {
     const int classes = t ? pp_timeline_classes(t) : 0;
@@ -142,7 +142,7 @@ static void add_classes(struct legend *l, const struct pp_timeline *t)
                       pp_timeline_class_name(l->page->arena, t, c));
 }
 
-/* One mark: a second chunk in one panel, a second pipeline in another. */
+/* Adds classes; one entry if a mark is a second chunk in one panel and a pipeline in another. */
 static void add_marks(struct legend *l, const struct occurs *occurs)
 {
     const struct pp_timeline *pipes = occurs->two_way, *chunks = occurs->chunked;

@@ -1,11 +1,11 @@
-/* Messages of a timeline: which op made each and which one uses it. */
+/* Messages of a timeline: the op that made each and the op that uses it. */
 #include "traces/messages.h"
 
 #include "plots/timeline/timeline.h"
 
 #include <math.h>
 
-/* A forward makes or uses activations; B and I make or use gradients. */
+/* 1 if the kind makes or uses activations (F), -1 if it does gradients (B, I), else 0. */
 static int direction_of(int kind)
 {
     return kind == PP_F ? 1 : kind == PP_B || kind == PP_I ? -1 : 0;
@@ -19,7 +19,7 @@ static bool is_for(const struct pp_timeline_op *op, const int *key, int stage)
            op->split == key[PP_MESSAGE_SPLIT] && mb >= op->mb && mb < op->mb + op->granules;
 }
 
-/* The box of a rank that computes what the message carries, at that stage. */
+/* The box of a rank that computes the message's data at that stage. */
 static const struct pp_timeline_box *find_box(const struct pp_timeline *t, const int *key,
                                               int stage, int rank)
 {

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A digit of the usual sans fonts is that much of the font's size wide. */
+/* Width of a digit of usual sans fonts, as a share of the font's size. */
 static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 3.75, LEAST_PAGE_PT = 4.75;
-/* White on both sides of a number together, so that neighbours do not read as one. With the white
+/* Margin on both sides of a number together, so that neighbours do not read as one. With the margin
  * of the digits themselves it is half a digit on each side. */
 static const double MARGIN_EM = 0.5;
 
-/* Halves of pairs are narrower than the ops alone. */
+/* Groups of boxes: halves of pairs are narrower than single ops. */
 enum { GROUPS = 2 * PP_OP_KINDS };
 _Static_assert(GROUPS <= 64, "a bit each");
 static int group_of(const struct pp_timeline_op *op, bool is_fused)
@@ -86,7 +86,7 @@ static void add_boxes(const struct pp_timeline_page *page, const struct pp_timel
 /* The size at which the widest number fits most boxes of the group, with margins. */
 static double fitting_pt(struct group *group)
 {
-    enum { FEW = 4 }; /* of so many boxes, one may have less margin, or no number */
+    enum { FEW = 4 }; /* one of FEW boxes may have less margin, or no number */
 
     qsort(group->widths_in, (size_t)group->count, sizeof(*group->widths_in), pp_ascending);
     return 72 * group->widths_in[group->count / FEW] / group->widest_em;

@@ -6,10 +6,10 @@
 /* Sizes on a page and in a column of a paper. */
 static const struct size {
     double width_in, font_pt;
-    double pitch_in, rows_in; /* of a row at most, of all rows together at most */
-    int arrows;               /* more messages would be a grey area */
+    double pitch_in, rows_in; /* most of a row, most of all rows together */
+    int arrows;               /* most messages; more would be a grey area */
 } PAGE = {7, 10, 0.3, 5.5, 300}, COLUMN = {3.3, 8, 0.19, 3.6, 70};
-/* Thinner rows would not be seen: every k-th is drawn instead. */
+/* Least height of a row; every k-th rank is drawn if rows would be thinner. */
 static const double LEAST_PITCH_IN = 0.02;
 
 /* ---- what is shown --------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *t,
                         *first, *end > *first ? *end - 1 : *first, t->ranks - 1);
 }
 
-/* All, from 0 on; a trace that begins late is shown from its begin. */
+/* Chooses all times, from 0 on; a trace that begins late is shown from its begin. */
 static enum pp_status choose_time(struct pp_timeline_panel *panel,
                                   const struct pp_plot_timeline *options, struct pp_error *err)
 {
@@ -104,7 +104,7 @@ static void thin_rows(struct pp_timeline_page *page, double rows_in)
     }
 }
 
-/* Everything on the page but the rows. */
+/* Height of the page without rows. */
 static double around_in(const struct pp_timeline_page *page, bool has_title)
 {
     double sum_in = page->legend_in + 2.3 * pp_timeline_line_in(page) +
@@ -135,7 +135,7 @@ static void choose_sizes(struct pp_timeline_page *page, const struct size *size)
     page->legend_in = pp_timeline_legend(page);
 }
 
-/* From the foot of the page up. */
+/* Places panels from the foot of the page upwards. */
 static void place_panels(struct pp_timeline_page *page, bool has_title)
 {
     const double rows_in = fmax(page->figure->height_in - around_in(page, has_title), 0.1);
@@ -162,7 +162,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
     const struct size *size = target->is_paper ? &COLUMN : &PAGE;
-    /* What is asked of the figure before it is opened. */
+    /* Fields of the figure that the layout reads before the figure is opened. */
     struct pp_figure figure = {.target = target,
                                .font_pt = size->font_pt,
                                .width_in =
@@ -176,7 +176,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
     choose_sizes(&page, size);
     for (int p = 0; p < count; p++) {
         panels[p].is_binned = pp_timeline_is_dense(&page, &panels[p]);
-        if (!panels[p].is_binned) /* arrows only where they are few enough to be followed */
+        if (!panels[p].is_binned) /* arrows only if they are few enough to follow */
             panels[p].messages =
                 pp_timeline_messages(arena, &panels[p].timeline, panels[p].from_s, panels[p].to_s,
                                      size->arrows, &panels[p].message_count);

@@ -5,12 +5,12 @@
 #include "plots/timeline/page.h"
 
 /* ---- plots/timeline/pipes.c ---- */
-/* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
+/* Finds pipelines and chunks, and sets those of boxes. PP_EINVAL if there are too many. */
 enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
                                       struct pp_error *err);
 
 /* ---- plots/timeline/page.c ---- */
-/* The ranks from `first` to `end` - 1 that the options ask for; PP_EINVAL where there are none. */
+/* The ranks from `first` to `end` - 1 of the options; PP_EINVAL if there are none. */
 enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
                                         const struct pp_plot_timeline *options, int *first,
                                         int *end, struct pp_error *err);
@@ -19,33 +19,33 @@ static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 {
     return 1.4 * page->figure->font_pt / 72;
 }
-/* The panels' timelines are made; the rest of them is laid out here. */
+/* Lays out and draws panels whose timelines are made. */
 enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
 
 /* ---- plots/timeline/axes.c ---- */
-/* The page, once everything has its place; NULL = no title. */
+/* Writes the page after its layout; `title` NULL = none. */
 void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
 
 /* ---- plots/timeline/boxes.c, bins.c ---- */
-/* Data blocks of panel `index`, and the plot elements that draw them. */
+/* Write data blocks of panel `index`, and the plot elements that draw them. */
 void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 
 /* ---- plots/timeline/numbers.c ---- */
-/* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
+/* Chooses one font size for the page, 0 if no kind has room, and the numbered kinds of panels. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
-/* The text of a box, or of half a pair. `width` is in the unit of the axis. No text
- * where the kind has no numbers, or where the box is much narrower than others of its kind. */
+/* Text of a box, or of half a pair. `width` is in the unit of the axis. The text is empty if the
+ * kind has no numbers, or if the box is much narrower than others of its kind. */
 void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                         const struct pp_timeline_op *op, bool is_fused, double width, char *text,
                         size_t bytes);
 
 /* ---- plots/timeline/legend.c ---- */
-/* Height that the legend takes on a page of that width; drawn where `figure` is open. */
+/* Height of the legend on a page of that width; draws it if `figure` is open. */
 double pp_timeline_legend(const struct pp_timeline_page *page);
 
 /* ---- the text Gantt ---- */
@@ -56,27 +56,27 @@ struct pp_gantt {
     FILE *out;
     bool is_unit;
     int granules;
-    int first_rank, end_rank; /* those drawn */
-    double from_s;            /* the time drawn begins there; boxes and steps count from then */
-    bool is_part;             /* of the time */
-    int64_t total_ps;         /* of the time drawn */
+    int first_rank, end_rank; /* ranks drawn */
+    double from_s;            /* begin of the time drawn; boxes and steps count from it */
+    bool is_part;             /* draws a part of the time */
+    int64_t total_ps;         /* length of the time drawn */
     int64_t quantum_ps;       /* time of one column of the exact chart */
-    int columns;              /* of the whole exact chart */
+    int columns;              /* columns of the whole exact chart */
     int label_width;          /* "P12 |" */
     int mb_digits, split_digits, cell_width;
 };
 
 /* ---- plots/timeline/gantt_part.c ---- */
-/* Keeps the boxes within the time that is asked for; times then count from its begin. */
+/* Keeps the boxes within the time of the options; times then count from its begin. */
 enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_timeline *options,
                                     struct pp_error *err);
 /* ---- plots/timeline/gantt_overview.c ---- */
-/* The whole step in the width of the terminal, one character for many ops. */
+/* Prints the whole step in the width of the terminal, one character for many ops. */
 void pp_gantt_print_overview(const struct pp_gantt *g);
 /* ---- plots/timeline/gantt_legend.c ---- */
-/* The bar that begins every row. */
+/* Prints the label that begins a row. */
 void pp_gantt_print_label(const struct pp_gantt *g, int rank);
-/* "1 unit", "12.1 ms" */
+/* Time as text: "1 unit", "12.1 ms". */
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
-/* The meaning of letters and numbers that occur. */
+/* Prints the meaning of letters and numbers that occur. */
 void pp_gantt_print_legend(const struct pp_gantt *g);

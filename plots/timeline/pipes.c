@@ -1,10 +1,10 @@
-/* Pipelines and chunks of a timeline, from the ways that micro-batches take through the ranks. */
+/* Pipelines and chunks of a timeline, from the paths of micro-batches through the ranks. */
 #include "plots/timeline/parts.h"
 
 /* MOST_WAYS: pipelines times stages, 64 MiB of ranks. */
 enum { MOST_PIPES = 4096, MOST_WAYS = 1 << 24 };
 
-/* One stage of the way of a micro-batch. */
+/* One stage of the path of a micro-batch. */
 struct visit {
     uint16_t stage;
     int32_t rank;
@@ -47,7 +47,7 @@ static struct ways find_ways(struct pp_arena *arena, const struct pp_timeline *t
     return ways;
 }
 
-/* Does the way agree with the pipeline wherever both are known? */
+/* Is true if the path agrees with the pipeline at all stages that both have. */
 static bool is_way_of(const struct pp_timeline *t, int pipe, const struct visit *visits,
                       int64_t count)
 {
@@ -121,8 +121,8 @@ static void number_chunks(struct pp_arena *arena, struct pp_timeline *t)
     }
 }
 
-/* The pipeline of an op without a micro-batch is in its cell; where that is another numbering, one
- * that has the stage here. */
+/* The pipeline of an op: that of its micro-batch, else that of its cell. If cells are numbered
+ * differently, it is a pipeline that has the stage on the rank. */
 static int pipe_of(const struct pp_timeline *t, const struct pp_timeline_op *op, int rank)
 {
     if (op->mb >= 0)

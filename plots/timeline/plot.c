@@ -34,7 +34,7 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
-    /* In the terminal there is no title. */
+    /* The terminal has no title. */
     const bool is_text = target->format == PP_PLOT_TERMINAL;
     const struct pp_plot_timeline_panel panel = {.trace = trace,
                                                  .heading = is_text ? options->part : NULL};

@@ -1,12 +1,12 @@
-/* The step of many that a timeline shows: ops of all of them would be too small to see. */
+/* The step that a timeline of many shows: ops of all steps would be too small to see. */
 #include "traces/step.h"
 #include "plots/plot.h"
 
 #include <math.h>
 
-enum { FEW = 2 }; /* at most so many steps that overlap are all drawn */
+enum { FEW = 2 }; /* most overlapping steps that are all drawn */
 
-/* The middle step, with the ops of its neighbours that run at the same time. */
+/* Chooses the time of the middle step, with concurrent ops of its neighbours. */
 static void choose_window(struct pp_arena *arena, const struct pp_trace *trace, int number,
                           int place, int steps, struct pp_plot_step *chosen)
 {
@@ -31,7 +31,7 @@ struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *
     struct pp_plot_step chosen = {.trace = trace, .from_s = NAN, .to_s = NAN};
     struct pp_step *step = PP_NEW(arena, struct pp_step);
 
-    /* A trace that cannot be cut into steps is drawn as it is. */
+    /* A trace that cannot be cut into steps is drawn whole. */
     if (trace->steps < 2 || pp_step_median(arena, trace, 0, step, NULL) != PP_OK || step->steps < 2)
         return chosen;
     if (!step->is_overlapping) {

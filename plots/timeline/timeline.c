@@ -1,4 +1,4 @@
-/* Events of a trace to boxes of ranks. */
+/* Makes boxes of ranks from events of a trace. */
 #include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
@@ -9,7 +9,7 @@ struct maker {
     struct pp_arena *arena;
     const struct pp_trace *trace;
     struct pp_timeline *t;
-    int end; /* of the events of replica 0, which are the first */
+    int end; /* end of the events of replica 0, which are the first */
 };
 
 static enum pp_status refuse(const struct maker *m, const struct pp_trace_event *event,
@@ -59,7 +59,7 @@ static struct pp_timeline_step *step_of(const struct pp_timeline *t, int number)
     return bsearch(&number, t->steps, (size_t)t->step_count, sizeof(*t->steps), compare_steps);
 }
 
-/* Numbers may begin anywhere and have gaps. */
+/* Lists the steps; their numbers may begin anywhere and have gaps. */
 static void number_steps(struct maker *m)
 {
     const struct pp_trace_event *events = m->trace->events;
@@ -80,7 +80,7 @@ static void extend(struct pp_timeline *t, struct pp_timeline_step *step,
 {
     if (event->stream == PP_STREAM_COMPUTE)
         t->begin_s = fmin(t->begin_s, event->start_s);
-    if (event->kind != PP_WAIT) /* one for a SEND may stand in a later step */
+    if (event->kind != PP_WAIT) /* a WAIT for a SEND may be in a later step */
         step->end_s = fmax(step->end_s, event->end_s);
     t->end_s = fmax(t->end_s, event->end_s);
 }
@@ -93,11 +93,11 @@ static struct pp_timeline_op op_of(const struct pp_op *op)
                                    .split = op->split,
                                    .granules = op->granules,
                                    .stage = op->stage,
-                                   .pipe = op->pipe, /* as the cell says, until it is known */
+                                   .pipe = op->pipe, /* from the cell, until pipelines are found */
                                    .mb = op->mb};
 }
 
-/* How far micro-batches, splits and stages count. */
+/* Extends the numbers of micro-batches, splits and stages. */
 static void count_op(struct maker *m, const struct pp_timeline_op *op)
 {
     struct pp_timeline *t = m->t;
@@ -160,7 +160,7 @@ static enum pp_status add_boxes(struct maker *m, struct pp_error *err)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Every micro-batch has ops, so there cannot be many more than ops say. */
+/* Every micro-batch has ops, so a number far above that of ops is an error. */
 static enum pp_status check_ids(const struct maker *m, struct pp_error *err)
 {
     if ((int64_t)m->t->ids <= ((int64_t)m->t->count + 1) * UINT8_MAX)
