@@ -11,7 +11,7 @@
 enum { MOST_CORES = 1 << 20, MOST_BYTES = 64, MOST_OPTIONS = 256 };
 static const double MOST_ALPHA_S = 10, LEAST_BYTES_PER_S = 1, MOST_BYTES_PER_S = 1e18;
 
-/* All texts, in the order in which they are written. */
+/* Names and offsets of all texts, in the order of output. */
 #define FIELD(name)                                                                                \
     {                                                                                              \
 #name, offsetof(struct pp_trace_about, name)                                               \
@@ -37,7 +37,7 @@ json_t *pp_trace_about_json(const struct pp_trace_about *about)
 
     for (int k = 0; k < TEXTS; k++) {
         json_t *text = json_string(text_of(about, k));
-        json_object_set_new(object, texts[k].key, text ? text : json_string("?")); /* no UTF-8 */
+        json_object_set_new(object, texts[k].key, text ? text : json_string("?")); /* not UTF-8 */
     }
     json_object_set_new(object, "cores", json_integer(about->cores));
     for (int k = 0; k < about->option_count; k++) {
@@ -52,7 +52,7 @@ json_t *pp_trace_about_json(const struct pp_trace_about *about)
     return object;
 }
 
-/* Wires without bandwidth are those of the wall clock. */
+/* Reads the wires; those without bandwidth are of the wall clock. */
 static enum pp_status read_wires(const struct pp_json *json, json_t *object,
                                  struct pp_trace_about *about, struct pp_error *err)
 {

@@ -8,7 +8,7 @@
 struct builder {
     struct pp_arena *arena;
     const struct pp_trace_source *source;
-    int *event_of; /* [instruction]: its event within one step of one replica */
+    int *event_of; /* [instruction] its event within one step of one replica */
     int events;    /* per step and replica */
     int size;      /* instructions */
 };
@@ -18,7 +18,7 @@ static struct pp_op op_of(const struct builder *b, int i)
     return b->source->op(b->source->program, i);
 }
 
-/* Number the events of one replica: the second op of a fused pair shares the event of the first. */
+/* Numbers the events of one replica: both ops of a fused pair share the event of the first. */
 static void number_events(struct builder *b)
 {
     b->event_of = PP_ARRAY(b->arena, int, b->size);
@@ -35,7 +35,7 @@ static const char *cell_text(const struct builder *b, const struct pp_op *op,
 {
     struct pp_op_style style = b->source->style;
 
-    style.slots = false; /* an event is named as PyTorch's profiler names it */
+    style.slots = false; /* events have the names of PyTorch's profiler */
     char first[PP_OP_TEXT_BYTES], second[PP_OP_TEXT_BYTES];
 
     pp_op_print(op, style, first);
@@ -61,7 +61,7 @@ struct pp_shares pp_trace_shares(const struct pp_trace_source *s, const struct p
                                       [PP_SHARE_COPY] = (double)cost.copy_ps / total_ps},
                                .forward = NAN};
 
-    if (fused) { /* in proportion to what the two cost alone */
+    if (fused) { /* in proportion to their separate costs */
         const double f_ps = (double)pp_costs_op(costs, op, NULL).ps,
                      b_ps = (double)pp_costs_op(costs, fused, NULL).ps;
         shares.forward = f_ps + b_ps > 0 ? f_ps / (f_ps + b_ps) : 0.5;
@@ -69,7 +69,7 @@ struct pp_shares pp_trace_shares(const struct pp_trace_source *s, const struct p
     return shares;
 }
 
-/* What does not depend on the replica: kind, shares at the nominal duration. */
+/* The event without its clock: kind, shares at the nominal duration. */
 static struct pp_trace_event describe(const struct pp_trace_source *s, int rank, int i,
                                       const struct pp_op *op)
 {
@@ -87,7 +87,7 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
         event.is_fused = op->aux == PP_FUSED_FIRST;
         event.is_concurrent = s->is_concurrent && s->is_concurrent[i];
         for (int k = 0; k < PP_SHARES; k++)
-            event.share_s[k] = shares.of[k]; /* until the duration is known */
+            event.share_s[k] = shares.of[k]; /* fraction, until the duration is known */
         event.forward_frac = shares.forward;
     }
     return event;
@@ -106,7 +106,7 @@ static double seconds_or_nan(const int64_t *ps, size_t at)
     return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
 }
 
-/* The event of instruction `i` in one step of one replica: the description plus its clock. */
+/* Completes the event of instruction `i` in one step of one replica with its times. */
 static void place(const struct pp_trace_source *s, int i, struct pp_trace_event *event)
 {
     const size_t row = (size_t)event->step * (size_t)s->begin[s->ranks] + (size_t)i;
@@ -132,7 +132,7 @@ static void add_instruction(const struct builder *b, int rank, int i, struct pp_
     const struct pp_op op = op_of(b, i);
     struct pp_trace_event event = describe(s, rank, i, &op);
     const int target = event.kind == PP_WAIT ? op.arg : -1, steps = s->steps;
-    const int first = b->event_of[s->begin[rank]]; /* of the list */
+    const int first = b->event_of[s->begin[rank]]; /* first event of the list */
     const int length = b->event_of[s->begin[rank + 1] - 1] + 1 - first;
 
     const struct pp_op second = event.is_fused ? op_of(b, i + 1) : op;

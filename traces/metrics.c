@@ -119,7 +119,7 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
 struct cursor {
     struct pp_arena *arena;
     const struct pp_trace *trace;
-    int at; /* event */
+    int at; /* index of an event */
 };
 
 static struct pp_metrics_window find_window(const struct pp_trace *trace)
@@ -172,7 +172,7 @@ static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_even
 }
 
 /* Finds the W of the second compute stream before other events of the rank are added. A stream runs
- * one op at a time, so these must not overlap. */
+ * one op at a time, so they must not overlap. */
 static enum pp_status find_concurrent(const struct cursor *cursor, struct pp_metrics_walk *walk,
                                       struct pp_error *err)
 {
@@ -234,7 +234,6 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
     return PP_OK;
 }
 
-/* The events of one rank of one replica. */
 static enum pp_status walk_trace(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
 {
     struct cursor *cursor = context;

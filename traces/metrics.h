@@ -1,10 +1,10 @@
 /* traces/metrics.h — the figures of a report, computed from a trace; docs/numbers.md explains each.
  *
  * Every fraction is a share of the step, averaged over ranks. The step is that of the slowest
- * replica. A rank is idle while its compute stream is not computing. Its part follows from what
- * its next op waits for. A message in flight is p2p, a collective is
- * dp_sync, and a COPY is moves. All other idle time is bubble, also before the first op and at the
- * final barrier. */
+ * replica. A rank is idle while its compute stream is not computing. The part of idle time follows
+ * from the op that the next op waits for. A message in flight is p2p, a collective is dp_sync, and
+ * a COPY is moves. All other idle time is bubble, also before the first op and at the final
+ * barrier. */
 #pragma once
 
 #include "traces/trace.h"
@@ -39,7 +39,7 @@ struct pp_metrics {
     struct pp_rank_times *ranks; /* [ranks] */
 };
 
-/* PP_EFAIL when an invariant does not hold (sum of fractions, busy + idle): a number that is wrong
- * is an error, not a number. */
+/* PP_EFAIL if an invariant does not hold (sum of fractions, busy + idle): a wrong number is an
+ * error. */
 enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
                                   struct pp_metrics *metrics, struct pp_error *err);

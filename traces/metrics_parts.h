@@ -1,18 +1,17 @@
-/* traces/metrics_parts.h — the figures of lists of events, wherever these come from. Private to
- * traces/metrics*.c. What is called for every event is inline: a sweep measures millions of them a
- * second. */
+/* traces/metrics_parts.h — private to traces/metrics*.c: the figures of lists of events from any
+ * source. Functions for every event are inline: a sweep measures millions of events a second. */
 #pragma once
 
 #include "traces/metrics.h"
 
 #include <math.h>
 
-/* Part of the time that figures are taken over: T_1 to T_K, or 0 to T_1 with one step. */
+/* Part of the time that the figures cover: T_1 to T_K, or 0 to T_1 with one step. */
 struct pp_metrics_window {
     double start_s, end_s;
     int steps; /* K */
 };
-/* Steps within the window. */
+/* Number of steps within the window. */
 static inline int pp_metrics_window_steps(const struct pp_metrics_window *window)
 {
     return window->steps > 1 ? window->steps - 1 : 1;
@@ -22,35 +21,33 @@ static inline int pp_metrics_window_steps(const struct pp_metrics_window *window
 struct pp_metrics_walk {
     struct pp_metrics_window window;
     int rank, replica;
-    double clock_s; /* everything before is accounted for */
+    double clock_s; /* end of the time already counted */
     struct pp_rank_times times;
-    double first_s, last_s, last_busy_s; /* compute of the last step */
-    double slack_s;                      /* rounding that is forgiven */
-    const struct pp_metrics_concurrent
-        *concurrent;                     /* [concurrent_count] of its W, in the order of time */
-    int concurrent_count, concurrent_at; /* those before this one ended before `clock_s` */
+    double first_s, last_s, last_busy_s;            /* compute of the last step */
+    double slack_s;                                 /* tolerance for rounding */
+    const struct pp_metrics_concurrent *concurrent; /* [concurrent_count] its W, by time */
+    int concurrent_count, concurrent_at;            /* index; earlier ones ended before `clock_s` */
 };
-/* A W that ran concurrently with other compute: it counts for the rank while nothing else runs. */
+/* A W concurrent with other compute: it counts for the rank while nothing else runs. */
 struct pp_metrics_concurrent {
     double start_s, end_s;
-    bool is_last; /* of the last step */
+    bool is_last; /* in the last step */
 };
 
 /* ---- events ----------------------------------------------------------------------------------*/
 
-/* Where the time of a compute op goes (enum pp_time_part); quantising counts with the op it serves.
- */
+/* Part of the time of a compute op (enum pp_time_part); quantising counts as the op it serves. */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
 extern const uint8_t pp_time_part_of_share[PP_SHARES];
-/* Why compute idles while it waits for an op of this kind; a bubble where nothing is named. A
- * message explains a wait only while it is on the wire, the others from the moment of the wait. */
+/* Cause of idle time in a wait for an op of this kind; a bubble if it is not named. A message
+ * explains a wait only while it is on the wire, other ops from the begin of the wait. */
 struct pp_wait_cause {
     bool is_named, is_wire_only;
     uint8_t part; /* enum pp_time_part */
 };
 extern const struct pp_wait_cause pp_wait_causes[PP_OP_KINDS];
 
-/* As fmax and fmin; `a` is a number. */
+/* As fmax and fmin; `a` is no NAN. */
 static inline double pp_later_s(double a, double b)
 {
     return b > a ? b : a;
@@ -64,11 +61,11 @@ static inline double pp_overlap_s(double a_start, double a_end, double b_start, 
     return pp_later_s(0, pp_earlier_s(a_end, b_end) - pp_later_s(a_start, b_start));
 }
 
-struct pp_metrics_wire { /* when that is under way for which a WAIT waits */
+struct pp_metrics_wire { /* time of the transfer that a WAIT waits for */
     double start_s, end_s;
 };
 
-/* A wait from `from_s` to `to_s`, in which nothing runs. */
+/* Adds a wait from `from_s` to `to_s`, in which nothing runs. */
 static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from_s, double to_s,
                                        int target, struct pp_metrics_wire wire)
 {
@@ -86,7 +83,7 @@ static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from
     walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
 }
 
-/* Compute waits from `from_s` to `to_s`, except for a concurrent W. */
+/* Adds a wait from `from_s` to `to_s`, in which only a concurrent W may run. */
 static inline void pp_metrics_add_wanting(struct pp_metrics_walk *walk, double from_s, double to_s,
                                           int target, struct pp_metrics_wire wire)
 {
@@ -109,7 +106,7 @@ static inline void pp_metrics_add_wanting(struct pp_metrics_walk *walk, double f
         pp_metrics_add_idle(walk, from_s, to_s, target, wire);
 }
 
-/* No other compute runs until `end_s`. */
+/* Adds the time until `end_s`, in which no other compute runs. */
 static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s)
 {
     const double from_s = pp_later_s(walk->clock_s, walk->window.start_s),
@@ -119,7 +116,7 @@ static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s
         pp_metrics_add_wanting(walk, from_s, to_s, PP_OP_KINDS, (struct pp_metrics_wire){0});
 }
 
-/* An op without a `forward_frac` has the usual one to two. */
+/* Adds a compute op. Without a `forward_frac` a pair's forward takes a third. */
 static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
                                           const struct pp_trace_event *op)
 {
@@ -154,7 +151,7 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
     }
 }
 
-/* A WAIT for an op of kind `target`; PP_OP_KINDS for any other control op. */
+/* Adds a WAIT for an op of kind `target`; PP_OP_KINDS for any other control op. */
 static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double start_s, double end_s,
                                        int target, struct pp_metrics_wire wire)
 {
@@ -171,8 +168,8 @@ static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double star
 struct pp_metrics_lists {
     int ranks, replicas;
     struct pp_metrics_window window;
-    /* Add all events of a rank of a replica; called for all ranks of the first replica, then of the
-     * second ... */
+    /* Adds all events of a rank of a replica; called for all ranks of the first replica, then of
+     * the second ... */
     enum pp_status (*walk)(void *context, struct pp_metrics_walk *walk, struct pp_error *err);
     void *context;
 };

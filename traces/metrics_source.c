@@ -1,24 +1,24 @@
-/* The figures of a run from the times of its instructions, without events. Messages and collectives
- * are only looked at where a rank waits for them. */
+/* The figures of a run from the times of its instructions, without events. Reads a message or
+ * collective only if a rank waits for it. */
 #include "core/units.h"
 #include "traces/from_times.h"
 #include "traces/metrics_parts.h"
 
 #define ROUNDING 1e-10
 
-/* Shares of the compute ops of a kind, stage and split, found once. */
+/* Shares of compute ops of one kind, stage and split, computed once. */
 struct known {
-    uint8_t granules; /* of the op they are of; 0 = not found yet */
+    uint8_t granules; /* of their op; 0 = not computed yet */
     struct pp_shares shares;
 };
 struct walker {
     struct pp_arena *arena;
     const struct pp_trace_source *source;
     struct known *known[PP_OP_KINDS]; /* [stage * splits + split] */
-    bool is_sound;                    /* no time or share that cannot be was met */
+    bool is_sound;                    /* no impossible time or share has occurred */
 };
 
-/* The latest in seconds is the latest in picoseconds: one grows with the other. */
+/* The latest picosecond is the latest second: the conversion is monotonic. */
 static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 {
     const int size = s->begin[s->ranks];
@@ -74,10 +74,10 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
     struct pp_shares own;
     const struct pp_shares *shares = &own;
 
-    if (op.aux == PP_FUSED_SECOND && i > 0) /* is in the first */
+    if (op.aux == PP_FUSED_SECOND && i > 0) /* part of the first */
         return;
     if (op.aux == PP_FUSED_FIRST || op.stage >= costs->stages || op.split >= costs->splits ||
-        (costs->gathers && costs->gathers[op.stage].load_ps > 0)) /* each where it stands */
+        (costs->gathers && costs->gathers[op.stage].load_ps > 0)) /* shares depend on the place */
         own = shares_of(w, &op, i);
     else
         shares = known_shares(w, &op, i);
@@ -107,7 +107,7 @@ static void add_control(const struct walker *w, int i, double start_s, double en
     pp_metrics_add_wait(walk, start_s, end_s, is_wait ? s->aux[i] : PP_OP_KINDS, wire);
 }
 
-/* The list of one rank in one step; `clock_ps` is where the step before has ended. */
+/* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. */
 static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
@@ -121,13 +121,13 @@ static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp
         const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
         const bool is_compute = stream == PP_STREAM_COMPUTE;
         if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
-            continue; /* a rank that need not wait does not */
+            continue; /* a control op that takes no time */
         if (is_compute)
             add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
                         s->step_of ? s->step_of[i] : step, walk);
         else
             add_control(w, i, pp_units_s(start_ps), pp_units_s(end_ps), list_at, walk);
-        if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* as its first */
+        if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* has the times of the first */
             continue;
         w->is_sound &= start_ps >= clock_ps && end_ps >= start_ps;
         clock_ps = end_ps;
@@ -159,6 +159,6 @@ enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_tr
 
     if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
         return PP_OK;
-    /* The trace has the names of what is wrong. */
+    /* The trace has the names for the message. */
     return pp_metrics_compute(arena, pp_trace_from_source(arena, source), metrics, err);
 }

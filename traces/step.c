@@ -44,8 +44,8 @@ static double since(double begin_s, double time_s)
     return isnan(time_s) ? time_s : fmax(time_s - begin_s, 0);
 }
 
-/* Slices begin with the end of the step before. One that began earlier begins with its first op:
- * what ranks post and wait for, they may have posted long before. */
+/* Makes times begin at 0. A slice begins at the end of the previous step. One that overlaps begins
+ * with its first op; its posts and waits may be long before. */
 static void begin_at_zero(struct pp_step_slice *slice)
 {
     const double begin_s = first_compute_s(slice);

@@ -6,19 +6,19 @@
 #include <stdbool.h>
 
 struct pp_step {
-    struct pp_trace trace; /* of that step alone; its times begin with the step */
-    int number;            /* in the trace that it is of */
-    int steps;             /* that one was chosen from */
-    bool is_overlapping;   /* steps run into each other */
+    struct pp_trace trace; /* that step alone; its times begin with the step */
+    int number;            /* in the whole trace */
+    int steps;             /* number of steps that it is chosen from */
+    bool is_overlapping;   /* steps overlap */
 };
 
 /* The median step after the first `skip`, as pp_compare() chooses it; of two middle ones the
- * shorter. If steps overlap, the last one, which begins with its own first op that computes.
- * PP_EINVAL as pp_compare() has it for one trace. */
+ * shorter. If steps overlap, the last one, which begins with its own first compute op. PP_EINVAL as
+ * pp_step_slices(), and if `skip` leaves none. */
 enum pp_status pp_step_median(struct pp_arena *arena, const struct pp_trace *trace, int skip,
                               struct pp_step *step, struct pp_error *err);
-/* Step `number`, counted from 0, as if it were alone: its times begin with it; `steps` is 1.
- * PP_EINVAL where there is none, too. */
+/* Step `number`, counted from 0, as a trace of its own: its times begin with it; `steps` is 1.
+ * PP_EINVAL as pp_step_slices(), and if there is no such step. */
 enum pp_status pp_step_at(struct pp_arena *arena, const struct pp_trace *trace, int number,
                           struct pp_step *step, struct pp_error *err);
 
@@ -29,9 +29,9 @@ struct pp_step_slice {
     struct pp_trace_event *events;
     int count;
     int *begin;                           /* [lists + 1] first event of each list */
-    int64_t begin_ps, end_ps, arrival_ps; /* in the trace; the earliest any rank began */
-    int64_t last_ps; /* end of its last event; a WAIT for a SEND may stand in a later step, so that
-                      * no WAIT counts for end_ps */
+    int64_t begin_ps, end_ps, arrival_ps; /* in the trace; arrival: when the first rank began */
+    int64_t last_ps; /* end of its last event; end_ps excludes WAITs, because one for a SEND may be
+                      * in a later step */
 };
 struct pp_stepped {
     const struct pp_trace *trace;
@@ -40,10 +40,10 @@ struct pp_stepped {
     bool is_overlapping;
 };
 
-/* PP_EINVAL when a step lacks a rank or times are beyond what picoseconds can hold. */
+/* Cuts a trace. PP_EINVAL if a step lacks a rank or times exceed the range of picoseconds. */
 enum pp_status pp_step_slices(struct pp_arena *arena, const struct pp_trace *trace,
                               struct pp_stepped *stepped, struct pp_error *err);
-/* Of the slice with that number, which there is. */
+/* Index of the slice with that number, which must exist. */
 int pp_step_index(const struct pp_stepped *stepped, int number);
-/* Slices `first` and later, the shortest first. */
+/* Indices of slices `first` and later, the shortest first. */
 int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, int first);

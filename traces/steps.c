@@ -13,8 +13,8 @@ struct cutter {
     struct pp_arena *arena;
     const struct pp_trace *trace;
     struct pp_stepped *stepped;
-    int *numbers; /* of the steps there are, ascending */
-    int *place;   /* [event]: its index within its slice */
+    int *numbers; /* of all steps, ascending */
+    int *place;   /* [event] its index within its slice */
 };
 
 static enum pp_status check_event(const struct pp_trace *trace, const struct pp_trace_event *event,
@@ -34,7 +34,7 @@ static enum pp_status check_event(const struct pp_trace *trace, const struct pp_
     return PP_OK;
 }
 
-/* The distinct numbers of steps. Neighbours mostly share theirs, so few have to be sorted. */
+/* Finds the distinct numbers of steps. Neighbours mostly share theirs, so few have to be sorted. */
 static enum pp_status find_numbers(struct cutter *c, struct pp_error *err)
 {
     const struct pp_trace *trace = c->trace;
@@ -74,7 +74,7 @@ static struct pp_step_slice *slice_of(const struct cutter *c, int step)
     return &c->stepped->slices[pp_step_index(c->stepped, step)];
 }
 
-/* When the rank comes to it; a transfer that is posted may start much later. */
+/* Time at which the rank reaches the op; a posted transfer may start much later. */
 static double arrival_s(const struct pp_trace_event *event)
 {
     return event->posted_s < event->start_s ? fmax(event->posted_s, 0) : event->start_s;
@@ -149,7 +149,7 @@ static enum pp_status refuse_list(const struct pp_stepped *stepped, int step, in
                         trace->program, lacking % trace->ranks, lacking / trace->ranks, step);
 }
 
-/* Where each list begins; every list must be there, in order. */
+/* Finds the begin of each list; every list must be there, in order. */
 static enum pp_status find_lists(struct cutter *c, struct pp_step_slice *slice,
                                  struct pp_error *err)
 {
@@ -172,7 +172,7 @@ static enum pp_status find_lists(struct cutter *c, struct pp_step_slice *slice,
     return PP_OK;
 }
 
-/* A wait for an event of another step or list would point out of its slice. */
+/* Refuses waits for events of another step or list, whose index would leave the slice. */
 static enum pp_status check_waits(const struct pp_trace *trace, struct pp_error *err)
 {
     for (int i = 0; i < trace->count; i++) {

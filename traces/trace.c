@@ -1,5 +1,5 @@
-/* What readers of traces share: an event from its cell, and lists. The event that each WAIT waits
- * for is found from the cells of its list. */
+/* Functions for readers of traces: events from cells, lists, and the event that each WAIT waits
+ * for. */
 #include "traces/trace.h"
 
 #include "core/hash.h"
@@ -66,7 +66,7 @@ struct text {
     size_t length;
 };
 
-/* The cell without its buffer slot "[k]"; of a WAIT that of the op waited for. */
+/* The cell without its buffer slot "[k]"; of a WAIT the cell of the op waited for. */
 static struct text subject(const struct pp_trace_event *event)
 {
     struct text text = {event->cell, strlen(event->cell)};
@@ -82,7 +82,7 @@ static struct text subject(const struct pp_trace_event *event)
     return text;
 }
 
-/* The slot that holds an event of this step and text, or the free one where it belongs. */
+/* The slot of an event of this step and text, or the free slot for it. */
 static int *find(const struct index *index, int step, struct text text)
 {
     const uint64_t hash = pp_hash(PP_HASH_OF_NOTHING + (uint64_t)step, text.start, text.length);

@@ -1,4 +1,4 @@
-/* Which event of the prediction is which event of the measurement, and by how much they differ. */
+/* Matches events of the prediction with events of the measurement; adds up their differences. */
 #include "traces/compare/compare.h"
 
 #include "core/units.h"
@@ -16,29 +16,29 @@ struct matcher {
     struct pp_stepped predicted, measured;
     int first_predicted, first_measured; /* slices compared */
     struct pp_tally kinds, waits;
-    int step, replica; /* being matched, as in the measured trace */
+    int step, replica; /* current ones, as in the measured trace */
     int pair_capacity;
-    int64_t odd_count; /* ops that only one has, though both record their kind */
+    int64_t odd_count; /* ops of one trace only, of kinds that both record */
     struct pp_compare_event odd;
 };
 
 /* ---- one pair -------------------------------------------------------------------------------- */
 
-/* Rounded as the times are: a difference of two of them is not exact in binary. */
+/* The duration, rounded like times: a difference of two times is not exact in binary. */
 static double duration_s(const struct pp_trace_event *event)
 {
     return pp_units_s(pp_units_ps(event->end_s - event->start_s));
 }
 
-/* Time from the post until the other side is there; of what has no single peer, until the start.
- * NAN where the trace does not say. */
+/* Time from the post until the peer is there; for ops without a single peer, until the start. NAN
+ * if the trace lacks a time. */
 static double waiting_s(const struct pp_trace_event *event)
 {
     return (event->stream == PP_STREAM_CHANNEL ? event->matched_s : event->start_s) -
            event->posted_s;
 }
 
-/* Of equal errors the first in time and place, whatever the order of the lists. */
+/* Orders errors by size; equal ones by time and place, independently of the lists. */
 static bool is_worse(const struct pp_compare_event *a, const struct pp_compare_event *b)
 {
     const double a_s = fabs(a->error_s), b_s = fabs(b->error_s);
@@ -123,7 +123,7 @@ static void add_pair(struct matcher *m, const struct pp_trace_event *p,
     }
 }
 
-/* What every trace records; the others are missing in many. */
+/* Is true for kinds that every trace records; many traces lack others. */
 static bool is_in_all(const struct pp_trace_event *event)
 {
     return event->kind == PP_F || event->kind == PP_B || event->kind == PP_I || event->kind == PP_W;
@@ -133,7 +133,7 @@ static void add_odd(struct matcher *m, struct pp_compare_list *list, const struc
                     const struct pp_trace_event *q)
 {
     if (m->result->is_partial && (q ? q : p)->kind == PP_R)
-        return; /* in its backward */
+        return; /* is part of its backward */
     if (is_in_all(q ? q : p) && m->odd_count++ == 0)
         m->odd = describe(m, p, q);
     if (list->count < PP_COMPARE_FEW)
@@ -164,7 +164,7 @@ static int compare_cells(const struct pp_trace_event *a, const struct pp_trace_e
     return a->stream != b->stream ? a->stream - b->stream : strcmp(a->cell, b->cell);
 }
 
-/* By cell, and equal ones in the order of the list. */
+/* Orders by cell, then by place in the list. */
 static int by_cell(const void *left, const void *right)
 {
     const struct pp_trace_event *a = *(const struct pp_trace_event *const *)left,
@@ -174,7 +174,7 @@ static int by_cell(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* Without waits: they are consequences, and not in every file. */
+/* Without waits: they are consequences, and some files lack them. */
 static struct order sorted(struct pp_arena *arena, struct list list)
 {
     struct order order = {PP_ARRAY(arena, const struct pp_trace_event *, list.count), 0};
@@ -196,7 +196,7 @@ static bool is_same_order(struct list a, struct list b)
     return true;
 }
 
-/* The order of a list may be another one: sort both and go through them together. */
+/* Matches lists of different orders: sorts both and merges them. */
 static void merge_lists(struct matcher *m, struct list a, struct list b)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -273,7 +273,7 @@ static void match_all(struct matcher *m)
     }
 }
 
-/* Which steps are compared with which. */
+/* Chooses the steps that are compared. */
 static enum pp_status choose_steps(struct matcher *m, struct pp_error *err)
 {
     const struct pp_stepped *p = &m->predicted, *q = &m->measured;
@@ -291,7 +291,7 @@ static enum pp_status choose_steps(struct matcher *m, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- what may be compared -------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static enum pp_status check_programs(const struct pp_trace *p, const struct pp_trace *q,
                                      struct pp_error *err)
@@ -313,7 +313,7 @@ static enum pp_status check_programs(const struct pp_trace *p, const struct pp_t
     return PP_OK;
 }
 
-/* A trace that names no program is of the same one where all that both record is in both. */
+/* A trace without a program is of the same one if the two have the same ops that both record. */
 static enum pp_status check_ops(const struct matcher *m, struct pp_error *err)
 {
     const struct pp_trace *p = m->predicted.trace, *q = m->measured.trace;
@@ -328,7 +328,7 @@ static enum pp_status check_ops(const struct matcher *m, struct pp_error *err)
                         is_measured ? q->program : p->program);
 }
 
-/* The figures of both; of steps that run into each other it takes two to see one. */
+/* Computes the figures of both; overlapping steps need two for one. */
 static enum pp_status measure_sides(struct matcher *m, struct pp_error *err)
 {
     int first = m->first_predicted;

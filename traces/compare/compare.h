@@ -1,12 +1,12 @@
-/* traces/compare/compare.h — a predicted trace held against a measured one; docs/compare.md
+/* traces/compare/compare.h — comparison of a predicted trace with a measured one; docs/compare.md
  * explains each number.
  *
  * Times of a step count from its begin. This is the end of the previous step or, if the trace lacks
  * that step, the start of the first rank. Events are matched by replica, rank, stream and cell, the
  * k-th of equal ones with the k-th. Equally many measured and predicted steps are matched in pairs;
- * otherwise all measured ones with the last predicted step. A predicted trace of one replica stands
+ * otherwise all measured steps with the last predicted one. A predicted trace of one replica stands
  * for all measured ones. Times are rounded to picoseconds once, so that equal steps compare as
- * exactly equal wherever in the first 9,000 s they lie (2^53 ps).
+ * exactly equal within the first 9,000 s (2^53 ps).
  *
  * An error is predicted - measured, or as a fraction predicted / measured - 1. It is negative if
  * the prediction is too short. Fractions of nothing are 0 for 0 / 0, else NAN. */
@@ -19,20 +19,20 @@
 enum { PP_COMPARE_FEW = 6 };
 
 struct pp_compare_options {
-    int skip_steps;        /* leave out the first measured steps */
-    int worst;             /* how many of the worst events */
-    bool allows_different; /* programs need not be the same: compare what both have */
-    bool keeps_pairs;      /* in `pairs` */
+    int skip_steps;        /* measured steps to leave out, from the first */
+    int worst;             /* most events in `worst` */
+    bool allows_different; /* compares the common events of different programs */
+    bool keeps_pairs;      /* fills `pairs` */
 };
 
 /* One of the two traces: its median step, which is a step or the mean of the middle two, so that
- * its parts add up. Where steps run into each other, the average step after the first. */
+ * its parts add up. If steps overlap, it is the average step after the first. */
 struct pp_compare_side {
     const struct pp_trace *trace;
-    int steps;           /* that the figures come from */
-    bool is_overlapping; /* steps run into each other: no barrier */
+    int steps;           /* number of steps of the figures */
+    bool is_overlapping; /* steps overlap: no barrier */
     double step_s, bubble_frac, span_bubble_frac;
-    double before_s;              /* of the step, before any rank began: outside of the program */
+    double before_s; /* of the step, until the first rank begins: outside of the program */
     double part_s[PP_TIME_PARTS]; /* of an average rank; their sum is the step */
     struct pp_rank_times *ranks;  /* [trace->ranks] */
 };
@@ -44,26 +44,26 @@ struct pp_compare_row {
     int64_t count; /* pairs */
     double predicted_mean_s, measured_mean_s, measured_p50_s, measured_p95_s;
     double error_frac; /* of the means */
-    double share_frac; /* of all |predicted - measured|; a message counts half at either end */
+    double share_frac; /* of all |predicted - measured|; each end of a message counts half */
 };
 
-/* The durations of one event of both traces. */
+/* Durations of one event of both traces. */
 struct pp_compare_pair {
     uint8_t kind;
     bool is_fused;
     double predicted_s, measured_s;
 };
 
-/* One event of both traces. `predicted` is NULL for an extra one, `measured` for a missing one. */
+/* An event of both traces. `predicted` is NULL for an extra event, `measured` for a missing one. */
 struct pp_compare_event {
-    int rank, replica, step; /* as in the measured trace; of a missing one as expected there */
+    int rank, replica, step; /* as in the measured trace; for a missing event as expected there */
     const char *cell;
     double predicted_start_s, measured_start_s; /* since the begin of the step */
     double predicted_s, measured_s;             /* durations */
-    double error_s;                             /* of the durations */
+    double error_s;                             /* error of the durations */
 };
 struct pp_compare_list {
-    int64_t count; /* of all; the first PP_COMPARE_FEW are in `first` */
+    int64_t count; /* number of all; the first PP_COMPARE_FEW are in `first` */
     struct pp_compare_event first[PP_COMPARE_FEW];
 };
 
@@ -76,18 +76,18 @@ struct pp_comparison {
     struct pp_compare_side predicted, measured;
     double step_error_s, step_error_frac;
     bool is_same_program; /* hashes agree */
-    bool is_partial;      /* one of them names no program, and records only some kinds of ops */
+    bool is_partial;      /* one trace names no program, and records only some kinds of ops */
     bool is_folded;       /* replica 0 of the prediction stands for several measured ones */
     bool is_pairwise;     /* else all measured steps are compared with one predicted step */
-    struct pp_compare_step *steps; /* [step_count] the measured ones */
+    struct pp_compare_step *steps; /* [step_count] measured steps */
     int step_count;
     struct pp_compare_row *kinds; /* durations, by kind */
     int kind_count;
-    struct pp_compare_row *waits; /* posted until matched or, of what has no peer, started */
+    struct pp_compare_row *waits; /* from post to match or, without a peer, to start */
     int wait_count;
-    struct pp_compare_event *worst; /* largest |error_s| first; of a message its receiving end */
+    struct pp_compare_event *worst; /* largest |error_s| first; a message is its receiving end */
     int worst_count;
-    struct pp_compare_pair *pairs; /* [pair_count] when kept; of a message its receiving end */
+    struct pp_compare_pair *pairs; /* [pair_count] if kept; a message is its receiving end */
     int pair_count;
     int64_t matched;                       /* pairs; waits and other control ops are not compared */
     struct pp_compare_list missing, extra; /* only predicted, only measured */

@@ -1,4 +1,4 @@
-/* Recomputation inside of backwards, as a trace of PyTorch has it. */
+/* Recomputation as part of backwards, as in a trace of PyTorch. */
 #include "traces/compare/parts.h"
 
 #include "core/units.h"
@@ -10,7 +10,7 @@ static bool is_list(const struct pp_trace_event *a, const struct pp_trace_event 
     return a->rank == b->rank && a->replica == b->replica && a->step == b->step;
 }
 
-/* The next op of the same rank that computes; `at` if there is none. */
+/* The next compute op of the same rank; `at` if there is none. */
 static int next_compute(const struct pp_trace *trace, int at)
 {
     for (int i = at + 1; i < trace->count && is_list(&trace->events[i], &trace->events[at]); i++)
@@ -24,8 +24,8 @@ static double earlier_s(double seconds, int64_t ps)
     return isnan(seconds) ? seconds : pp_units_s(pp_units_ps(seconds) - ps);
 }
 
-/* Nothing computes between the two, so the backward may begin as much earlier, and what the rank
- * waits for between them be there. */
+/* No op computes between the two, so the backward may begin earlier by the recomputation's
+ * duration, and waits between them move with it. */
 static void move(struct pp_trace_event *recompute, struct pp_trace_event *backward)
 {
     const int64_t ps = pp_units_ps(recompute->end_s - recompute->start_s);

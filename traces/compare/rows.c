@@ -40,7 +40,7 @@ static struct pp_compare_row row_of(struct pp_tally_samples *s, int index,
         .predicted_mean_s = (double)s->predicted_ps * 1e-12 / n,
         .measured_mean_s = (double)s->measured_ps * 1e-12 / n,
         .measured_p50_s = p50_s,
-        .measured_p95_s = sorted[(19 * (int64_t)n + 19) / 20 - 1], /* the nearest rank */
+        .measured_p95_s = sorted[(19 * (int64_t)n + 19) / 20 - 1], /* nearest rank */
         .error_frac = pp_compare_frac((double)s->predicted_ps, (double)s->measured_ps),
         .share_frac =
             all_half_errors_ps > 0 ? (double)s->half_errors_ps / (double)all_half_errors_ps : 0,

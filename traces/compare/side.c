@@ -12,12 +12,12 @@ static enum pp_status add_metrics(struct pp_arena *arena, const struct pp_trace 
 
     if (pp_metrics_compute(arena, trace, &all, err) != PP_OK) {
         if (err != NULL)
-            err->status = PP_EINVAL; /* what is wrong is a file, not the world */
+            err->status = PP_EINVAL; /* the file is wrong, not the program */
         pp_error_prefix(err, "%s: ", trace->program);
         return PP_EINVAL;
     }
     side->step_s += weight * metrics->iteration_s;
-    side->bubble_frac += weight * metrics->iteration_s * metrics->bubble_frac; /* until divided */
+    side->bubble_frac += weight * metrics->iteration_s * metrics->bubble_frac; /* not yet divided */
     side->span_bubble_frac += weight * metrics->span_bubble_frac;
     for (int part = 0; part < PP_TIME_PARTS; part++)
         side->part_s[part] += weight * metrics->iteration_s * metrics->time_frac[part];
@@ -56,7 +56,7 @@ static int64_t begin_ps_of(const struct pp_stepped *stepped, int first)
     return begin_ps;
 }
 
-/* Where each event of steps `first` and later goes in a trace without the others, else -1. */
+/* Index of each event of steps `first` and later in a trace without the others, else -1. */
 static int *places_from(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
                         int *count)
 {
@@ -69,8 +69,8 @@ static int *places_from(struct pp_arena *arena, const struct pp_stepped *stepped
     return place;
 }
 
-/* Steps `first` and later as one trace that begins with them, in the order of the lists: in a list
- * steps may take turns. Of the events, start and end count. */
+/* Joins steps `first` and later into one trace that begins with them, in the order of the lists: in
+ * a list steps may alternate. Only start and end of events are relative. */
 static struct pp_trace join(struct pp_arena *arena, const struct pp_stepped *stepped, int first)
 {
     const struct pp_trace *trace = stepped->trace;

@@ -16,7 +16,7 @@ struct writer {
     bool has_events;
 };
 
-/* Times are microseconds; as decimal text of integers, so that neighbours touch to the bit. */
+/* Writes microseconds as decimal text of integers, so that neighbours touch to the bit. */
 static void write_us(FILE *out, const char *key, int64_t ps)
 {
     fprintf(out, ",\"%s\":%" PRId64 ".%06" PRId64, key, ps / 1000000, ps % 1000000);
@@ -121,7 +121,7 @@ static void write_lists(struct writer *w)
     }
 }
 
-/* Both ends stand in the middle of their slices, which is where viewers look for the slice. */
+/* Both ends are in the middle of their slices, where viewers look for the slice. */
 static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool is_recv)
 {
     const int event = is_recv ? arrow->recv : arrow->send;

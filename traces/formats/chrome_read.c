@@ -1,5 +1,5 @@
-/* Reads back what chrome.c writes, and nothing else: a trace of another program lacks what a
- * comparison needs (steps, posts, the program). */
+/* Reads the output of chrome.c only: a trace of another program lacks data for a comparison (steps,
+ * posts, the program). */
 #include "core/text/json.h"
 #include "core/units.h"
 #include "traces/formats/formats.h"
@@ -19,8 +19,8 @@ struct reader {
     struct pp_trace *trace;
     int capacity;
     bool has_process;
-    int64_t pid;       /* of the process whose events follow */
-    int rank, replica; /* that it stands for */
+    int64_t pid;       /* of the process of the next events */
+    int rank, replica; /* of that process */
     int max_rank, max_replica, max_step;
 };
 
@@ -144,7 +144,7 @@ static enum pp_status read_slice(struct reader *reader, const struct pp_json *js
     return PP_OK;
 }
 
-/* Arrows between messages, "s" and "f", are drawn from the events. */
+/* Arrows between messages, "s" and "f", follow from the events. */
 static const struct {
     const char *phase;
     enum pp_status (*read)(struct reader *, const struct pp_json *, json_t *, struct pp_error *);
@@ -169,15 +169,15 @@ static enum pp_status read_event(struct reader *reader, size_t index, json_t *ob
 
 /* ---- the order of the lists ------------------------------------------------------------------ */
 
-/* When the rank comes to it. */
+/* Time at which the rank reaches the op. */
 static double arrival_s(const struct pp_trace_event *event)
 {
     return pp_op_is_posted(event->kind) && !isnan(event->posted_s) ? event->posted_s
                                                                    : event->start_s;
 }
 
-/* Drawn events are sorted by track. A list runs in the order of time, where steps may take turns;
- * what is posted when a wait begins is posted before it. */
+/* Orders drawn events, which are sorted by track, as a list: by time, steps may alternate. An op
+ * posted at the begin of a wait is posted before it. */
 static int by_list(const void *left, const void *right)
 {
     const struct pp_trace_event *a = left, *b = right;

@@ -49,8 +49,8 @@ static void write_time(FILE *out, double seconds)
 
 static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t hash)
 {
-    /* A control op is a point in time: it is posted when the rank arrives, and over when the rank
-     * goes on. */
+    /* A control op is a point in time: posted when the rank arrives, over when the rank
+     * continues. */
     const bool is_control = event->stream == PP_STREAM_CONTROL;
     const double start_s = is_control ? event->end_s : event->start_s;
 
@@ -234,7 +234,7 @@ static enum pp_status parse_rows(struct reader *reader, const struct pp_csv *csv
     return status;
 }
 
-/* What else comments may say is not for us. */
+/* Reads "# clock_error_s"; ignores other comments. */
 static enum pp_status parse_comments(struct reader *reader, const struct pp_csv *comments,
                                      struct pp_error *err)
 {

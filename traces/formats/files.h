@@ -5,16 +5,16 @@
 #include "traces/trace.h"
 
 struct pp_trace_files {
-    const char **own;    /* [own_count] a trace each */
-    const char **kineto; /* [kineto_count] of one run together */
+    const char **own;    /* [own_count], a trace each */
+    const char **kineto; /* [kineto_count], one run together */
     int own_count, own_capacity, kineto_count, kineto_capacity;
 };
 
-/* Folders stand for the .json and .json.gz in them, by name. PP_EFAIL for a folder that cannot be
- * read, PP_EINVAL for one without such files; whether a file is there is not asked. */
+/* Sorts operands; a folder stands for its .json and .json.gz, by name. PP_EFAIL for a folder that
+ * cannot be read, PP_EINVAL for one without such files. Does not check that files exist. */
 enum pp_status pp_trace_files_find(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace_files *files, struct pp_error *err);
-/* One trace of all of them; PP_EINVAL where they are several. Otherwise as pp_trace_read() and
- * pp_kineto_read(). */
+/* Reads one trace from all operands; PP_EINVAL if they are several traces. Other errors are those
+ * of pp_trace_read() and pp_kineto_read(). */
 enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace **trace, struct pp_error *err);

@@ -1,4 +1,4 @@
-/* Traces written and read by the ending or the content of a file. */
+/* Traces written and read by the suffix or the content of a file. */
 #include "traces/formats/formats.h"
 
 #include "core/text/file.h"

@@ -1,5 +1,5 @@
 /* traces/formats/formats.h — traces as files: CSV, Chrome/Perfetto JSON, Paje. Strings and events
- * of a trace that is read live in the arena. */
+ * of a read trace are in the arena. */
 #pragma once
 
 #include "traces/trace.h"
@@ -16,26 +16,26 @@ void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
  */
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out);
 /* Paje for ViTE and pajeng: a container per rank and replica, in it one per stream; ops as states
- * with their cells, messages as links. Of picoseconds, too. It cannot be read again. */
+ * with their cells, messages as links. Times are in picoseconds, too. It cannot be read again. */
 void pp_trace_print_paje(const struct pp_trace *trace, FILE *out);
 /* PP_EINVAL unless the name ends in one of these. */
 #define PP_TRACE_NAMES ".csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz"
 enum pp_status pp_trace_check_name(const char *path, struct pp_error *err);
-/* By suffix; ".gz" compresses. On failure no file remains (PP_EFAIL). */
+/* Writes a trace in the format of the suffix; ".gz" compresses. PP_EFAIL leaves no file. */
 enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
-/* Several that belong together: all of them or none. The paths lead to different files. */
+/* Writes all traces or none. The paths are of different files. */
 enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,
                                   int count, struct pp_error *err);
 /* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with name:line. */
 enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_trace **trace, struct pp_error *err);
-/* A trace in the JSON that pp_trace_print_chrome() writes; other Chrome traces, and more than 128
- * MiB of text, are PP_EINVAL with file and event. What is not drawn is not there: waits that took
- * no time. Times are whole picoseconds, exact up to 9,000 s. */
+/* Reads JSON of pp_trace_print_chrome(); other Chrome traces, and more than 128 MiB of text, are
+ * PP_EINVAL with file and event. Waits that took no time are not in it. Times are whole
+ * picoseconds, exact up to 9,000 s. */
 enum pp_status pp_trace_parse_chrome(struct pp_arena *arena, const char *name, const char *text,
                                      size_t length, struct pp_trace **trace, struct pp_error *err);
-/* PP_EINVAL for the text of a trace in Paje's format, which cannot be read again. */
+/* PP_EINVAL for a trace in Paje's format, which cannot be read again. */
 enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct pp_error *err);
-/* Either, by content: a file that begins with '{' is JSON. "-" is stdin, ".gz" is decompressed. */
+/* Reads CSV or JSON, which begins with '{'. "-" is stdin, ".gz" is decompressed. */
 enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                              struct pp_error *err);

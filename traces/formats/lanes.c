@@ -1,4 +1,4 @@
-/* A trace as viewers draw it: boxes on tracks, and their names. */
+/* The drawing of a trace in viewers: boxes on tracks, and their names. */
 #include "traces/formats/lanes.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int compare_boxes(const void *left, const void *right)
     return a->event - b->event;
 }
 
-/* Waits and other control ops only where they take time. */
+/* Collects boxes; waits and other control ops only if they take time. */
 static int collect(const struct pp_trace *trace, int from, int to, struct pp_box *boxes)
 {
     int count = 0;
@@ -57,7 +57,7 @@ static int collect(const struct pp_trace *trace, int from, int to, struct pp_box
     return count;
 }
 
-/* The boxes of events from .. to-1; returns how many. */
+/* Makes the boxes of events from .. to-1; returns their number. */
 static int add_list(const struct pp_trace *trace, int from, int to, struct pp_box *list)
 {
     const int collected = collect(trace, from, to, list);
@@ -70,7 +70,7 @@ static int add_list(const struct pp_trace *trace, int from, int to, struct pp_bo
             lanes = 0;
         while (box.lane < lanes && end_ps[box.lane] > box.start_ps)
             box.lane++;
-        if (box.lane == PP_LANES) /* nothing of ours comes near; better no box than a wrong one */
+        if (box.lane == PP_LANES) /* no schedule comes near it; no box is better than a wrong one */
             continue;
         box.is_first = box.lane == lanes;
         lanes += box.is_first;

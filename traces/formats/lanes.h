@@ -1,5 +1,5 @@
-/* traces/formats/lanes.h — a trace as viewers draw it: ranks with tracks, tracks with boxes that do
- * not overlap, arrows from sends to receives. */
+/* traces/formats/lanes.h — the drawing of a trace in viewers: ranks with tracks, tracks with boxes
+ * that do not overlap, arrows from sends to receives. */
 #pragma once
 
 #include "traces/messages.h"
@@ -8,7 +8,7 @@
 
 enum pp_track {
     PP_TRACK_COMPUTE,
-    PP_TRACK_BLOCKED, /* waits and other control ops, where they take time */
+    PP_TRACK_BLOCKED, /* waits and other control ops that take time */
     PP_TRACK_RECV_F,
     PP_TRACK_SEND_F,
     PP_TRACK_RECV_B,
@@ -20,21 +20,19 @@ enum pp_track {
 };
 extern const char *const pp_track_names[PP_TRACKS]; /* "compute", "send F", ... */
 
-enum { PP_LANES = 1000 }; /* of one track, at most */
+enum { PP_LANES = 1000 }; /* most lanes of a track */
 struct pp_box {
     int64_t start_ps, end_ps;
     enum pp_track track;
-    int lane;      /* from 0: a track grows lanes where its events overlap */
-    bool is_first; /* of its lane */
+    int lane;      /* from 0: a track has several if its events overlap */
+    bool is_first; /* first box of its lane */
     int event;
 };
 
-/* All that is drawn of a trace. */
 struct pp_drawing {
-    struct pp_box
-        *boxes; /* [count] by list, track and start. Beyond the last lane there are none */
+    struct pp_box *boxes; /* [count] by list, track and start; without those beyond the last lane */
     int count;
-    int *box_of;             /* [event] of those that have one */
+    int *box_of;             /* [event] index of its box, if it has one */
     struct pp_arrow *arrows; /* [arrow_count] between boxes */
     int arrow_count;
 };

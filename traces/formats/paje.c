@@ -46,22 +46,22 @@ static const struct {
 static const struct {
     const char *field, *type;
 } TYPES[] = {{"Time", "date"}, {"Color", "color"}, {"Step", "int"}, {"Bytes", "double"}};
-/* Aliases of types and of the whole; containers of ranks are r<process>, of tracks
- * t<process>_<track>_<lane>, values v<kind>. */
+/* Aliases of types and of the root. Containers of ranks are r<process>, of tracks
+ * t<process>_<track>_<lane>; values are v<kind>. */
 #define RUN_TYPE   "RUN"
 #define RANK_TYPE  "RANK"
 #define TRACK_TYPE "TRACK"
 #define OP_TYPE    "OP"
 #define MESSAGE    "MESSAGE"
 #define WHOLE      "run"
-enum { FUSED = PP_OP_KINDS }; /* after the kinds: an overlapped pair */
+enum { FUSED = PP_OP_KINDS }; /* an overlapped pair, after the kinds */
 
 /* One line with a time. */
 struct moment {
     int64_t ps;
     enum event type;
-    int index; /* a box, or an arrow */
-    int order; /* of lines at the same time */
+    int index; /* of a box, or an arrow */
+    int order; /* among lines at the same time */
 };
 struct writer {
     const struct pp_trace *trace;
@@ -89,7 +89,7 @@ static void write_definitions(FILE *out)
     }
 }
 
-/* Hues as far from each other as those of neighbours can be, the same in every trace. */
+/* Writes a hue, far from those of neighbouring kinds, the same in every trace. */
 static void write_color(FILE *out, int kind)
 {
     const double hue = 6 * fmod(0.6 + 0.618034 * kind, 1);
@@ -166,7 +166,7 @@ static void create_containers(const struct writer *w)
     }
 }
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void write_push(const struct writer *w, const struct pp_box *box)
 {
@@ -213,7 +213,7 @@ static int compare_moments(const void *left, const void *right)
     return a->order - b->order;
 }
 
-/* A track's boxes are in the order of time, so at any time what ends comes before what begins. */
+/* A track's boxes are in the order of time, so at equal times ends come before begins. */
 static void write_moments(struct pp_arena *arena, const struct writer *w)
 {
     const struct pp_drawing *d = &w->drawing;

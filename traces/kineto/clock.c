@@ -1,4 +1,4 @@
-/* Messages between processes, and what they say of their clocks. */
+/* Messages between processes, and the clocks that follow from them. */
 #include "traces/kineto/parts.h"
 
 #include "core/quantile.h"
@@ -32,7 +32,7 @@ struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
 
 /* ---- clocks ----------------------------------------------------------------------------------*/
 
-/* By how much later a message ended at its receiver than at its sender, on the clocks of both. */
+/* Difference of a message's end at its receiver and at its sender, each on its own clock. */
 struct lag {
     int from, to; /* files */
     double s;
@@ -63,7 +63,7 @@ static struct lag *find_lags(struct pp_arena *arena, const struct pp_kineto_mess
     return lags;
 }
 
-/* The median lag of each pair of processes takes the place of the first; returns how many pairs. */
+/* Reduces lags to the median of each pair of processes; returns the number of pairs. */
 static int take_medians(struct pp_arena *arena, struct lag *lags, int count)
 {
     double *values = PP_ARRAY(arena, double, count);
@@ -78,15 +78,14 @@ static int take_medians(struct pp_arena *arena, struct lag *lags, int count)
     return pairs;
 }
 
-/* How a process's clock is known from the first one's of its replica. */
+/* A process's clock relative to that of the first one of its replica. */
 struct clock {
     bool is_known;
     double ahead_s, error_s;
 };
 
-/* From each process whose clock is known to those with which it has lags both ways. The clock of
- * `to` is ahead by half their difference. A message takes half their sum to end at the other side.
- */
+/* Spreads from known clocks to processes with lags in both directions. The clock of `to` is ahead
+ * by half their difference. A message takes half their sum to end at the other side. */
 static void spread(struct clock *clocks, const struct lag *lags, int count)
 {
     for (bool is_new = true; is_new;) {
@@ -119,8 +118,8 @@ double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_
     spread(clocks, lags, lag_count);
     for (int f = 0; f < file_count; f++) {
         const struct clock *c = &clocks[f];
-        error_s = fmax(error_s, 2 * c->error_s); /* of two clocks, either may be wrong */
-        if (fabs(c->ahead_s) <= c->error_s)      /* as good as it can be known */
+        error_s = fmax(error_s, 2 * c->error_s); /* either of two clocks may be wrong */
+        if (fabs(c->ahead_s) <= c->error_s)      /* within the error */
             continue;
         files[f].shift_ns = -llround(c->ahead_s * 1e9);
         furthest_s = fmax(furthest_s, fabs(c->ahead_s));

@@ -1,5 +1,5 @@
-/* When the kernels of ranges ran: by what launched them. Memory for a number of each launch; the
- * kernels themselves are not kept. */
+/* Times of ranges on the device, by launches of their kernels. Keeps a number for each launch, but
+ * no kernels. */
 #define _GNU_SOURCE /* memmem */
 #include "traces/kineto/parts.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of the host that started something on the device. */
+/* A call of the host that started work on the device. */
 struct launch {
     int64_t correlation;
     int range;
@@ -22,9 +22,9 @@ struct linker {
 
 /* ---- slices ----------------------------------------------------------------------------------*/
 
-/* What one pass over the file looks for: slices of these categories. */
+/* One pass over the file: slices of these categories. */
 struct pass {
-    const char *endings[4]; /* of the category; NULL: no more */
+    const char *endings[4]; /* suffixes of the category; NULL: end */
     void (*add)(struct linker *l, json_t *slice, int64_t correlation, int64_t start_ns,
                 int64_t end_ns);
 };
@@ -41,7 +41,7 @@ static bool is_of_pass(const struct pass *pass, const char *category)
     return false;
 }
 
-/* Is it worth parsing? */
+/* Is false if the piece cannot have a slice of the pass and need not be parsed. */
 static bool may_be_of_pass(const struct pass *pass, const struct pp_json_piece *piece)
 {
     for (int k = 0; k < 4 && pass->endings[k]; k++)
@@ -89,7 +89,7 @@ static enum pp_status read_pass(struct linker *l, const struct pass *pass,
 
 /* ---- launches and kernels --------------------------------------------------------------------*/
 
-/* The range of the host in which that moment lies, -1: none. */
+/* The range of the host at that time, -1: none. */
 static int range_at(const struct pp_kineto_file *f, int64_t ns)
 {
     int low = 0, high = f->count;
@@ -162,7 +162,7 @@ static const struct pass LAUNCHES = {.endings = {"_runtime", "_driver"}, .add = 
                          KERNELS = {.endings = {"kernel", "gpu_memcpy", "gpu_memset"},
                                     .add = add_kernel};
 
-/* ---- what the profiler has drawn -------------------------------------------------------------*/
+/* ---- ranges of the profiler ----------------------------------------------------------------- */
 
 static int by_drawn(const void *left, const void *right)
 {
@@ -176,7 +176,7 @@ static int by_drawn(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Ranges with the cell of drawn[0], in the order of time. */
+/* Ranges of a cell, by time. */
 static struct pp_kineto_range **ranges_of(struct pp_kineto_range **all, int count, const char *cell,
                                           int *found)
 {
@@ -190,7 +190,7 @@ static struct pp_kineto_range **ranges_of(struct pp_kineto_range **all, int coun
     return &all[from];
 }
 
-/* The k-th that was drawn of a cell on a stream is of its k-th range, where there are as many. */
+/* Adds the k-th drawn range of a cell on a stream to its k-th range, if both are equally many. */
 static void add_drawn(struct linker *l)
 {
     struct pp_kineto_file *f = l->file;
@@ -230,7 +230,7 @@ static bool has_extents(const struct pp_kineto_file *f)
     return false;
 }
 
-/* The stream that did most of the work, the first one of equals. */
+/* The stream with most of the work, the first of equals. */
 static int64_t compute_stream(struct linker *l)
 {
     const struct pp_kineto_file *f = l->file;
@@ -242,11 +242,11 @@ static int64_t compute_stream(struct linker *l)
              e && f->ranges[k].what == PP_KINETO_COMPUTE; e = e->next)
             extend(l, &all, *e);
     for (const struct pp_kineto_extent *e = all.extents; e; e = e->next)
-        best = e->busy_ns >= best.busy_ns ? *e : best; /* new ones are put in front */
+        best = e->busy_ns >= best.busy_ns ? *e : best; /* new ones are prepended */
     return best.stream;
 }
 
-/* Of compute, on its stream; of the others, where it took longest. NULL: it ran nowhere. */
+/* Extent of compute on its stream, of others where it took longest. NULL: it ran nowhere. */
 static const struct pp_kineto_extent *extent_of(const struct pp_kineto_range *range, int64_t stream)
 {
     const bool is_compute = range->what == PP_KINETO_COMPUTE || range->what == PP_KINETO_UPDATE;
@@ -270,7 +270,7 @@ static int by_start(const void *left, const void *right)
     return strcmp(a->cell, b->cell);
 }
 
-/* Only what has times on the device stays; of a sum of one replica there is nothing to run. */
+/* Keeps only ranges with times on the device; a sum of one replica runs nothing. */
 static void move_ranges(struct linker *l)
 {
     struct pp_kineto_file *f = l->file;
@@ -292,7 +292,7 @@ static void move_ranges(struct linker *l)
         qsort(f->ranges, (size_t)count, sizeof(*f->ranges), by_start);
 }
 
-/* On the host messages and sums are merely posted. */
+/* Keeps only compute: on the host messages and sums are merely posted. */
 static void keep_host(struct pp_kineto_file *f)
 {
     int count = 0;

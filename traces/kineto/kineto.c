@@ -1,4 +1,4 @@
-/* Processes put together as one trace. */
+/* Merges processes into one trace. */
 #include "core/quantile.h"
 #include "traces/kineto/parts.h"
 
@@ -15,7 +15,7 @@ struct merger {
     struct pp_kineto *run;
     struct pp_kineto_file *files; /* [count] by replica and pipeline rank */
     int count;
-    int *steps; /* [step_count] numbers, ascending; in whole in all files */
+    int *steps; /* [step_count] numbers, ascending; whole in all files */
     int step_count;
     struct pp_kineto_message *messages; /* [message_count] */
     int message_count;
@@ -35,7 +35,7 @@ static int end_of_run(const int *numbers, int count, int from)
     return to;
 }
 
-/* How many ops most steps have; of equally frequent numbers the larger. */
+/* Most frequent number of ops of a step; the largest of equals. */
 static int usual_size(struct pp_arena *arena, const int *of, int count)
 {
     int *sizes = PP_ARRAY(arena, int, count), steps = 0, best = 0, most = 0;
@@ -56,7 +56,7 @@ static int usual_size(struct pp_arena *arena, const int *of, int count)
     return best;
 }
 
-/* A step is whole where it has as many ops as most. */
+/* Finds whole steps: those with the most frequent number of ops. */
 static void find_whole_steps(struct merger *m, struct pp_kineto_file *f)
 {
     int *of = PP_ARRAY(m->arena, int, f->count), count = 0;
@@ -121,7 +121,7 @@ static int step_of(const struct merger *m, const struct pp_kineto_range *range)
 
 /* ---- clocks ----------------------------------------------------------------------------------*/
 
-/* All on the clock of the first one's base, as whole nanoseconds since the first event. */
+/* Moves times to the clock of the first file's base, in whole nanoseconds from the first event. */
 static enum pp_status join_clocks(struct merger *m, struct pp_error *err)
 {
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
@@ -192,7 +192,7 @@ static void add_message(struct merger *m, const struct pp_kineto_file *f,
 
     if (!range->extents)
         return;
-    /* of both sides, the later post */
+    /* the later post of both sides */
     event->posted_s = event->start_s;
     event->matched_s = fmin(seconds(m, range->extents->start_ns), event->end_s);
     event->start_s = event->matched_s;
@@ -214,8 +214,8 @@ static int stages_of(const struct pp_kineto_file *f, struct pp_arena *arena, int
     return distinct;
 }
 
-/* Updates [from, to) of one step: one for each stage in its order where there are as many, else
- * equal parts of all of them. */
+/* Adds updates [from, to) of one step: one for each stage, in order, if they are as many, else
+ * equal parts of their sum. */
 static void add_updates(struct merger *m, const struct pp_kineto_file *f, int from, int to,
                         const int *stages, int stage_count)
 {
@@ -246,8 +246,8 @@ static int end_of_updates(const struct pp_kineto_file *f, int from)
     return to;
 }
 
-/* A rank computes one op at a time, but kernels may overlap. A kernel may begin before its
- * predecessor on the stream ends (programmatic launches, rounded stamps). */
+/* Separates ops of a rank, which computes one at a time. A kernel may begin before its predecessor
+ * on the stream ends (programmatic launches, rounded stamps). */
 static void separate(struct pp_kineto_file *f)
 {
     int64_t clock_ns = INT64_MIN;
@@ -283,7 +283,7 @@ static void add_file(struct merger *m, const struct pp_kineto_file *f)
     }
 }
 
-/* Both ends of a message know when the later one was posted. */
+/* Sets the later post of each message at both ends. */
 static void match_messages(struct merger *m)
 {
     for (int k = 0; k + 1 < m->message_count; k++) {
@@ -398,7 +398,7 @@ bool pp_kineto_is_one(const char *path)
         return false;
     while (pp_json_stream_next(stream, &piece, NULL) == PP_OK && piece.key) {
         if (piece.index >= 0)
-            return true; /* in front of what a trace of ours says first */
+            return true; /* this project's traces begin with otherData */
         if (!strcmp(piece.key, "otherData"))
             return false;
         for (size_t k = 0; k < PP_COUNT(KEYS); k++)

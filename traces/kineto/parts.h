@@ -1,4 +1,4 @@
-/* traces/kineto/parts.h — what the files of the reader share. Private to this folder. Times
+/* traces/kineto/parts.h — private to the folder: declarations that files of the reader share. Times
  * are whole nanoseconds of the process's own clock. */
 #pragma once
 
@@ -8,24 +8,24 @@
 
 enum pp_kineto_what { PP_KINETO_COMPUTE, PP_KINETO_MESSAGE, PP_KINETO_SUM, PP_KINETO_UPDATE };
 
-/* What a range has run on one stream of the device. */
+/* Work of a range on one stream of the device. */
 struct pp_kineto_extent {
     int64_t stream, start_ns, end_ns, busy_ns;
     struct pp_kineto_extent *next;
 };
 
-/* One range; first on the host, then when it ran. */
+/* One range; its times are those on the host, then those on the device. */
 struct pp_kineto_range {
     int64_t start_ns, end_ns;
-    const char *cell; /* "U": an update, of whatever that optimizer has */
+    const char *cell; /* "U": an update, of all stages of that optimizer */
     enum pp_kineto_what what;
     bool is_fused;
     struct pp_op op;
-    int step; /* number, -1: of none */
+    int step; /* number, -1: none */
     struct pp_kineto_extent *extents;
 };
 
-/* A range that the profiler has drawn on the device. */
+/* A range on the device, from the profiler. */
 struct pp_kineto_drawn {
     const char *cell;
     int64_t stream, start_ns, end_ns;
@@ -34,11 +34,11 @@ struct pp_kineto_drawn {
 /* One process. */
 struct pp_kineto_file {
     const char *name;
-    int rank; /* of all processes */
+    int rank; /* among all processes */
     bool has_rank, is_rank_of_name;
     const char *device;
     int64_t base_ns;
-    struct pp_kineto_range *ranges; /* [count] by start on the host, then in the order of time */
+    struct pp_kineto_range *ranges; /* [count] by start on the host, then by time */
     int count, capacity;
     struct pp_kineto_drawn *drawn;
     int drawn_count, drawn_capacity;
@@ -48,41 +48,40 @@ struct pp_kineto_file {
     int unknown_count;         /* names of no known op */
     const char *unknown;       /* one of them */
     int lost_count;            /* ranges without a time on the device */
-    bool is_of_host, is_drawn; /* where the times of ranges come from */
-    int *steps;                /* [step_count] numbers, ascending; those in whole */
+    bool is_of_host, is_drawn; /* sources of the times of ranges */
+    int *steps;                /* [step_count] numbers of whole steps, ascending */
     int step_count, partial_count;
     int first_stage, pipeline_rank, replica;
-    int64_t shift_ns; /* to be added to its clock */
+    int64_t shift_ns; /* correction of its clock */
 };
 
 /* ---- traces/kineto/slice.c ---- */
-/* For those who read the trace: a sentence. */
+/* Adds a note for readers of the trace, a sentence. */
 void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text);
-/* Parse an element that is an object; a piece that is none is PP_EINVAL with the file and its
- * place. To be released with json_decref(). */
+/* Parses an element; PP_EINVAL, with the file and its place, if it is no object. The caller
+ * releases it with json_decref(). */
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
                                struct pp_error *err);
-/* ts and dur of a slice, as start and end; PP_EINVAL, without a name, where it has none. */
+/* ts and dur of a slice, as start and end; PP_EINVAL, without a name, if one is missing. */
 enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns,
                                struct pp_error *err);
-/* For qsort, of pointers to ranges of one array: by cell, then in their order. */
+/* For qsort, of pointers to ranges of one array: by cell, then by address. */
 int pp_kineto_by_cell(const void *left, const void *right);
 
 /* ---- traces/kineto/process.c ---- */
-/* Read one file, or its content where `bytes` has it. Ranges that lie in `arena` are all that is
- * kept. */
+/* Reads one file, or its content if `bytes` has it. Keeps only ranges, in `arena`. */
 enum pp_status pp_kineto_file_read(struct pp_arena *arena, const char *name,
                                    const struct pp_bytes *bytes, struct pp_kineto_file *file,
                                    struct pp_error *err);
 
 /* ---- traces/kineto/device.c ---- */
-/* Put the times of the device in place of those of the host. */
+/* Replaces the times of the host by those of the device. */
 enum pp_status pp_kineto_find_device(struct pp_json_stream *stream, struct pp_kineto_file *file,
                                      struct pp_error *err);
 
 /* ---- traces/kineto/ranks.c ---- */
-/* Find the pipeline rank and replica of each process; files that belong to no whole replica are
- * moved past `*count`. */
+/* Finds the pipeline rank and replica of each process. Moves files of incomplete replicas past
+ * `*count`. */
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,
                                     struct pp_kineto_file *files, int *count, struct pp_error *err);
 
@@ -92,7 +91,7 @@ struct pp_kineto_message {
     int file;
     struct pp_kineto_range *range;
 };
-/* The ends of all messages, the two of each next to each other. */
+/* The ends of all messages; the two ends of one are neighbours. */
 struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
                                              const struct pp_kineto_file *files, int file_count,
                                              int *count);
@@ -100,7 +99,7 @@ static inline bool pp_kineto_is_pair(const struct pp_kineto_message *m)
 {
     return pp_message_is_same(&m[0].end, &m[1].end) && !m[0].end.is_recv && m[1].end.is_recv;
 }
-/* Set the shifts of clocks that messages contradict. Returns by how much two clocks may still be
- * apart, seconds; 0 where no message says. */
+/* Sets the shifts of clocks that messages contradict. Returns the greatest remaining difference of
+ * two clocks in seconds; 0 without messages. */
 double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_kineto_file *files,
                        int file_count, const struct pp_kineto_message *messages, int count);

@@ -1,4 +1,4 @@
-/* One process: its ranges by their names, and when they ran. */
+/* One process: its ranges, by their names, and their times. */
 #define _GNU_SOURCE /* memmem, strcasestr */
 #include "traces/kineto/parts.h"
 
@@ -26,8 +26,8 @@ static enum pp_kineto_what what_of(const struct pp_op *op)
                                                                 : PP_KINETO_SUM;
 }
 
-/* The cell as all traces have it. False for what is no op, or one that takes no part: gathers and
- * drops of parameters. */
+/* Reads a cell in the form of all traces. False for texts that are no op, and for gathers and drops
+ * of parameters, which are left out. */
 static bool read_cell(struct reader *r, const char *text, struct pp_kineto_range *range)
 {
     struct pp_op ops[2];
@@ -62,7 +62,7 @@ static void add_drawn(struct reader *r, const struct pp_kineto_range *range, jso
                                  .end_ns = range->end_ns};
 }
 
-/* "ProfilerStep#7" */
+/* Adds "ProfilerStep#7". */
 static enum pp_status add_window(struct reader *r, const char *number, struct pp_kineto_range range,
                                  struct pp_error *err)
 {
@@ -107,7 +107,7 @@ static bool holds(const struct pp_json_piece *piece, const char *text)
     return memmem(piece->text, piece->length, text, strlen(text)) != NULL;
 }
 
-/* Few elements are parsed: those that have such a name somewhere. */
+/* Parses only elements with such a name anywhere in their text. */
 static enum pp_status read_element(struct reader *r, const struct pp_json_piece *piece,
                                    struct pp_error *err)
 {
@@ -165,7 +165,7 @@ static const struct member {
                {"baseTimeNanoseconds", read_base},
                {"deviceProperties", read_device}};
 
-/* What is not as expected is as if it were not there: other versions write other things. */
+/* Reads a member; ignores unexpected values, because versions differ. */
 static void read_member(struct reader *r, const struct pp_json_piece *piece)
 {
     for (size_t k = 0; k < PP_COUNT(MEMBERS); k++) {
@@ -188,8 +188,7 @@ static int by_start(const void *left, const void *right)
     return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
 }
 
-/* In the order of time; of what lies within another one, such as the ops of an overlapped pair, the
- * outer. */
+/* Sorts ranges by time; of nested ones, such as the ops of an overlapped pair, keeps the outer. */
 static void sort_ranges(struct pp_kineto_file *f)
 {
     int64_t end_ns = INT64_MIN;
@@ -208,7 +207,7 @@ static void sort_ranges(struct pp_kineto_file *f)
     f->count = count;
 }
 
-/* By the windows of ProfilerStep#N. Without them the k-th range of a cell is of step k. */
+/* Steps by the windows of ProfilerStep#N. Without them the k-th range of a cell is of step k. */
 static void number_by_windows(struct pp_kineto_file *f)
 {
     for (int k = 0, w = 0; k < f->count; k++) {
@@ -229,13 +228,13 @@ static void number_by_order(struct pp_arena *arena, struct pp_kineto_file *f)
     for (int k = 0; k < f->count; k++)
         order[k]->step =
             k > 0 && !strcmp(order[k]->cell, order[k - 1]->cell) ? order[k - 1]->step + 1 : 0;
-    /* An update, of which a step may have several, is of the step of the range in front of it. */
+    /* An update, of which a step may have several, is of the step of the previous range. */
     for (int k = 0; k < f->count; k++)
         if (f->ranges[k].what == PP_KINETO_UPDATE)
             f->ranges[k].step = k > 0 ? f->ranges[k - 1].step : -1;
 }
 
-/* "rank3", "rank_3", "rank-3": the last one in the name of the file. */
+/* Finds the rank: the last "rank3", "rank_3" or "rank-3" in the name of the file. */
 static void find_rank_in_name(struct pp_kineto_file *f)
 {
     const char *slash = strrchr(f->name, '/'), *base = slash ? slash + 1 : f->name;

@@ -1,4 +1,4 @@
-/* Which process is which pipeline rank: told by the stages that it computes. */
+/* The pipeline rank of each process, from the stages that it computes. */
 #include "traces/kineto/parts.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int by_place(const void *left, const void *right)
 
 /* ---- checks ----------------------------------------------------------------------------------*/
 
-/* Every stage in one process, but for its replicas. */
+/* Checks that every stage is in one process, apart from replicas. */
 static enum pp_status check_stages(const struct owner *owners, int count, struct pp_error *err)
 {
     int last = 0;
@@ -93,7 +93,7 @@ static enum pp_status check_ranks(const struct owner *owners, int count, struct 
 
 /* ---- places ----------------------------------------------------------------------------------*/
 
-/* Number ranks and replicas; returns how many of these are whole. */
+/* Numbers ranks and replicas; returns the number of whole replicas. */
 static int number(struct owner *owners, int count)
 {
     int rank = -1, whole = count;
@@ -118,7 +118,7 @@ static int by_list(const void *left, const void *right)
     return a->pipeline_rank - b->pipeline_rank;
 }
 
-/* Ranks of processes if no file names them. */
+/* Notes ranks of processes that come from names of files, or are unknown. */
 static void note_ranks(struct pp_arena *arena, struct pp_kineto *run,
                        const struct pp_kineto_file *files, int count)
 {

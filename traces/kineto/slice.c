@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Microseconds that fit as nanoseconds next to a base. */
+/* Most microseconds whose nanoseconds fit next to a base. */
 static const double LONGEST_US = 4e15;
 
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
